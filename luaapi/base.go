@@ -30,6 +30,7 @@ func (lib *baseLib) functions() []builtin {
 		{"pcall", lib.pcall},
 		{"print", lib.print},
 		{"rawget", lib.rawget},
+		{"rawlen", lib.rawlen},
 		{"rawset", lib.rawset},
 		{"setmetatable", lib.setMetatable},
 		{"tonumber", lib.toNumber},
@@ -99,6 +100,16 @@ func (lib *baseLib) rawget(L *lua.LState) int {
 	return 1
 }
 
+// rawlen returns what # does, as from Lua 5.2 on.
+func (lib *baseLib) rawlen(L *lua.LState) int {
+	if text, ok := L.Get(1).(lua.LString); ok {
+		L.Push(lua.LNumber(len(text)))
+		return 1
+	}
+	L.Push(lua.LNumber(lib.in.limits.length(L, lib.in.Tables.Contents(L.CheckTable(1)))))
+	return 1
+}
+
 func (lib *baseLib) rawset(L *lua.LState) int {
 	t := lib.in.Tables.writable(L)
 	L.RawSet(t, L.CheckAny(2), L.CheckAny(3))
@@ -126,21 +137,21 @@ func (lib *baseLib) assert(L *lua.LState) int {
 	}
 	switch {
 	case L.GetTop() == 1:
-		L.RaiseError("assertion failed")
+		L.RaiseError("assertion failed!")
 	default:
 		L.Error(L.Get(2), 0)
 	}
 	return 0
 }
 
-// error throws its argument. To a text it adds the place of the function at the level: 1 is the
+// error throws its argument. To a text or number it adds the place of the function at the level: 1 is the
 // one that called error, 2 the caller of that one.
 func (lib *baseLib) error(L *lua.LState) int {
-	v, level := L.Get(1), L.OptInt(2, 1)
-	text, ok := v.(lua.LString)
-	if !ok || level < 1 {
+	v, level := L.Get(1), optInt(L, 2, 1)
+	if !lua.LVCanConvToString(v) || level < 1 {
 		L.Error(v, 0)
 	}
+	text := lua.LString(lua.LVAsString(v))
 	if f, ok, _ := lib.in.limits.frameAt(L, lib.in.concat.scriptLevel(L, level)); ok {
 		text = lua.LString(fmt.Sprintf("%s:%d: %s", f.file, f.node, text))
 	}
@@ -166,7 +177,7 @@ func (lib *baseLib) xpcall(L *lua.LState) int {
 	L.Remove(2)
 	return lib.protected(L, func(L *lua.LState, thrown lua.LValue) lua.LValue {
 		L.Push(handler)
-		L.Push(lib.in.source.withoutNode(thrown))
+		L.Push(thrown)
 		L.Call(1, 1)
 		return L.Get(-1)
 	})

@@ -11,18 +11,51 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// maxLocals is how many local variables gopher-lua lets a function have.
-const maxLocals = 200
+const (
+	// maxLocals is the largest number of local variables of a function. Lua has the same limit.
+	maxLocals = 200
+	// maxCaptured is the largest number of variables of outer functions that a function can use.
+	maxCaptured = 255
+)
+
+// A captureError is the error for a function that uses too many variables of outer functions.
+type captureError struct {
+	line  int // where it begins, or a node
+	count int
+}
+
+// Error returns the number of variables.
+func (e *captureError) Error() string {
+	return fmt.Sprintf("the function uses %d variables of the functions around it, and it can use %d", e.count, maxCaptured)
+}
 
 // compile makes code of a syntax tree.
 func compile(stmts []ast.Stmt, name string) (*lua.FunctionProto, error) {
 	fixCompilerBugs(stmts)
 	proto, err := lua.Compile(stmts, name)
 	if err == nil {
-		placeInstructions(proto)
-		shrink(proto)
+		err = checkCaptured(proto)
 	}
-	return proto, err
+	if err != nil {
+		return nil, err
+	}
+	placeInstructions(proto)
+	shrink(proto)
+	return proto, nil
+}
+
+// checkCaptured returns the error for a function that uses too many variables of outer functions:
+// gopher-lua counts them in a byte.
+func checkCaptured(proto *lua.FunctionProto) error {
+	if n := len(proto.DbgUpvalues); n > maxCaptured {
+		return &captureError{proto.LineDefined, n}
+	}
+	for _, inner := range proto.FunctionPrototypes {
+		if err := checkCaptured(inner); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shrink frees what gopher-lua has reserved for each function and the function does not need:
@@ -63,6 +96,11 @@ func placeInstructions(proto *lua.FunctionProto) {
 // compiled.
 func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 	e := &diag.Error{Pos: diag.Pos{File: c.name, Line: 1}, Err: err}
+	if captured, ok := errors.AsType[*captureError](err); ok {
+		e.Hint = "put them into a table"
+		e.Pos = c.find(captured.line, func(n ast.PositionHolder) bool { _, ok := n.(*ast.FunctionExpr); return ok })
+		return e
+	}
 	ce, ok := errors.AsType[*lua.CompileError](err)
 	if !ok {
 		return e
@@ -77,18 +115,8 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 		message string
 		explain func(parts []string)
 	}{
-		{"%too many local variables%", func([]string) {
-			p := c.tree().excessLocal()
-			if p.Line == 0 {
-				e.Err = errors.New("an expression is too long, or nested too deep")
-				e.Hint = "divide it, or join many strings with table.concat"
-				return
-			}
-			e.Err = fmt.Errorf("too many local variables: a function can have %d of them at a time", maxLocals)
-			e.Hint = "put them into a table, or parts of the text between do and end"
-			p.File = c.name
-			e.Pos = p
-		}},
+		{"%too many local variables%", func([]string) { c.explainRegisters(e) }},
+		{"register overflow", func([]string) { c.explainRegisters(e) }},
 		{"too many constants", func([]string) {
 			e.Err = errors.New("too many different strings and numbers in one function")
 			e.Hint = "divide it into several functions"
@@ -121,6 +149,49 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 	return e
 }
 
+// explainRegisters fills e with the reason why the compiler ran out of registers.
+func (c *chunk) explainRegisters(e *diag.Error) {
+	p := c.tree().excessLocal()
+	if p.Line > 0 {
+		e.Err = fmt.Errorf("too many local variables: a function can have %d of them at a time", maxLocals)
+		e.Hint = "put them into a table, or parts of the text between do and end"
+	} else {
+		p = c.tree().deepest()
+		e.Err = errors.New("an expression is too long, or nested too deep")
+		e.Hint = "divide it, or join many strings with table.concat"
+	}
+	p.File = c.name
+	e.Pos = p
+}
+
+// deepest returns the place of the statement with the expression that is nested deepest.
+func (t *tree) deepest() diag.Pos {
+	var found, statement ast.PositionHolder
+	depth, most := 0, -1
+	w := walker{
+		enter: func(n ast.PositionHolder) {
+			if _, ok := n.(ast.Stmt); ok {
+				statement, depth = n, 0
+				return
+			}
+			if depth++; depth > most {
+				found, most = statement, depth
+			}
+		},
+		leave: func(n ast.PositionHolder) {
+			if _, ok := n.(ast.Stmt); !ok {
+				depth--
+			}
+		},
+	}
+	w.stmts(t.stmts)
+	if found == nil {
+		return diag.Pos{Line: 1}
+	}
+	p := t.posOf(found)
+	return diag.Pos{Line: max(1, p.Line), Col: p.Col}
+}
+
 // find returns the place of the first node in a line that is wanted, or of the
 // line.
 func (c *chunk) find(line int, wanted func(ast.PositionHolder) bool) diag.Pos {
@@ -141,6 +212,9 @@ func (c *chunk) find(line int, wanted func(ast.PositionHolder) bool) diag.Pos {
 // for its function, or nowhere.
 func (t *tree) excessLocal() diag.Pos {
 	var found diag.Pos
+	var method *ast.FunctionExpr
+	var loop ast.PositionHolder // whose scope opens next
+	loopLocals := 0
 	count, outer := 0, []int{}
 	more := func(n int, at ast.PositionHolder) {
 		if count += n; count > maxLocals && found.Line == 0 {
@@ -153,7 +227,22 @@ func (t *tree) excessLocal() diag.Pos {
 			case *ast.FunctionExpr:
 				outer = append(outer, count)
 				count = 0
-				more(len(n.ParList.Names), n)
+				parameters := len(n.ParList.Names)
+				if method == n {
+					parameters++ // self
+				}
+				if n.ParList.HasVargs {
+					parameters++ // arg
+				}
+				more(parameters, n)
+			case *ast.FuncDefStmt:
+				if n.Name.Func == nil {
+					method = n.Func
+				}
+			case *ast.NumberForStmt:
+				loop, loopLocals = n, 4 // three are hidden
+			case *ast.GenericForStmt:
+				loop, loopLocals = n, 3+len(n.Names)
 			case *ast.LocalAssignStmt:
 				more(len(n.Names), n)
 			}
@@ -169,6 +258,10 @@ func (t *tree) excessLocal() diag.Pos {
 	w.scope = func(open bool) {
 		if open {
 			scopes = append(scopes, count)
+			if loop != nil {
+				more(loopLocals, loop)
+				loop = nil
+			}
 			return
 		}
 		count = scopes[len(scopes)-1]

@@ -42,12 +42,12 @@ func (d *rewriter) concat(e *ast.StringConcatOpExpr) ast.Expr {
 			o.AdjustRet = true
 		}
 	}
-	call := &ast.FuncCallExpr{Func: d.placeholder(d.makeJoin()), Args: operands, AdjustRet: true}
+	call := &ast.FuncCallExpr{Func: d.placeholder(d.makeJoin()), Args: d.listed(operands, e.Line()), AdjustRet: true}
 	call.SetLine(e.Line())
 	return call
 }
 
-// growsLittle reports whether joined operands are at most one value and constants
+// growsLittle reports whether joined operands are few, and at most one value and constants
 // that are short.
 func growsLittle(operands []ast.Expr) bool {
 	values, constants := 0, 0
@@ -61,7 +61,7 @@ func growsLittle(operands []ast.Expr) bool {
 			values++
 		}
 	}
-	return values <= 1 && constants <= plainGrowth
+	return values <= 1 && constants <= plainGrowth && len(operands) <= manyArguments
 }
 
 // makeJoin returns the number of the function that joins.

@@ -41,7 +41,11 @@ const hiddenLine = -1
 
 // compile makes code of a syntax tree.
 func (d *rewriter) compile(stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	proto, err := compile(d.function(stmts), d.c.name)
+	stmts = d.function(stmts)
+	proto, err := compile(stmts, d.c.name)
+	if lacksRegisters(err) && d.c.tree().excessLocal().Line == 0 {
+		proto, err = compile(spill(stmts), d.c.name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			n, thrown := guarded(L)
 			if thrown != nil {
 				L.Pop(1)
-				L.Push(lib.in.source.withoutNode(thrown))
+				L.Push(lib.in.report.caught(L, thrown, 0))
 			}
 			return n
 		}},

@@ -31,32 +31,34 @@ func (rp *mistakeCollector) explain(L *lua.LState, e *diag.Error, f frame, messa
 }
 
 // rules lists the messages of gopher-lua. A % matches any text.
+// The second function returns the words of Lua, for errors that a script catches.
 var rules = []struct {
 	message string
 	explain func(x *explainer, args []string)
+	caught  func(x *explainer, args []string) string
 }{
-	{"attempt to index a non-table object(%) with key '%'", (*explainer).index},
-	{"attempt to call a non-function object", (*explainer).call},
-	{"cannot perform concat operation between % and %", (*explainer).concat},
-	{"cannot perform % operation between % and %", (*explainer).arithmetic},
-	{"attempt to compare % with %", (*explainer).compare},
-	{"__unm undefined", (*explainer).unary},
-	{"__len undefined", (*explainer).unary},
-	{"for statement % must be a number", (*explainer).loop},
-	{"bad argument #% to % (% expected, got %)", (*explainer).argument},
-	{"bad argument #% to % (%)", (*explainer).argument},
-	{"table index is %", (*explainer).key},
-	{"stack overflow", func(x *explainer, _ []string) { x.e.Err = panicked("callstack overflow") }},
+	{"attempt to index a non-table object(%) with key '%'", (*explainer).index, (*explainer).caughtIndex},
+	{notFunction, (*explainer).call, (*explainer).caughtCall},
+	{"cannot perform concat operation between % and %", (*explainer).concat, (*explainer).caughtConcat},
+	{"cannot perform % operation between % and %", (*explainer).arithmetic, (*explainer).caughtArithmetic},
+	{"attempt to compare % with %", (*explainer).compare, (*explainer).caughtCompare},
+	{"__unm undefined", (*explainer).unary, (*explainer).caughtUnary},
+	{"__len undefined", (*explainer).unary, (*explainer).caughtUnary},
+	{"for statement % must be a number", (*explainer).loop, (*explainer).caughtLoop},
+	{"bad argument #% to % (% expected, got %)", (*explainer).argument, (*explainer).caughtArgument},
+	{"bad argument #% to % (%)", (*explainer).argument, (*explainer).caughtArgument},
+	{"table index is %", (*explainer).key, (*explainer).caughtKey},
+	{"stack overflow", func(x *explainer, _ []string) { x.e.Err = panicked("callstack overflow") }, nil},
 	{"stack overflow in protected calls", func(x *explainer, _ []string) {
 		x.say("too many calls of pcall or xpcall inside one another: more than %d", maxProtected)
-	}},
+	}, nil},
 	{"registry overflow", func(x *explainer, _ []string) {
 		x.say("too many values in one call: there is room for about %d", registrySize)
-	}},
-	{"yield inside of pcall", func(x *explainer, _ []string) { x.say("yield is called inside of pcall or xpcall") }},
+	}, nil},
+	{"yield inside of pcall", func(x *explainer, _ []string) { x.say("yield is called inside of pcall or xpcall") }, nil},
 	{"can not yield from outside of a coroutine", func(x *explainer, _ []string) {
 		x.say("yield is called outside of a coroutine")
-	}},
+	}, nil},
 }
 
 // match holds text against a message with % in the place of variable parts, and
@@ -92,6 +94,9 @@ type explainer struct {
 
 	fn  *lua.LFunction // the function that failed, if it still runs
 	dbg *lua.Debug     // its place on the stack
+
+	top  int  // number of running functions above the one that failed
+	inGo bool // a function of this program failed that the function had called
 }
 
 func (x *explainer) say(format string, args ...any) { x.e.Err = fmt.Errorf(format, args...) }
@@ -104,17 +109,22 @@ func (x *explainer) at(expr ast.Expr) {
 	}
 }
 
-// index explains an error about a value that has no fields.
-func (x *explainer) index(args []string) {
-	var object ast.Expr
+// indexed returns the expression whose field was asked for, or nil.
+func (x *explainer) indexed() ast.Expr {
 	switch n := x.ast.(type) {
 	case *ast.AttrGetExpr:
-		object = n.Object
+		return n.Object
 	case *ast.FuncCallExpr:
-		object = n.Receiver
+		return n.Receiver
 	case *ast.IdentExpr: // the receiver in function t:name()
-		object = n
+		return n
 	}
+	return nil
+}
+
+// index explains an error about a value that has no fields.
+func (x *explainer) index(args []string) {
+	object := x.indexed()
 	if object == nil {
 		x.say("want a table, got %s (in the index %q)", article(args[0]), args[1])
 		return
@@ -194,10 +204,18 @@ func (x *explainer) undefinedGlobal(operand ast.Expr) bool {
 
 // concat explains an error about a value that cannot be joined with dots.
 func (x *explainer) concat(args []string) {
+	if e, v, ok := x.concatOperand(); ok {
+		x.blame(e, v, "a string or a number")
+		return
+	}
+	x.say("cannot join %s and %s with ..", article(args[0]), article(args[1]))
+}
+
+// concatOperand returns the last operand that cannot be joined with dots, and its value.
+func (x *explainer) concatOperand() (ast.Expr, lua.LValue, bool) {
 	n, ok := x.ast.(*ast.StringConcatOpExpr)
 	if !ok {
-		x.say("cannot join %s and %s", article(args[0]), article(args[1]))
-		return
+		return nil, nil, false
 	}
 	operands := []ast.Expr{n.Lhs, n.Rhs}
 	for {
@@ -207,16 +225,18 @@ func (x *explainer) concat(args []string) {
 		}
 		operands = append(operands[:len(operands)-1], last.Lhs, last.Rhs)
 	}
-	op := x.operand(lua.OP_CONCAT)
-	if !op.ok {
-		op = x.operand(lua.OP_CALL) // of join: the function is before the operands
-		op.b = op.a + 1
-	}
-	for i := len(operands) - 1; i >= 0 && op.ok; i-- {
-		if v := x.register(op.b + i); !lua.LVCanConvToString(v) {
-			x.blame(operands[i], v, "a string or a number")
-			return
+	dbg, first := x.dbg, 0
+	if op := x.operand(lua.OP_CONCAT); op.ok {
+		first = op.b
+	} else if top, ok := x.L.GetStack(x.top); ok { // join is running
+		if fn, err := x.L.GetInfo("f", top, lua.LNil); err == nil && fn == lua.LValue(x.Interp.concat.fn) {
+			dbg = top
 		}
 	}
-	x.say("cannot join %s and %s with ..", article(args[0]), article(args[1]))
+	for i := len(operands) - 1; i >= 0 && dbg != nil; i-- {
+		if _, v := x.L.GetLocal(dbg, first+i+1); v != nil && !lua.LVCanConvToString(v) {
+			return operands[i], v, true
+		}
+	}
+	return nil, nil, false
 }

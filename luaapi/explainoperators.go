@@ -2,8 +2,6 @@ package luaapi
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -11,34 +9,31 @@ import (
 
 // arithmetic explains an error about a value that cannot be calculated with.
 func (x *explainer) arithmetic(args []string) {
-	n, ok := x.ast.(*ast.ArithmeticOpExpr)
-	op := x.operand(lua.OP_ADD, lua.OP_SUB, lua.OP_MUL, lua.OP_DIV, lua.OP_MOD, lua.OP_POW)
-	if ok && op.ok {
-		for _, side := range []struct {
-			expr ast.Expr
-			at   int
-		}{{n.Lhs, op.b}, {n.Rhs, op.c}} {
-			if v := x.value(side.at); !numeric(v) {
-				x.blame(side.expr, v, "a number")
-				return
-			}
-		}
+	if e, v, ok := x.arithmeticOperand(); ok {
+		x.blame(e, v, "a number")
+		return
 	}
 	x.say("cannot calculate with %s and %s", article(args[1]), article(args[2]))
 }
 
-// numeric reports whether arithmetic takes v.
-func numeric(v lua.LValue) bool {
-	s, ok := v.(lua.LString)
-	if !ok {
-		return v.Type() == lua.LTNumber
+// arithmeticOperand returns the first operand that is not a number, and its value.
+func (x *explainer) arithmeticOperand() (ast.Expr, lua.LValue, bool) {
+	n, ok := x.ast.(*ast.ArithmeticOpExpr)
+	op := x.operand(lua.OP_ADD, lua.OP_SUB, lua.OP_MUL, lua.OP_DIV, lua.OP_MOD, lua.OP_POW)
+	if !ok || !op.ok {
+		return nil, nil, false
 	}
-	text := strings.Trim(string(s), " \t\n")
-	_, err := strconv.ParseInt(text, 0, 64)
-	if err != nil {
-		_, err = strconv.ParseFloat(text, 64)
+	if v := x.value(op.b); !isNumber(v) {
+		return n.Lhs, v, true
 	}
-	return err == nil
+	v := x.value(op.c)
+	return n.Rhs, v, !isNumber(v)
+}
+
+// isNumber reports whether arithmetic takes a value.
+func isNumber(v lua.LValue) bool {
+	_, ok := numberValue(v)
+	return ok
 }
 
 // compare explains an error about two values without an order.
@@ -129,17 +124,56 @@ func expectation(args []string) string {
 
 // key explains an error about a key that is nil or not a number.
 func (x *explainer) key(args []string) {
-	n, ok := x.ast.(*ast.AttrGetExpr)
-	if !ok {
-		x.say("a key of the table is %s", args[0])
-		return
+	key, _ := x.ast.(ast.Expr) // in a divided table
+	place := ""
+	switch n := x.ast.(type) {
+	case *ast.AttrGetExpr:
+		if _, constant := n.Key.(*ast.StringExpr); !constant {
+			key, place = n.Key, show(n)+": "
+		}
+	case *ast.TableExpr:
+		key = x.constructorKey(n)
 	}
-	x.at(n.Key)
-	if _, ok := n.Key.(*ast.NilExpr); ok {
-		x.say("%s: the key is nil", show(n))
-		return
+	if key != nil {
+		x.at(key)
 	}
-	x.say("%s: the key %s is %s", show(n), x.name(n.Key), args[0])
+	what, of := "the key", ""
+	if place == "" {
+		what, of = "a key", " of the table"
+	}
+	switch key.(type) {
+	case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr:
+		what = "the key " + x.name(key)
+	}
+	x.say("%s%s%s is %s", place, what, of, args[0])
+}
+
+// constructorKey returns the key of a table constructor that is nil or not a number; nil if that is
+// not known. The fields are set one after the other, each with an instruction.
+func (x *explainer) constructorKey(t *ast.TableExpr) (key ast.Expr) {
+	if x.fn == nil {
+		return nil
+	}
+	var keys []ast.Expr
+	for _, f := range t.Fields {
+		if _, constant := f.Key.(*ast.StringExpr); f.Key != nil && !constant {
+			keys = append(keys, f.Key)
+		}
+	}
+	for i, code := range x.fn.Proto.Code {
+		if x.fn.Proto.DbgSourcePositions[i] != x.node || int(code>>26) != lua.OP_SETTABLE || len(keys) == 0 {
+			continue
+		}
+		v := x.value(int(code) & 0x1ff)
+		if n, ok := v.(lua.LNumber); v == lua.LNil || ok && n != n {
+			if key != nil {
+				return nil // the keys were in the same register
+			}
+			key = keys[0]
+		}
+		keys = keys[1:]
+	}
+	return key
 }
 
 // blame reports that the value v of expr is not of the wanted kind.

@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ func (lib *stringLib) format(L *lua.LState) int {
 			text = text[1:]
 			continue
 		}
-		n := len(text) - len(strings.TrimLeft(text, "-+ #0"))
+		n := len(text) - len(strings.TrimLeft(text, flagSigns))
 		for limit := n + 5; n < len(text) && n < limit && (text[n] == '.' || text[n] >= '0' && text[n] <= '9'); {
 			n++
 		}
@@ -78,60 +79,112 @@ func appendPlain(out []byte, v lua.LValue, flags string, verb byte) ([]byte, boo
 	return out, false
 }
 
-// directive formats one argument. The flags are those of C and of Go alike.
+// flagSigns are the signs that may be before the width of a directive.
+const flagSigns = "-+ #0"
+
+// directive formats one argument.
 func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int) string {
-	width, precision, hasPrecision := strings.Cut(strings.TrimLeft(flags, "-+ #0"), ".")
+	width, precision, hasPrecision := strings.Cut(strings.TrimLeft(flags, flagSigns), ".")
 	if len(width) > 2 || len(precision) > 2 || strings.Contains(precision, ".") {
 		lib.in.report.throw(L, "", "string.format: the width or precision in %%%s%c is longer than two digits", flags, verb)
 	}
+	f := field{signs: flags[:len(flags)-len(strings.TrimLeft(flags, flagSigns))]}
+	f.width, _ = strconv.Atoi(width)
+	least, _ := strconv.Atoi(precision)
 	switch verb {
 	case 'd', 'i':
-		if hasPrecision {
-			return integer(flags, precision, L.CheckInt64(arg))
+		n := int64(checkNumber(L, arg))
+		digits := strings.TrimPrefix(strconv.FormatInt(n, 10), "-")
+		return f.integer(f.sign(n < 0), digits, hasPrecision, least)
+	case 'u', 'o', 'x', 'X':
+		n := uint64(int64(checkNumber(L, arg)))
+		digits := strconv.FormatUint(n, map[byte]int{'u': 10, 'o': 8, 'x': 16, 'X': 16}[verb])
+		prefix := ""
+		if n > 0 && verb != 'u' && strings.Contains(f.signs, "#") {
+			if prefix = "0" + string(verb); verb == 'o' {
+				prefix, digits = "", "0"+digits
+			}
 		}
-		return fmt.Sprintf("%"+flags+"d", L.CheckInt64(arg))
-	case 'u':
-		return fmt.Sprintf("%"+flags+"d", uint64(L.CheckInt64(arg)))
-	case 'o', 'x', 'X':
-		return fmt.Sprintf("%"+flags+string(verb), uint64(L.CheckInt64(arg)))
+		if verb == 'X' {
+			digits = strings.ToUpper(digits)
+		}
+		return f.integer(prefix, digits, hasPrecision, least)
 	case 'c':
-		return string([]byte{byte(L.CheckInt(arg))})
-	case 'e', 'E', 'f', 'F':
-		return fmt.Sprintf("%"+flags+string(verb), float64(L.CheckNumber(arg)))
-	case 'g', 'G':
-		if !hasPrecision {
+		return f.pad("", string([]byte{byte(int64(checkNumber(L, arg)))}), false)
+	case 'e', 'E', 'f', 'F', 'g', 'G':
+		n := float64(checkNumber(L, arg))
+		word := ""
+		switch {
+		case math.IsInf(n, 0):
+			word = "inf"
+		case math.IsNaN(n):
+			word = "nan"
+		case !hasPrecision && (verb == 'g' || verb == 'G'):
 			flags += ".6"
 		}
-		return fmt.Sprintf("%"+flags+string(verb), float64(L.CheckNumber(arg)))
+		if word == "" {
+			return fmt.Sprintf("%"+flags+string(verb), n) // the signs are those of C and of Go alike
+		}
+		if verb < 'a' {
+			word = strings.ToUpper(word)
+		}
+		return f.pad(f.sign(math.Signbit(n)), word, false)
 	case 'q':
 		return quoted(L.CheckString(arg))
 	case 's':
 		s := L.ToStringMeta(L.CheckAny(arg)).String()
 		if hasPrecision {
-			limit, _ := strconv.Atoi(precision)
-			s = s[:min(limit, len(s))]
+			s = s[:min(least, len(s))]
 		}
-		if n, _ := strconv.Atoi(width); n > len(s) {
-			// Widths count bytes, as in C.
-			pad := strings.Repeat(" ", n-len(s))
-			if strings.Contains(flags[:len(flags)-len(strings.TrimLeft(flags, "-+ #0"))], "-") {
-				return s + pad
-			}
-			return pad + s
-		}
-		return s
+		return f.pad("", s, false)
 	}
 	lib.in.report.throw(L, "a percent sign itself is written %%", "string.format: there is no directive %%%s%c", flags, verb)
 	return ""
 }
 
-// integer formats with a precision: the least number of digits. Go pads with zeros
-// as C does, but C writes nothing for the value 0 with the precision 0.
-func integer(flags, precision string, n int64) string {
-	if p, _ := strconv.Atoi(precision); n == 0 && p == 0 {
-		return ""
+// A field is the place of a formatted value: its signs such as - and 0, and its width in bytes.
+type field struct {
+	signs string
+	width int
+}
+
+// sign returns the sign before a number.
+func (f field) sign(negative bool) string {
+	switch {
+	case negative:
+		return "-"
+	case strings.Contains(f.signs, "+"):
+		return "+"
+	case strings.Contains(f.signs, " "):
+		return " "
 	}
-	return fmt.Sprintf("%"+flags+"d", n)
+	return ""
+}
+
+// integer returns an integer with at least so many digits, if a least number is given. The value 0
+// has none if that is 0.
+func (f field) integer(prefix, digits string, hasLeast bool, least int) string {
+	switch {
+	case !hasLeast:
+	case digits == "0" && least == 0:
+		digits = ""
+	default:
+		digits = strings.Repeat("0", max(0, least-len(digits))) + digits
+	}
+	return f.pad(prefix, digits, !hasLeast && strings.Contains(f.signs, "0"))
+}
+
+// pad returns a prefix and a text, filled up to the width: with blanks behind or before both, or
+// with zeros between them.
+func (f field) pad(prefix, text string, zeros bool) string {
+	n := max(0, f.width-len(prefix)-len(text))
+	switch {
+	case strings.Contains(f.signs, "-"):
+		return prefix + text + strings.Repeat(" ", n)
+	case zeros:
+		return prefix + strings.Repeat("0", n) + text
+	}
+	return strings.Repeat(" ", n) + prefix + text
 }
 
 // quoted writes s so that Lua reads it again.

@@ -1,11 +1,8 @@
 package luaapi
 
 import (
-	"errors"
 	gomath "math"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -29,7 +26,7 @@ var libraries = []library{
 		"huge", "ldexp", "log", "log10", "max", "min", "modf", "pi", "pow", "rad", "sin", "sinh", "sqrt", "tan", "tanh",
 	}},
 	{"os", lua.OpenOs, []string{"clock", "date", "difftime", "time"}},
-	{"string", lua.OpenString, []string{"char", "len", "reverse", "sub"}},
+	{"string", lua.OpenString, []string{"len", "reverse", "sub"}},
 	{"table", lua.OpenTable, nil},
 }
 
@@ -67,8 +64,15 @@ func (gt *globalTable) open() {
 		}
 		for _, name := range lib.names {
 			v := from.RawGetString(name)
-			if fn, ok := v.(*lua.LFunction); ok && lib.name == "string" {
-				v = L.NewFunction(gt.in.Derived(fn.GFunction))
+			if fn, ok := v.(*lua.LFunction); ok {
+				switch {
+				case name == "select":
+					v = L.NewFunction(withNumbers(1, 1, fn.GFunction))
+				case lib.name == "string":
+					v = L.NewFunction(gt.in.Derived(withNumbers(2, 3, fn.GFunction)))
+				case lib.name == "math":
+					v = L.NewFunction(withNumbers(1, gomath.MaxInt, fn.GFunction))
+				}
 			}
 			to.RawSetString(name, v)
 		}
@@ -78,13 +82,15 @@ func (gt *globalTable) open() {
 	gt.define(globals.RawGetString("table").(*lua.LTable), table.functions())
 	gt.define(globals.RawGetString("coroutine").(*lua.LTable), base.coroutineFunctions(create.GFunction, resume.GFunction, yield.GFunction))
 	gt.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", math.random}, {"randomseed", math.randomSeed}})
-	// That of gopher-lua is the largest finite number.
-	globals.RawGetString("math").(*lua.LTable).RawSetString("huge", lua.LNumber(gomath.Inf(1)))
+	mathTable := globals.RawGetString("math").(*lua.LTable)
+	mathTable.RawSetString("huge", lua.LNumber(gomath.Inf(1))) // that of gopher-lua is the largest finite number
+	mathTable.RawSetString("mod", mathTable.RawGetString("fmod"))
 	debug := L.CreateTable(0, 3)
 	globals.RawSetString("debug", debug)
 	gt.define(debug, []builtin{{"traceback", base.traceback}, {"getinfo", base.getInfo}, {"getmetatable", getMetatable}})
 	methods := L.CreateTable(0, 1)
 	methods.RawSetString("__index", globals.RawGetString("string"))
+	gt.define(methods, textArithmetic())
 	L.SetMetatable(lua.LString(""), methods)
 
 	globals.RawSetString("_G", globals)
@@ -126,7 +132,7 @@ type mathLib struct{ generator *rand.Rand }
 func (lib *mathLib) seed(n uint64) { lib.generator = rand.New(rand.NewPCG(n, 0)) }
 
 func (lib *mathLib) randomSeed(L *lua.LState) int {
-	lib.seed(uint64(int64(L.CheckNumber(1))))
+	lib.seed(uint64(int64(checkNumber(L, 1))))
 	return 0
 }
 
@@ -135,50 +141,13 @@ func (lib *mathLib) random(L *lua.LState) int {
 		L.Push(lua.LNumber(lib.generator.Float64()))
 		return 1
 	}
-	low, high := int64(1), L.CheckInt64(1)
+	low, high := int64(1), int64(checkNumber(L, 1))
 	if L.GetTop() > 1 {
-		low, high = high, L.CheckInt64(2)
+		low, high = high, int64(checkNumber(L, 2))
 	}
 	if low > high || high-low < 0 || high-low == 1<<63-1 {
 		L.ArgError(L.GetTop(), "the interval is empty")
 	}
 	L.Push(lua.LNumber(low + lib.generator.Int64N(high-low+1)))
-	return 1
-}
-
-// toNumber is tonumber. gopher-lua's does not know 1e3.
-func (lib *baseLib) toNumber(L *lua.LState) int {
-	v := L.CheckAny(1)
-	if n, ok := v.(lua.LNumber); ok && L.Get(2) == lua.LNil {
-		L.Push(n)
-		return 1
-	}
-	text := strings.ToLower(strings.Trim(lua.LVAsString(v), " \t\r\n\v\f"))
-	base := L.OptInt(2, 10)
-	if base < 2 || base > 36 {
-		L.ArgError(2, "the base is not within 2 to 36")
-	}
-	hex, isHex := strings.CutPrefix(text, "0x")
-	var n float64
-	var err error
-	switch {
-	case isHex && (base == 16 || L.Get(2) == lua.LNil):
-		var u uint64
-		u, err = strconv.ParseUint(hex, 16, 64)
-		n = float64(u)
-	case L.Get(2) != lua.LNil:
-		var i int64
-		i, err = strconv.ParseInt(text, base, 64)
-		n = float64(i)
-	case strings.Trim(text, "0123456789.e+-") != "":
-		err = strconv.ErrSyntax // such as inf, which Go takes for a number
-	default:
-		n, err = strconv.ParseFloat(text, 64)
-	}
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		L.Push(lua.LNil)
-		return 1
-	}
-	L.Push(lua.LNumber(n))
 	return 1
 }

@@ -27,6 +27,7 @@ type limits struct {
 	protectedCalls []*lua.LState  // threads of the running protected calls, the innermost last
 	idle           []*lua.LState  // threads of protected calls that have ended
 	callArgument   *lua.LFunction // [limits.callFunction], or nil
+	noHandler      *lua.LFunction // [limits.handlerFunction] of no handler, or nil
 }
 
 // begin starts an evaluation that ends with ctx, or when it exceeds its time or memory. The

@@ -24,7 +24,8 @@ const constantBit = 1 << 8
 // one, or the one that called a function of this program.
 func (x *explainer) find() {
 	for level := range 2 {
-		dbg, ok := x.L.GetStack(level)
+		x.inGo = level == 1
+		dbg, ok := x.L.GetStack(x.top + level)
 		if !ok {
 			return
 		}

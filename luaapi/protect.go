@@ -2,7 +2,9 @@ package luaapi
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -65,6 +67,15 @@ func (lm *limits) protect(L *lua.LState, handler errorHandler, fn lua.LValue, ar
 func (lm *limits) callFunction() *lua.LFunction {
 	if lm.callArgument == nil {
 		lm.callArgument = lm.in.vm.NewFunction(func(L *lua.LState) int {
+			defer func() {
+				r := recover()
+				if _, ok := r.(*lua.ApiError); r != nil && !ok {
+					r = &lua.ApiError{Type: lua.ApiErrorRun, Object: lua.LString(panicked(r).Error())}
+				}
+				if r != nil {
+					panic(r)
+				}
+			}()
 			L.Call(L.GetTop()-1, lua.MultRet)
 			return L.GetTop()
 		})
@@ -72,20 +83,35 @@ func (lm *limits) callFunction() *lua.LFunction {
 	return lm.callArgument
 }
 
-// handlerFunction returns the function for gopher-lua that calls a handler.
+// handlerFunction returns the function for gopher-lua that calls a handler. There is always one:
+// without it gopher-lua writes out the stack for each error, with a line for each tail call.
 func (lm *limits) handlerFunction(handler errorHandler) *lua.LFunction {
-	if handler == nil {
-		return nil
+	if handler == nil && lm.noHandler != nil {
+		return lm.noHandler
 	}
-	return lm.in.vm.NewFunction(func(th *lua.LState) int {
+	fn := lm.in.vm.NewFunction(func(th *lua.LState) int {
 		thrown := th.Get(1)
 		if !lm.isOver() {
-			thrown = handler(th, thrown)
+			thrown = lm.in.report.caught(th, thrown, 1)
+			if handler != nil {
+				thrown = handler(th, thrown)
+			}
 		}
-		// Throwing detaches the closures of the functions that failed.
-		th.Error(thrown, 0)
-		return 0
+		detach(th)
+		th.Push(thrown)
+		return 1
 	})
+	if handler == nil {
+		lm.noHandler = fn
+	}
+	return fn
+}
+
+// detach gives the closures of the running functions of a thread variables of their own, as
+// gopher-lua does when an error is thrown.
+func detach(th *lua.LState) {
+	defer func() { _ = recover() }()
+	th.Error(lua.LNil, 0)
 }
 
 // thrown returns the value in an error of a protected call of fn in L, as a script gets it.
@@ -93,7 +119,7 @@ func (lm *limits) thrown(L *lua.LState, fn lua.LValue, err error) lua.LValue {
 	thrown := lua.LValue(lua.LString(err.Error()))
 	if api, ok := err.(*lua.ApiError); ok {
 		thrown = api.Object
-		if api.Type == lua.ApiErrorPanic {
+		if api.Type == lua.ApiErrorPanic { // there was no room to call the handler
 			thrown = lua.LString(panicked(thrown).Error())
 		}
 	}
@@ -102,13 +128,19 @@ func (lm *limits) thrown(L *lua.LState, fn lua.LValue, err error) lua.LValue {
 	}
 	// gopher-lua writes a blank behind the place, and there is none if fn is not of a script.
 	if text, ok := thrown.(lua.LString); ok && strings.HasPrefix(string(text), " ") && !isOfScript(fn) && fn != lm.in.globals.get("error") {
+		if text == " "+notFunction {
+			text = lua.LString(fmt.Sprintf(" attempt to call a %s value", fn.Type()))
+		}
 		thrown = text[1:]
 		if f := caller(L); f.node != 0 {
 			thrown = lua.LString(fmt.Sprintf("%s:%d:%s", f.file, f.node, text))
 		}
 	}
-	return lm.in.source.withoutNode(thrown)
+	return lm.in.report.caught(L, thrown, 0)
 }
+
+// notFunction is the message of gopher-lua for the call of another value.
+const notFunction = "attempt to call a non-function object"
 
 // isOfScript reports whether a value is a function that is written in Lua.
 func isOfScript(v lua.LValue) bool {
@@ -157,13 +189,13 @@ func (lm *limits) stackAt(L *lua.LState, level int) (*lua.LState, *lua.Debug, bo
 	}
 }
 
-// depth returns the number of running functions of a thread.
+// depth returns the number of running functions of a thread. Functions that a tail call replaced
+// count too, and may be millions.
 func depth(L *lua.LState) int {
-	for n := 0; ; n++ {
-		if _, ok := L.GetStack(n); !ok {
-			return n
-		}
-	}
+	return sort.Search(math.MaxInt32, func(n int) bool {
+		_, ok := L.GetStack(n)
+		return !ok
+	})
 }
 
 // frameAt is frameAt of a stack that goes on as in [limits.stackAt].

@@ -18,7 +18,8 @@ const tableName = "(table)"
 // A rewriter changes a syntax tree before compilation. It turns declarations into calls of
 // declareAtCallSite (callsite.go), takes constants out (constants.go), and divides what is long
 // (this file). It has functions of ours join strings, take lengths and read fields of facts
-// (concat.go, listlimit.go, factfields.go).
+// (concat.go, listlimit.go, factfields.go), and makes do with the registers of gopher-lua
+// (registers.go).
 type rewriter struct {
 	in        *Interp
 	c         *chunk
@@ -26,6 +27,8 @@ type rewriter struct {
 	functions []*lua.LFunction // functions in the constants of the code
 	join      int              // number of the function that joins strings plus one, or 0
 	len       int              // number of the function that returns lengths plus one, or 0
+	bound     int              // number of the function for bounds of loops plus one, or 0
+	spread    int              // number of the function that returns the items of a list plus one, or 0
 	long      bool             // the text is long enough to be divided
 	heavy     bool             // the present function has too many constants
 }
@@ -131,9 +134,10 @@ func (d *rewriter) stmt(s ast.Stmt) {
 		s.Condition = d.expr(s.Condition)
 		s.Then, s.Else = d.block(s.Then), d.block(s.Else)
 	case *ast.NumberForStmt:
-		s.Init, s.Limit = d.expr(s.Init), d.expr(s.Limit)
-		if s.Step != nil {
-			s.Step = d.expr(s.Step)
+		for _, bound := range []*ast.Expr{&s.Init, &s.Limit, &s.Step} {
+			if *bound != nil {
+				*bound = d.loopBound(d.expr(*bound), s.Line())
+			}
 		}
 		s.Stmts = d.block(s.Stmts)
 	case *ast.GenericForStmt:
@@ -194,33 +198,13 @@ func (d *rewriter) parts(e ast.Expr) {
 			e.Object = d.checkedText(e, key.Value)
 			return
 		}
-		e.Object, e.Key = d.expr(e.Object), d.expr(e.Key)
-	case *ast.TableExpr:
-		for _, f := range e.Fields {
-			if f.Key != nil {
-				f.Key = d.expr(f.Key)
-			}
-			f.Value = d.expr(f.Value)
-		}
-	case *ast.FuncCallExpr:
-		if e.Func != nil {
-			e.Func = d.expr(e.Func)
-		} else {
-			e.Receiver = d.expr(e.Receiver)
-		}
-		d.exprs(e.Args)
-	case *ast.LogicalOpExpr:
-		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
-	case *ast.RelationalOpExpr:
-		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
-	case *ast.ArithmeticOpExpr:
-		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
-	case *ast.UnaryMinusOpExpr:
-		e.Expr = d.expr(e.Expr)
-	case *ast.UnaryNotOpExpr:
-		e.Expr = d.expr(e.Expr)
 	case *ast.FunctionExpr:
 		e.Stmts = d.function(e.Stmts)
+		return
+	}
+	mapParts(e, d.expr)
+	if call, ok := e.(*ast.FuncCallExpr); ok {
+		call.Args = d.listed(call.Args, call.Line())
 	}
 }
 
@@ -231,6 +215,13 @@ func (d *rewriter) parts(e ast.Expr) {
 // in which the assignments are divided in turn.
 func (d *rewriter) divideTable(t *ast.TableExpr) ast.Expr {
 	at := func(e ast.Expr) ast.Expr { e.SetLine(t.Line()); return e }
+	to := func(e ast.Expr, key ast.Expr) ast.Expr {
+		e.SetLine(t.Line())
+		if hasNumber(key) {
+			e.SetLine(key.Line()) // the key may be nil
+		}
+		return e
+	}
 	name := func() ast.Expr { return at(&ast.IdentExpr{Value: tableName}) }
 	empty := &ast.TableExpr{}
 	at(empty)
@@ -246,7 +237,7 @@ func (d *rewriter) divideTable(t *ast.TableExpr) ast.Expr {
 			n++
 			key = at(&ast.NumberExpr{Value: strconv.Itoa(n)})
 		}
-		s := &ast.AssignStmt{Lhs: []ast.Expr{at(&ast.AttrGetExpr{Object: name(), Key: key})}, Rhs: []ast.Expr{f.Value}}
+		s := &ast.AssignStmt{Lhs: []ast.Expr{to(&ast.AttrGetExpr{Object: name(), Key: key}, key)}, Rhs: []ast.Expr{f.Value}}
 		s.SetLine(t.Line())
 		fields = append(fields, s)
 	}

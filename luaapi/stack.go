@@ -24,6 +24,9 @@ func reserve(L *lua.LState, n int) {
 // maxCalls is the largest number of calls in a message.
 const maxCalls = 16
 
+// maxReplaced is the largest number of calls that tail calls replaced and that a trace goes through.
+const maxReplaced = 1 << 16
+
 // calledFrom is the text of a note that shows a call.
 const calledFrom = "called from here"
 
@@ -81,7 +84,7 @@ func caller(L *lua.LState) frame {
 func trace(L *lua.LState) []frame {
 	var out []frame
 	for ; L != nil; L = L.Parent {
-		for level := 0; len(out) < maxCalls; level++ {
+		for level := 0; len(out) < maxCalls && level < maxReplaced; level++ {
 			f, ok, more := frameAt(L, level)
 			if !more {
 				break

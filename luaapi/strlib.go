@@ -37,14 +37,16 @@ type stringLib struct {
 func (lib *stringLib) functions() []builtin {
 	list := []builtin{
 		{"byte", lib.byte},
+		{"char", char},
 		{"find", func(L *lua.LState) int { return lib.find(L, true) }},
 		{"format", lib.format},
+		{"gfind", lib.gmatch},
 		{"gmatch", lib.gmatch},
 		{"gsub", lib.gsub},
-		{"lower", caseMapper('A', 'Z')},
+		{"lower", func(L *lua.LState) int { return letters(L, 'A', 'Z') }},
 		{"match", func(L *lua.LState) int { return lib.find(L, false) }},
 		{"rep", lib.rep},
-		{"upper", caseMapper('a', 'z')},
+		{"upper", func(L *lua.LState) int { return letters(L, 'a', 'z') }},
 	}
 	for i := range list {
 		list[i].fn = lib.in.Derived(list[i].fn)
@@ -52,24 +54,35 @@ func (lib *stringLib) functions() []builtin {
 	return list
 }
 
-// caseMapper returns a function that changes the case of the letters from first to last of ASCII, as Lua does in the C
-// locale. Bytes of other characters stay as they are.
-func caseMapper(first, last byte) lua.LGFunction {
-	return func(L *lua.LState) int {
-		text := []byte(L.CheckString(1))
-		for i, c := range text {
-			if c >= first && c <= last {
-				text[i] = c ^ 0x20
-			}
+func char(L *lua.LState) int {
+	out := make([]byte, L.GetTop())
+	for i := range out {
+		code := checkInt(L, i+1)
+		if code < 0 || code > math.MaxUint8 {
+			L.ArgError(i+1, "the code is not within 0 to 255")
 		}
-		L.Push(lua.LString(text))
-		return 1
+		out[i] = byte(code)
 	}
+	L.Push(lua.LString(out))
+	return 1
+}
+
+// letters returns argument 1 with the letters of a range in the other case. Other bytes stay as
+// they are: gopher-lua's function destroys those that are no UTF-8.
+func letters(L *lua.LState, from, to byte) int {
+	out := []byte(L.CheckString(1))
+	for i, c := range out {
+		if c >= from && c <= to {
+			out[i] = c ^ ' '
+		}
+	}
+	L.Push(lua.LString(out))
+	return 1
 }
 
 func (lib *stringLib) byte(L *lua.LState) int {
-	s, first := L.CheckString(1), L.OptInt(2, 1)
-	from, to := offset(first, len(s)), offset(L.OptInt(3, first), len(s))
+	s, first := L.CheckString(1), optInt(L, 2, 1)
+	from, to := offset(first, len(s)), offset(optInt(L, 3, first), len(s))
 	from, to = max(from, 1), min(to, len(s))
 	if from > to {
 		return 0
@@ -90,7 +103,7 @@ func offset(i, length int) int {
 }
 
 func (lib *stringLib) rep(L *lua.LState) int {
-	s, n, sep := L.CheckString(1), L.CheckNumber(2), L.OptString(3, "")
+	s, n, sep := L.CheckString(1), checkNumber(L, 2), L.OptString(3, "")
 	if !(n >= 1) { // not a number either
 		L.Push(lua.LString(""))
 		return 1
@@ -155,7 +168,7 @@ func (lib *stringLib) search(L *lua.LState, p *pattern.Pattern, s string, init i
 
 // initial returns optional argument n as an offset into a text of that length.
 func initial(L *lua.LState, n, length int) int {
-	return min(max(offset(L.OptInt(n, 1), length)-1, 0), length)
+	return min(max(offset(optInt(L, n, 1), length)-1, 0), length)
 }
 
 // find is string.find with places, and string.match without.
@@ -234,7 +247,7 @@ func (lib *stringLib) gsub(L *lua.LState) int {
 	s := L.CheckString(1)
 	p := lib.pattern(L, true)
 	L.CheckTypes(3, lua.LTString, lua.LTNumber, lua.LTTable, lua.LTFunction)
-	limit := L.OptInt(4, math.MaxInt)
+	limit := optInt(L, 4, math.MaxInt)
 	b := lib.budget(s)
 	var out strings.Builder
 	var buf []pattern.Span

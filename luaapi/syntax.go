@@ -52,6 +52,7 @@ const checkedTokens = 1000
 func checkTokens(file, text string, p *parse.Error) *diag.Error {
 	var tokens []token
 	r := newTokenReader(text)
+	var number token
 	left := checkedTokens // number of further tokens to keep; those of a large text take much memory
 	for {
 		t, err := r.read()
@@ -60,6 +61,13 @@ func checkTokens(file, text string, p *parse.Error) *diag.Error {
 		}
 		if t.typ == parse.EOF {
 			break
+		}
+		if number.len > 0 && t.line == number.line && t.col == number.col+number.len && wordLike(t) {
+			return &diag.Error{Pos: diag.Pos{Line: number.line, Col: number.col, Len: number.len + t.len},
+				Err: &syntaxError{text: fmt.Sprintf("malformed number near %q", number.text+t.text)}}
+		}
+		if number = (token{}); t.typ == parse.TNumber {
+			number = t
 		}
 		if p != nil && p.Pos.Line > 0 && t.line > p.Pos.Line {
 			left--
@@ -76,6 +84,9 @@ func checkTokens(file, text string, p *parse.Error) *diag.Error {
 	tokens, _ = tokenize(text)
 	return (&checker{tokens: tokens}).check()
 }
+
+// wordLike reports whether a token right behind a number would be part of it.
+func wordLike(t token) bool { return t.typ == parse.TNumber || t.typ == parse.TIdent || t.keyword() }
 
 // lexicalMistake returns the mistake for a token that cannot be read.
 func lexicalMistake(file, text string, t token, err error) *diag.Error {

@@ -1,7 +1,6 @@
 package luaapi
 
 import (
-	"fmt"
 	"sort"
 	"strings"
 
@@ -16,13 +15,21 @@ type tableLib struct{ in *Interp }
 func (lib *tableLib) functions() []builtin {
 	return []builtin{
 		{"concat", lib.concat},
+		{"foreach", lib.foreach},
+		{"foreachi", lib.foreachi},
 		{"getn", func(L *lua.LState) int {
 			L.Push(lua.LNumber(lib.in.limits.length(L, lib.in.Tables.Contents(L.CheckTable(1)))))
 			return 1
 		}},
 		{"insert", lib.insert},
 		{"maxn", func(L *lua.LState) int {
-			L.Push(lua.LNumber(lib.in.Tables.Contents(L.CheckTable(1)).MaxN()))
+			largest := lua.LNumber(0)
+			lib.in.Tables.Contents(L.CheckTable(1)).ForEach(func(key, _ lua.LValue) {
+				if n, ok := key.(lua.LNumber); ok {
+					largest = max(largest, n)
+				}
+			})
+			L.Push(largest)
 			return 1
 		}},
 		{"pack", func(L *lua.LState) int {
@@ -41,10 +48,46 @@ func (lib *tableLib) functions() []builtin {
 	}
 }
 
+// foreach calls a function with each key and value until it returns something.
+func (lib *tableLib) foreach(L *lua.LState) int {
+	t, fn := lib.in.Tables.Listing(L, L.CheckTable(1)), L.CheckFunction(2)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		if returned(L, fn, k, v) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// foreachi is foreach for the items of a list.
+func (lib *tableLib) foreachi(L *lua.LState) int {
+	t, fn := lib.in.Tables.Contents(L.CheckTable(1)), L.CheckFunction(2)
+	for i := 1; i <= lib.in.limits.length(L, t); i++ {
+		if returned(L, fn, lua.LNumber(i), t.RawGetInt(i)) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// returned calls a function, and reports whether it returned something, which then is pushed.
+func returned(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) bool {
+	L.Push(fn)
+	for _, v := range args {
+		L.Push(v)
+	}
+	L.Call(len(args), 1)
+	if L.Get(-1) != lua.LNil {
+		return true
+	}
+	L.Pop(1)
+	return false
+}
+
 func (lib *tableLib) concat(L *lua.LState) int {
 	t, sep := lib.in.Tables.Contents(L.CheckTable(1)), L.OptString(2, "")
-	from := L.OptInt(3, 1)
-	to := L.OptInt(4, lib.in.limits.length(L, t))
+	from := optInt(L, 3, 1)
+	to := optInt(L, 4, lib.in.limits.length(L, t))
 	var out strings.Builder
 	for i := from; i <= to; i++ {
 		v := t.RawGetInt(i)
@@ -71,11 +114,15 @@ func (lib *tableLib) insert(L *lua.LState) int {
 	case 2:
 		t.Append(L.Get(2))
 	case 3:
-		at := L.CheckInt(2)
-		if at < 1 || at > length+1 {
-			L.ArgError(2, fmt.Sprintf("the position is not within 1 to %d", length+1))
+		at := checkInt(L, 2)
+		switch {
+		case at < 1:
+			L.ArgError(2, "the position is less than 1")
+		case at > length:
+			t.RawSetInt(at, L.Get(3))
+		default:
+			t.Insert(at, L.Get(3))
 		}
-		t.Insert(at, L.Get(3))
 	default:
 		lib.in.report.throw(L, "", "table.insert: want a table, maybe a position, and a value")
 	}
@@ -85,10 +132,9 @@ func (lib *tableLib) insert(L *lua.LState) int {
 func (lib *tableLib) remove(L *lua.LState) int {
 	t := lib.in.Tables.writable(L)
 	n := lib.in.limits.length(L, t)
-	at := L.OptInt(2, n)
-	if n == 0 || at < 1 || at > n {
-		L.Push(lua.LNil)
-		return 1
+	at := optInt(L, 2, n)
+	if at < 1 || at > n {
+		return 0
 	}
 	L.Push(t.Remove(at))
 	return 1
@@ -123,8 +169,8 @@ func (lib *tableLib) sort(L *lua.LState) int {
 
 func (lib *tableLib) unpack(L *lua.LState) int {
 	t := lib.in.Tables.Contents(L.CheckTable(1))
-	from := L.OptInt(2, 1)
-	to := L.OptInt(3, lib.in.limits.length(L, t))
+	from := optInt(L, 2, 1)
+	to := optInt(L, 3, lib.in.limits.length(L, t))
 	if from > to {
 		return 0
 	}

@@ -47,7 +47,7 @@ func (tt *taintTracker) callTracked(L *lua.LState, fn lua.LGFunction) int {
 		for _, text := range tt.stringsIn(v) {
 			tainted = tainted || k.Contains(text)
 		}
-		callback = callback || v.Type() == lua.LTFunction
+		callback = callback || runsCode(v)
 	}
 	n := fn(L)
 	if !tainted {
@@ -83,6 +83,23 @@ func (tt *taintTracker) callTracked(L *lua.LState, fn lua.LGFunction) int {
 		tt.addDifference(text, than)
 	}
 	return n
+}
+
+// runsCode reports whether a library function may call a function of a script for an argument.
+func runsCode(v lua.LValue) bool {
+	switch v := v.(type) {
+	case *lua.LFunction:
+		return true
+	case *lua.LTable:
+		if mt, ok := v.Metatable.(*lua.LTable); ok {
+			for k, e := mt.Next(lua.LNil); k != lua.LNil; k, e = mt.Next(k) {
+				if isOfScript(e) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func firstResult(list []lua.LValue) lua.LValue {

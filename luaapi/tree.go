@@ -25,6 +25,8 @@ type tree struct {
 	tokens []token
 	names  []int // the tokens with the names in declarations of local variables, in order
 	lost   bool  // a token did not match a node, so that no place is known
+
+	kinds map[*ast.IdentExpr]string // of variables, once one was asked for
 }
 
 // A span is the first and the last token of a node.
@@ -219,14 +221,24 @@ func (t *tree) node(n int) ast.PositionHolder {
 	return nil
 }
 
-// nodePos returns the position of a node by its number; for a call, that of the called function.
+// nodePos returns the position of a node by its number; for a call, that of the called function, or
+// of the name of a method if that is in a later line than the object.
 func (t *tree) nodePos(n int) diag.Pos {
 	switch e := t.node(n).(type) {
 	case *ast.FuncCallExpr:
 		if e.Func != nil {
 			return t.posOf(e.Func)
 		}
-		return t.posOf(e.Receiver)
+		p := t.posOf(e.Receiver)
+		for i := t.spans[e.Receiver].last + 1; p.Line > 0 && i < len(t.tokens)-1; i++ {
+			if name := t.tokens[i+1]; t.tokens[i].typ == ':' {
+				if name.text == e.Method && name.line > p.Line {
+					return diag.Pos{Line: name.line, Col: name.col, Len: name.len}
+				}
+				break
+			}
+		}
+		return p
 	case nil:
 		return diag.Pos{}
 	default:

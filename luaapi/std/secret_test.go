@@ -49,14 +49,21 @@ func (l *lab) secretly(t testing.TB, script string) (printed string, warned []st
 func TestDerivedSecrets(t *testing.T) {
 	const head = "local s = secret('Hunter-Two77')\n"
 	for script, want := range map[string]string{
-		`print(s, "a" .. s .. "b", ("%q"):format(s), #s)`:                                                                     `#	a#b	"#"	12`,
-		`print(s:upper(), s:lower(), ("x " .. s .. " y"):upper())`:                                                            `#	#	X # Y`,
-		`print(s:reverse(), s:sub(1, 8), s:sub(3), ("%.6s|"):format(s))`:                                                      `#	#	#	#`,
-		`print(("user=app pw=" .. s .. " port=1"):match("user=(%w+) pw=(.-) port=(%d+)"))`:                                    `app	#	1`,
-		`for w in ("alpha " .. s .. " beta"):gmatch("%S+") do print(w) end`:                                                   "alpha\n#\nbeta",
-		`for w in ("alpha " .. s .. " beta"):gmatch("%S%S%S%S%S") do print(w) end`:                                            "alpha\n#\n#",
-		`print((s:gsub("%u", string.lower)))`:                                                                                 `#`,
-		`print((("pw=" .. s .. " and more"):gsub(".-=(.-) .*", "nothing")))`:                                                  `nothing`,
+		`print(s, "a" .. s .. "b", ("%q"):format(s), #s)`:                                  `#	a#b	"#"	12`,
+		`print(s:upper(), s:lower(), ("x " .. s .. " y"):upper())`:                         `#	#	X # Y`,
+		`print(s:reverse(), s:sub(1, 8), s:sub(3), ("%.6s|"):format(s))`:                   `#	#	#	#`,
+		`print(("user=app pw=" .. s .. " port=1"):match("user=(%w+) pw=(.-) port=(%d+)"))`: `app	#	1`,
+		`for w in ("alpha " .. s .. " beta"):gmatch("%S+") do print(w) end`:                "alpha\n#\nbeta",
+		`for w in ("alpha " .. s .. " beta"):gmatch("%S%S%S%S%S") do print(w) end`:         "alpha\n#\n#",
+		`print((s:gsub("%u", string.lower)))`:                                              `#`,
+		`print((("pw=" .. s .. " and more"):gsub(".-=(.-) .*", "nothing")))`:               `nothing`,
+		`local n, t = 0, {}
+		setmetatable(t, { __index = function(_, w) n = n + 1 return w:upper() end })
+		local text = ("u=" .. s .. " 1"):gsub("%a%a+", t)
+		print(text, n)`: "u=# 1\t2",
+		`local n, o = 0, {}
+		setmetatable(o, { __tostring = function() n = n + 1 return "o" end })
+		print(("%s %s"):format(s, o), n)`: "# o\t1",
 		`print((("pw=" .. s .. " and more"):gsub("Two77", "")))`:                                                              `pw=# and more`,
 		`print((s:gsub("-", "+")), s:rep(2, ","), str.replace(s, "-", "_"))`:                                                  `#	#,#	#`,
 		`print(base64.encode(s), base64.encode("user:" .. s), base64.decode(base64.encode(s)))`:                               `#	dXNlcjp#c=	#`,

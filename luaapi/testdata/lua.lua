@@ -60,13 +60,13 @@ print(("%%|%5.3d|%.0d"):format(7, 0)) --: %|  007|
 local t = { "a", "b" }
 table.insert(t, "c")
 table.insert(t, 1, "z")
-print(table.concat(t, ","), table.remove(t), table.remove(t, 1), #t, table.remove({})) --: z,a,b,c	c	z	2	nil
+print(table.concat(t, ","), table.remove(t), table.remove(t, 1), #t, table.remove({})) --: z,a,b,c	c	z	2
 table.sort(t, function(a, b) return a > b end)
 print(table.concat(t, ","), table.concat({ 1, 2, 3 }, "-", 2, 3), table.concat({}), table.maxn { 1, 2 }, table.getn { 1 }) --: b,a	2-3		2	1
 ---
 table.concat({ 1, {} }, ",") --> 1: table.concat: item 2 is a table, want a string or a number
 ---
-table.insert({}, 5, "x") --> 1: table.insert: argument 2: the position is not within 1 to 1
+table.insert({}, 0, "x") --> 1: table.insert: argument 2: the position is less than 1
 ---
 table.insert({}) --> 1: table.insert: want a table, maybe a position, and a value
 ---
@@ -164,7 +164,7 @@ print(math.huge == 1 / 0, -math.huge < -1e308) --: true	true
 local function level(n) error("l", n) end
 print(pcall(function() level(1) end)) --: false	testdata/lua.lua:164: l
 print(pcall(function() level(2) end)) --: false	testdata/lua.lua:166: l
-print(pcall(string.rep)) --: false	testdata/lua.lua:167: bad argument #1 to (anonymous) (string expected, got nil)
+print(pcall(string.rep)) --: false	testdata/lua.lua:167: bad argument #1 to '?' (string expected, got nil)
 print(pcall(error, " x")) --: false	 x
 print(pcall(function() return pcall(select, "#", 1, 2) end)) --: true	true	2
 ---
@@ -180,6 +180,98 @@ end)
 print(coroutine.resume(co)) --: true
 print(coroutine.status(co), coroutine.resume(co)) --: dead	false	cannot resume dead coroutine
 print(coroutine.running()) --: nil
+---
+-- Formats of numbers.
+local f = string.format
+print(f("%g %f %e|%G %E|%+g|% g|%08g|%-8g|%8.3f|", 1/0, -1/0, 1/0, 1/0, -1/0, 1/0, 1/0, 1/0, 1/0, 1/0)) --: inf -inf inf|INF -INF|+inf| inf|     inf|inf     |     inf|
+print((f("%g %5.1f %G", 0/0, 0/0, 0/0):gsub("-", ""):gsub(" +", " "))) --: nan nan NAN
+print(f("%#x %#o %#X %#x %#o|%#.3x|%5.0d|%05.3d|%.0x|%#08x", 0, 0, 0, 255, 8, 0, 0, 5, 0, 255)) --: 0 0 0 0xff 010|000|     |  005||0x0000ff
+print(f("|%5c|%-5c|%c", 65, 66, 67), #f("%c", 0)) --: |    A|B    |C	1
+print(f("%+u|% u|%+x|%+d|% d|%-+5d|%x|%-05d|%+05d", 7, 7, 255, 7, 7, 7, -1, 42, 42)) --: 7|7|ff|+7| 7|+7   |ffffffffffffffff|42   |+0042
+print(f("|%5s|%-5s|%.1s|%5.1s|%d", "a", "a", "abc", "abc", "12")) --: |    a|a    |a|    a|12
+---
+-- Texts are numbers by the rules of Lua.
+print(tonumber "-0x10", tonumber "+0x10", tonumber "0x1p4", tonumber "0x.8", tonumber "0x", tonumber "- 1", tonumber "1e", tonumber ".5", tonumber "5.", tonumber ".") --: -16	16	16	0.5	nil	nil	nil	0.5	5	nil
+print(tonumber("0x10", 10), tonumber("1e1", 10), tonumber("+10", 8), tonumber("-ff", 16), tonumber(10, 16), tonumber("1_0", 8)) --: 16	10	8	-255	16	nil
+print("010" + 0, "08" * 2, "0x10" + 1, -"010", 2 ^ "3", "7" % 4, "10" - 1, 9 / "3") --: 10	16	17	-10	8	3	9	3
+print(pcall(function() return "0b1" + 0 end)) --: false	testdata/lua.lua:197: attempt to perform arithmetic on a string value
+print(pcall(function() return 1 + "1_0" end)) --: false	testdata/lua.lua:198: attempt to perform arithmetic on a string value
+local mt = { __add = function(a, b) return type(a) .. type(b) end }
+print("10" + setmetatable({}, mt), setmetatable({}, mt) + "x", "x" + setmetatable({}, mt)) --: stringtable	tablestring	stringtable
+print(select("2", "a", "b"), math.floor("010.5"), ("x"):rep("03"), ("abc"):sub("2"), ("abc"):byte("2"), string.char("65"), math.max("010", 9)) --: b	10	xxx	bc	98	A	10
+for i = "1", "2" do print(i + i) end --: 2 --: 4
+for i = "3", 1, "-1" do print(i, type(i)) end --: 3	number --: 2	number --: 1	number
+---
+for i = "x", 2 do end --> 9: the first value of for: want a number, got the string "x"
+---
+for i = 1, nil do end --> 12: the last value of for: want a number, got nil
+---
+-- Functions of older Lua.
+print(math.mod(-7, 3), table.foreach({ 4, 5 }, function(k, v) if k == 2 then return v end end), table.foreachi({}, print)) --: -1	5
+table.foreach({ a = 1 }, print) --: a	1
+for w in string.gfind("a b", "%a") do print(w) end --: a --: b
+print(rawlen { 1, 2 }, rawlen "abc") --: 2	3
+local t = { 1, 2 }
+table.insert(t, 5, "x")
+print(t[3], t[5], select("#", table.remove {}), select("#", table.remove({ 1 }, 3)), table.maxn { [24.5] = 1 }, table.maxn { [-1] = 1 }) --: nil	x	0	0	24.5	0
+print(("aÄz"):upper() == "AÄZ", ("A\200"):lower() == "a\200", pcall(string.char, 256)) --: true	true	false	testdata/lua.lua:217: bad argument #1 to '?' (the code is not within 0 to 255)
+print(pcall(function() error(42) end)) --: false	testdata/lua.lua:218: 42
+print(pcall(error, 42, 0)) --: false	42
+---
+-- Errors that scripts catch have the words of Lua.
+local p = function(f, ...) print((select(2, pcall(f, ...)):gsub("^.-:%d+: ", ""))) end
+local up, t = nil, {}
+p(function() local x return x.y end) --: attempt to index local 'x' (a nil value)
+p(function() return up.y end) --: attempt to index upvalue 'up' (a nil value)
+p(function() return t.a.b end) --: attempt to index field 'a' (a nil value)
+p(function() return t[1].b end) --: attempt to index field '?' (a nil value)
+p(function() local x = 5 x.y = 1 end) --: attempt to index local 'x' (a number value)
+p(function() t:a() end) --: attempt to call method 'a' (a nil value)
+p(function() t.a() end) --: attempt to call field 'a' (a nil value)
+p(function() print.x() end) --: attempt to index global 'print' (a function value)
+p(function() (nil)() end) --: attempt to call a nil value
+p(function() for k in t do end end) --: attempt to call a table value
+p(nil) --: attempt to call a nil value
+p(function() return 1 + t.a end) --: attempt to perform arithmetic on field 'a' (a nil value)
+p(function() return up ^ 2 end) --: attempt to perform arithmetic on upvalue 'up' (a nil value)
+p(function() return 2 ^ "x" end) --: attempt to perform arithmetic on a string value
+p(function() return -t end) --: attempt to perform arithmetic on upvalue 't' (a table value)
+p(function() return #t.x end) --: attempt to get length of field 'x' (a nil value)
+p(function() local x return "a" .. x .. "b" .. t.y .. up end) --: attempt to concatenate upvalue 'up' (a nil value)
+p(function() return "a" .. {} end) --: attempt to concatenate a table value
+p(function() return 1 < nil end) --: attempt to compare number with nil
+p(function() return {} < {} end) --: attempt to compare two table values
+p(function() t[nil] = 1 end) --: table index is nil
+p(function() for i = 1, t.x do end end) --: 'for' limit must be a number
+p(function() for i = t, 1 do end end) --: 'for' initial value must be a number
+p(function() ("x"):rep({}) end) --: bad argument #1 to 'rep' (number expected, got table)
+p(function() string.rep("x") end) --: bad argument #2 to 'rep' (number expected, got no value)
+p(function() string.rep(nil, 1) end) --: bad argument #1 to 'rep' (string expected, got nil)
+p(function() t.f = math.floor t.f({}) end) --: bad argument #1 to 'f' (number expected, got table)
+print(xpcall(function() return t.a.b end, function(m) return "H " .. m end)) --: false	H testdata/lua.lua:251: attempt to index field 'a' (a nil value)
+print(coroutine.resume(coroutine.create(function() return t.a.b end))) --: false	testdata/lua.lua:252: attempt to index field 'a' (a nil value)
+local n
+print(pcall(function() return { --: false	testdata/lua.lua:256: table index is nil
+  1,
+  [n] = 1, [2] = 3 }
+end))
+---
+local n, t = nil, {}
+local list = {
+  a = 1,
+  [t] = 3,
+  [n] = 2, --> 4: the key 'n' of the table is nil
+}
+---
+local o = setmetatable({}, { __index = function(_, k) if k == "a" then return function(o) return o end end end })
+o
+  :a()
+  :b() --> 4: o:a():b: 'b' is nil, not a function
+---
+local y = 0x1fg --> 11: malformed number near "0x1fg"
+---
+local x, y, t = 1, 2, {}
+local z = "a" .. x .. y .. t.zz .. y .. "b" --> 28: t.zz: 'zz' is nil, want a string or a number
 ---
 -- A variable gets the value of a condition also when that is false.
 local x = { id = 1, no = false }

@@ -125,7 +125,7 @@ error(setmetatable({}, { __tostring = function() return "custom" end })) --> 1: 
 ---
 assert(1 == 2, "asserted") --> 1: asserted
 ---
-assert(nil) --> 1: assertion failed
+assert(nil) --> 1: assertion failed!
 ---
 assert(false, { message = "table" }) --> 1: table
 ---
@@ -135,11 +135,11 @@ assert(not ok and err.code == 7)
 local ok, err = pcall(function() error("x") end)
 print(err) --: testdata/runtime.lua:135: x
 local ok, err = pcall(function() local x; return x.y end)
-print(err) --: testdata/runtime.lua:137: attempt to index a non-table object(nil) with key 'y'
+print(err) --: testdata/runtime.lua:137: attempt to index local 'x' (a nil value)
 local ok, err = pcall(error)
 print(ok, err) --: false	nil
 print(pcall(function(...) return select("#", ...), ... end, 1, nil, 3)) --: true	3	1	nil	3
-print(pcall(5)) --: false	testdata/runtime.lua:142: attempt to call a non-function object
+print(pcall(5)) --: false	testdata/runtime.lua:142: attempt to call a number value
 ---
 -- An error that is thrown again keeps its place.
 local ok, err = pcall(function() error("x") end) --> x

@@ -9,8 +9,8 @@ end
 print(names(os)) --: clock date difftime time
 print(names(debug)) --: traceback getinfo getmetatable
 print(names(coroutine)) --: create running status yield resume wrap
-print(names(table)) --: concat getn insert maxn pack remove sort unpack
-print(names(string)) --: char len reverse sub byte find format gmatch gsub lower match rep upper
+print(names(table)) --: concat foreach foreachi getn insert maxn pack remove sort unpack
+print(names(string)) --: len reverse sub byte char find format gfind gmatch gsub lower match rep upper
 print(package.loadlib, package.seeall, string.dump, package.cpath == "") --: nil	nil	nil	true
 print(getmetatable("").__index == string, ("x"):upper()) --: true	X
 ---

@@ -5,7 +5,7 @@ type Difference struct{ Subject, Reason, Avoidance string }
 
 // Differences lists all of them. docs/lua.md has each for users.
 var Differences = []Difference{
-	{"the text of a message of the engine", "messages name the expression and add a hint", "place() prints the position alone"},
+	{"the text of a message of the engine", "those of functions of ccm have other words, and in a coroutine the name may be lacking", "place() prints the position alone"},
 	{"the length of a list with holes", "any border is correct in Lua", "lists have no holes"},
 	{"the order of pairs", "Lua does not define it", "sums alone come out of pairs"},
 	{"the order in which operands are evaluated", "Lua does not define it", "calls with effects are whole right sides or arguments"},
