@@ -382,22 +382,22 @@ func TestEditValidate(t *testing.T) {
 
 // TestSettings runs the provider contract for the types of structured files. Tests of edits are in runtime/textedit.
 func TestSettings(t *testing.T) {
-	for _, tt := range []struct{ name, text, changed, added, removed string }{
+	for _, tt := range []struct{ name, text, changed, added, removed, list string }{
 		{
 			"json_setting", "{\n  // c\n  \"web\": { \"port\": 80 }, // d\n  \"a.b\": [1]\n}\n", "{\n  // c\n  \"web\": { \"port\": 81 }, // d\n  \"a.b\": [1]\n}\n",
-			"{\n  // c\n  \"web\": { \"port\": 80 }, // d\n  \"a.b\": [1, \"x\"]\n}\n", "{\n  // c\n  \"web\": {}, // d\n  \"a.b\": [1]\n}\n",
+			"{\n  // c\n  \"web\": { \"port\": 80 }, // d\n  \"a.b\": [1, \"x\"]\n}\n", "{\n  // c\n  \"web\": {}, // d\n  \"a.b\": [1]\n}\n", `{ "list": [] }`,
 		}, {
 			"yaml_setting", "# c\nweb:\n    port: 80 # d\na.b:\n- 1\n", "# c\nweb:\n    port: 81 # d\na.b:\n- 1\n",
-			"# c\nweb:\n    port: 80 # d\na.b:\n- 1\n- x\n", "# c\nweb: {} # d\na.b:\n- 1\n",
+			"# c\nweb:\n    port: 80 # d\na.b:\n- 1\n- x\n", "# c\nweb: {} # d\na.b:\n- 1\n", "list: []\n",
 		}, {
 			"toml_setting", "# c\n\"a.b\" = {}\n[web]\n  port = 80 # d\n", "# c\n\"a.b\" = {}\n[web]\n  port = 81 # d\n",
-			"# c\n\"a.b\" = { 1 = \"x\" }\n[web]\n  port = 80 # d\n", "# c\n\"a.b\" = {}\n[web]\n",
+			"# c\n\"a.b\" = { 1 = \"x\" }\n[web]\n  port = 80 # d\n", "# c\n\"a.b\" = {}\n[web]\n", "list = []\n",
 		},
 	} {
 		suite{
 			name: tt.name,
 			starts: map[string]map[string]string{
-				"there": {"/etc/x": tt.text}, "empty": {"/etc/x": ""}, "missing": {"/etc/": ""}, "done": {"/etc/x": tt.changed}, "broken": {"/etc/x": "{[\x01"},
+				"there": {"/etc/x": tt.text}, "empty": {"/etc/x": ""}, "missing": {"/etc/": ""}, "done": {"/etc/x": tt.changed}, "broken": {"/etc/x": "{[\x01"}, "list": {"/etc/x": tt.list},
 			},
 			wants: map[string]string{
 				"set":    `{ "web.port", path = "/etc/x", value = 81 }`,
@@ -405,15 +405,17 @@ func TestSettings(t *testing.T) {
 				"made":   `{ "the port", path = "/etc/x", key = { "web", "port" }, value = 81, create = { mode = "0600" } }`,
 				"added":  `{ "x", path = "/etc/x", key = { "a.b", "1" }, value = "x" }`,
 				"absent": `{ "web.port", path = "/etc/x", ensure = "absent" }`,
+				"none":   `{ "list", path = "/etc/x", value = {} }`,
 			},
 			fails: map[string]string{
+				"missing/none": "found nothing", "broken/none": "/etc/x: not valid", "list/added": "1 may be a name or a position",
 				"missing/set": "found nothing", "missing/text": "found nothing", "missing/added": "found nothing",
 				"broken/set": "/etc/x: not valid", "broken/text": "/etc/x: not valid", "broken/made": "/etc/x: not valid", "broken/added": "/etc/x: not valid", "broken/absent": "/etc/x: not valid",
 				"empty/added": "1 may be a name or a position",
 			},
 			phrases: map[string][]string{
 				"there/set": {"changed the setting"}, "empty/set": {"added the setting"}, "done/set": {}, "done/made": {}, "done/text": {"changed the setting"},
-				"missing/made": {"created the file and added the setting"}, "there/absent": {"removed the setting"}, "empty/absent": {}, "missing/absent": {},
+				"missing/made": {"created the file and added the setting"}, "there/absent": {"removed the setting"}, "empty/absent": {}, "missing/absent": {}, "list/none": {}, "empty/none": {"added the setting"},
 			},
 			after: map[string]map[string]*string{
 				"there/set": {"/etc/x": new(tt.changed)}, "there/added": {"/etc/x": new(tt.added)}, "there/absent": {"/etc/x": new(tt.removed)},

@@ -27,7 +27,8 @@ func TestImports(t *testing.T) {
 		{pkg: "runtime/junit", banned: []string{"runtime"}},
 		{pkg: "runtime/markup", banned: []string{"runtime"}},
 		{pkg: "runtime/report/graph", banned: []string{"runtime"}, except: []string{"runtime/markup"}},
-		{pkg: "runtime/textedit", banned: []string{"runtime"}, except: []string{"runtime/lazyregexp"}},
+		{pkg: "runtime/textedit", banned: []string{"runtime"}, except: []string{"runtime/lazyregexp", "runtime/yamlsyntax"}},
+		{pkg: "runtime/yamlsyntax", banned: []string{"runtime"}, except: []string{"runtime/lazyregexp"}},
 		{pkg: "runtime/diag", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
 		{pkg: "runtime/secret", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
 		{pkg: "runtime/encryption", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/secret", "runtime/terminal", "runtime/textedit", "runtime/safepath"}},
@@ -68,7 +69,7 @@ func TestImports(t *testing.T) {
 		{pkg: "stdlib", banned: []string{"luaapi", "providers", "site", "cmd"}},
 		{pkg: "site", banned: []string{"cmd", "studio", "std:os/exec"}},
 		{pkg: "fleet", banned: []string{"runtime", "resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"},
-			except: []string{"runtime/bundle", "runtime/bytesize", "runtime/encryption", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag", "runtime/nats", "runtime/registration", "runtime/git", "runtime/safepath", "runtime/trust", "runtime/report", "runtime/markup", "studio/guard"}},
+			except: []string{"runtime/bundle", "runtime/bytesize", "runtime/encryption", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag", "runtime/nats", "runtime/registration", "runtime/git", "runtime/safepath", "runtime/trust", "runtime/report", "runtime/markup", "runtime/yamlsyntax", "studio/guard"}},
 		{pkg: "fleet/agent", banned: []string{"fleet/node", "fleet/ssh"}},
 		{pkg: "fleet/subject", banned: []string{"fleet", "runtime"}},
 		{pkg: "fleet/record", banned: []string{"fleet", "runtime"}},
@@ -84,7 +85,7 @@ func TestImports(t *testing.T) {
 	// Packages in these directories must not import each other either.
 	apart := []string{"providers", "cmd/ccm"}
 	// Few packages import yaml.v3, so that it can be exchanged.
-	yamlMayBeIn := []string{"fleet/agent", "fleet/inventory", "runtime/manifest", "runtime/data", "runtime/textedit", "runtime/textedit/yamltext", "studio/yamledit"}
+	yamlMayBeIn := []string{"fleet/agent", "fleet/inventory", "runtime/manifest", "runtime/data", "runtime/textedit", "runtime/textedit/yamltext", "runtime/yamlsyntax", "studio/yamledit"}
 
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", goModule+"/...").Output()
 	require.NoError(t, err)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
 // Defaults and minima of the configuration.
@@ -103,15 +103,15 @@ type FleetConfig struct {
 // ParseConfig parses the text of a configuration file. The error has all mistakes.
 func ParseConfig(file, text string) (*Config, error) {
 	c := &Config{File: file, Interval: DefaultInterval, CacheDir: DefaultCacheDir, LogLevel: "info"}
-	var doc yaml.Node
-	dec := yaml.NewDecoder(bytes.NewReader([]byte(text)))
-	switch err := dec.Decode(&doc); {
+	dec := yamlsyntax.NewDecoder(text, nil)
+	doc, err := dec.Decode()
+	switch {
 	case errors.Is(err, io.EOF):
 		return nil, emptyConfig(file)
 	case err != nil:
 		return nil, yamlMistake(file, err)
 	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+	if _, err := dec.Decode(); !errors.Is(err, io.EOF) {
 		return nil, diag.Errorf(diag.Pos{File: file}, "want one document, found more")
 	}
 	r := &configReader{file: file}

@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
 // maxNodes is the most values of a file, aliased values counted at each use.
@@ -33,10 +34,11 @@ func (y *yamlFile) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", y.file,
 
 // document returns the root value of a file, nil for an empty file.
 func (y *yamlFile) document(text []byte) (*yaml.Node, error) {
-	var doc yaml.Node
-	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&doc); errors.Is(err, io.EOF) || len(doc.Content) == 0 && err == nil {
+	doc, err := yamlsyntax.NewDecoder(string(text), nil).Decode()
+	switch {
+	case errors.Is(err, io.EOF), err == nil && len(doc.Content) == 0:
 		return nil, nil
-	} else if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", y.file, err)
 	}
 	return doc.Content[0], nil

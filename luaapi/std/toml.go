@@ -12,7 +12,7 @@ import (
 func tomlLibrary() *Library {
 	return &Library{
 		Name: "toml",
-		Doc:  "Reads and writes TOML 1.0.",
+		Doc:  "Reads and writes TOML 1.0. Of TOML 1.1 it reads line ends and a comma at the end of inline tables, and the escapes \\x41 and \\e.",
 		Funcs: append([]Func{{
 			Signature: `decode(text: string): table`,
 			Doc: "Reads a TOML document. Dates and times are text, as RFC 3339 writes them. An integer that a number of Lua cannot hold stays text. " +

@@ -89,7 +89,7 @@ func integerValue(text string) lua.LValue {
 	if err != nil {
 		return lua.LString(text) // larger than any number
 	}
-	if math.Abs(f) <= 1<<53 || strconv.FormatFloat(f, 'f', -1, 64) == text || strconv.FormatFloat(f, 'f', 0, 64) == text {
+	if math.Abs(f) < 1<<53 || strconv.FormatFloat(f, 'f', -1, 64) == text || strconv.FormatFloat(f, 'f', 0, 64) == text {
 		return lua.LNumber(f)
 	}
 	return lua.LString(text)

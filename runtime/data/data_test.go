@@ -168,6 +168,7 @@ func TestBadDocuments(t *testing.T) {
 		{"a: 1\nb:\n  - {c: 1\n  - d\n", "x.yaml:3:5: not valid YAML: \"{\" is not closed"},
 		{"a: 1\nb: 'x\nc: y\n", "x.yaml:2:4: not valid YAML: ' is not closed"},
 		{"a: @x\n", "x.yaml:1:4: not valid YAML: found character that cannot start any token (quote a text that begins with \"@\")"},
+		{"a: 1\nb: [1, *.log]\n", "x.yaml:2:8: not valid YAML: the name of an alias can have only letters, digits, _ and -, got *.log (quote a text that begins with *)"},
 		{"a: 1\n- b\n", "x.yaml:2:1: not valid YAML: did not find expected key (is the line indented as those around it?)"},
 		{"a: \"x\\q\"\n", "x.yaml:1:6: not valid YAML: found unknown escape character (in single quotes \\ has no meaning)"},
 		{"a: 1\nb: \x01\n", "x.yaml:2:4: not valid YAML: control characters are not allowed"},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
 // parse reads all documents of s.
@@ -31,30 +32,16 @@ func (s *source) parse() ([]*yaml.Node, error) {
 }
 
 func parseYAML(text string, check func() error) (docs []*yaml.Node, err error) {
-	d := yaml.NewDecoder(&interruptibleReader{strings.NewReader(text), check})
+	d := yamlsyntax.NewDecoder(text, check)
 	for {
-		var doc yaml.Node
-		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+		doc, err := d.Decode()
+		if errors.Is(err, io.EOF) {
 			return docs, nil
 		} else if err != nil {
 			return nil, err
 		}
 		docs = append(docs, doc.Content[0])
 	}
-}
-
-// An interruptibleReader reads a text until check returns an error.
-type interruptibleReader struct {
-	*strings.Reader
-	check func() error
-}
-
-// Read implements io.Reader.
-func (r *interruptibleReader) Read(p []byte) (int, error) {
-	if err := r.check(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 var (
@@ -67,6 +54,9 @@ var (
 // each time without one more line at its end: the line whose removal makes it valid is
 // the faulty one.
 func (s *source) syntaxError(err error) error {
+	if at, ok := errors.AsType[*yamlsyntax.Error](err); ok {
+		return diag.Errorf(s.mapPosition(diag.Pos{File: s.file, Line: at.Line, Col: at.Column}), "not valid YAML: %s", at.Problem).WithHint("%s", at.Hint)
+	}
 	m := yamlLine().FindStringSubmatch(err.Error())
 	if m == nil {
 		return diag.Errorf(diag.Pos{File: s.file, Line: 1}, "not valid YAML: %w", err)

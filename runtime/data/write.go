@@ -1,13 +1,13 @@
 package data
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
 // EncodeValue writes a value as a YAML document. Tables keep their order, and every reader reads
@@ -24,7 +24,7 @@ func nodeOf(v schema.Value) *yaml.Node {
 	case schema.Int:
 		n.Tag, n.Value = "!!int", strconv.FormatInt(v.I, 10)
 	case schema.Float:
-		n.Tag, n.Value = "!!float", floatText(v.F)
+		n.Tag, n.Value = "!!float", yamlsyntax.FloatText(v.F)
 	case schema.List:
 		n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
 		for _, item := range v.Items() {
@@ -37,36 +37,9 @@ func nodeOf(v schema.Value) *yaml.Node {
 		}
 	default:
 		n.SetString(v.S)
-		if n.Style == 0 && readsAsOther(v.S) || n.Style == yaml.LiteralStyle && strings.TrimLeft(v.S[:1], " \t\n") == "" {
+		if n.Style == 0 && yamlsyntax.ReadsAsOther(v.S) || n.Style == yaml.LiteralStyle && strings.TrimLeft(v.S[:1], " \t\n") == "" {
 			n.Style = yaml.DoubleQuotedStyle // an indented block would not be read as the same text
 		}
 	}
 	return n
-}
-
-// readsAsOther reports whether a plain text would be read as another value: by YAML 1.1, or by
-// readers that take more texts for numbers.
-func readsAsOther(s string) bool {
-	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
-	if n.ShortTag() != "!!str" {
-		return true
-	}
-	switch s {
-	case "y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF":
-		return true
-	}
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
-}
-
-func floatText(f float64) string {
-	switch {
-	case math.IsInf(f, 1):
-		return ".inf"
-	case math.IsInf(f, -1):
-		return "-.inf"
-	case math.IsNaN(f):
-		return ".nan"
-	}
-	return strconv.FormatFloat(f, 'f', -1, 64)
 }

@@ -16,6 +16,8 @@ func TestEncodeValueKeepsOrderAndText(t *testing.T) {
 		{Key: "answer", Val: schema.StringValue("no")},
 		{Key: "date", Val: schema.StringValue("2026-01-02")},
 		{Key: "lines", Val: schema.StringValue("a\nb\n")},
+		{Key: "<<", Val: schema.StringValue("=")},
+		{Key: "1:30", Val: schema.ListValue(schema.StringValue("22:22"), schema.StringValue("80:8080"))},
 		{Key: "colon", Val: schema.StringValue("a: b")},
 		{Key: "empty", Val: schema.StringValue("")},
 		{Key: "null", Val: schema.Value{}},
@@ -36,6 +38,10 @@ date: "2026-01-02"
 lines: |
   a
   b
+"<<": "="
+"1:30":
+  - "22:22"
+  - 80:8080
 colon: 'a: b'
 empty: ""
 "null": null
@@ -57,7 +63,7 @@ map:
 }
 
 func TestEncodeValueIsReadAgain(t *testing.T) {
-	for _, s := range []string{"~", "null", "true", "0x1f", "1e3", "1_000", ".inf", "- a", "# c", "a #b", "'", `"`, "\t", " lead", "trail ", "\n", "a\r\nb", "@x", "%x", "*a", "&a", "!t", "|", ">", "{", "[", "? a", "ü", "\u0000"[:0], "=", "<<", "1:30", "0b1"} {
+	for _, s := range []string{"~", "null", "true", "0x1f", "1e3", "1_000", ".inf", "- a", "# c", "a #b", "'", `"`, "\t", " lead", "trail ", "\n", "a\r\nb", "@x", "%x", "*a", "&a", "!t", "|", ">", "{", "[", "? a", "ü", "\u0000"[:0], "=", "<<", "1:30", "0b1", "22:22", "190:20:30", "2001-12-14 21:59:43 -5"} {
 		out, err := EncodeValue(schema.ListValue(schema.StringValue(s)))
 		require.NoError(t, err, "%q", s)
 		doc, err := Parse("out.yaml", out)

@@ -175,6 +175,9 @@ func boolean(base jet.NodeBase, b bool) *jet.BoolNode {
 // ordered returns v as a value over which Jet ranges in a fixed order.
 func ordered(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() {
+		if v.Type().Implements(reflect.TypeFor[jet.Ranger]()) {
+			return v
+		}
 		v = v.Elem()
 	}
 	if !v.IsValid() || v.Kind() != reflect.Map {

@@ -132,8 +132,13 @@ func jinjaError(file, text string, err error) error {
 		pos.Line, _ = strconv.Atoi(msg[m[2]:m[3]])
 		msg = msg[m[1]:]
 	}
+	return diag.Errorf(pos, "%s", strings.TrimSuffix(unknownName(msg), "."))
+}
+
+// unknownName returns a message of the library or, if its reason is an unknown name, the name.
+func unknownName(msg string) string {
 	if m := jinjaName().FindStringSubmatch(msg); m != nil {
-		msg = fmt.Sprintf("unknown name %q", m[1])
+		return fmt.Sprintf("unknown name %q", m[1])
 	}
-	return diag.Errorf(pos, "%s", strings.TrimSuffix(msg, "."))
+	return msg
 }

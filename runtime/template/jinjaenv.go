@@ -10,6 +10,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/nodes"
 	"github.com/nikolalohinski/gonja/v2/parser"
+	"github.com/nikolalohinski/gonja/v2/tokens"
 
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
@@ -29,6 +30,13 @@ func (r *rendering) environment() *exec.Environment {
 			return parse(p, args)
 		})
 	}
+	set, _ := structures.Get("set")
+	_ = structures.Replace("set", func(p, args *parser.Parser) (nodes.ControlStructure, error) {
+		if args.Current(tokens.Name) != nil && args.Peek(tokens.Comma) != nil {
+			return parseUnpacking(args)
+		}
+		return set(p, args)
+	})
 	macro, _ := structures.Get("macro")
 	_ = structures.Replace("macro", func(p, args *parser.Parser) (nodes.ControlStructure, error) {
 		n, err := macro(p, args)
@@ -41,6 +49,7 @@ func (r *rendering) environment() *exec.Environment {
 	all := env.Context
 	env.ControlStructures = structures
 	env.Context = exec.EmptyContext().Update(all).Update(exec.NewContext(r.watchers()))
+	env.Context.Set("none", nil)
 	if f, ok := all.Get("range"); ok {
 		numbers, _ := f.(func(*exec.Evaluator, *exec.VarArgs) (<-chan int, error))
 		env.Context.Set("range", func(e *exec.Evaluator, params *exec.VarArgs) (<-chan int, error) {
@@ -58,6 +67,9 @@ func (r *rendering) environment() *exec.Environment {
 		})
 	}
 	env.Filters = exec.NewFilterSet(map[string]exec.FilterFunction{}).Update(env.Filters)
+	for name, filter := range r.pythonFilters(env.Filters) {
+		_ = env.Filters.Replace(name, filter)
+	}
 	for _, name := range names(env.Filters, "filters") {
 		filter, _ := env.Filters.Get(name)
 		_ = env.Filters.Replace(name, func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
@@ -125,6 +137,9 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 	}
 	if goesThrough[name] {
 		r.checkItems(in)
+	}
+	if name == "join" || name == "tojson" || name == "string" {
+		r.written(in) // ends the rendering if there is an unknown name in a list
 	}
 	switch name {
 	case "center", "ljust", "rjust", "zfill", "expandtabs", "indent", "batch", "slice", "tojson", "lipsum":

@@ -16,9 +16,11 @@ import (
 const (
 	watchFunc = "ccm value" // looks at a value that is about to be written or joined
 	itemsFunc = "ccm items" // for a value that a loop iterates over
+	writeFunc = "ccm write" // for a value that is printed
+	indexFunc = "ccm index" // for a value of which an item is taken
 	leftFunc  = "ccm left"  // for the left operand of an operator
 	timesFunc = "ccm times" // for the right operand of * ,
-	plusFunc  = "ccm plus"  // behind + and ~,
+	plusFunc  = "ccm plus"  // behind +,
 	rightFunc = "ccm right" // and behind other operators
 )
 
@@ -86,18 +88,25 @@ func (r walker) change(v reflect.Value) {
 	case reflect.TypeFor[*nodes.BinaryExpression]():
 		n := (*nodes.BinaryExpression)(at)
 		right := rightFunc
+		if name := operators[n.Operator.Token.Type]; name != "" {
+			operation(n, name)
+			return
+		}
 		switch n.Operator.Token.Type {
 		case tokens.And, tokens.Or:
 			return // the right one may not be evaluated at all
 		case tokens.Multiply:
 			right = timesFunc
-		case tokens.Addition, tokens.Tilde:
+		case tokens.Addition:
 			right = plusFunc
 		}
 		n.Left, n.Right = watched(leftFunc, n.Left), watched(right, n.Right)
 	case reflect.TypeFor[*nodes.Output]():
 		n := (*nodes.Output)(at)
-		n.Expression, n.Alternative = watched(watchFunc, n.Expression), watched(watchFunc, n.Alternative)
+		n.Expression, n.Alternative = watched(writeFunc, n.Expression), watched(writeFunc, n.Alternative)
+	case reflect.TypeFor[*nodes.GetItem]():
+		n := (*nodes.GetItem)(at)
+		n.Node = watched(indexFunc, n.Node)
 	case reflect.TypeFor[*nodes.Call]():
 		n := (*nodes.Call)(at)
 		if isWatched(n) {
@@ -160,12 +169,19 @@ func isWatched(n nodes.Expression) bool {
 
 // watch returns a function that passes a value to look and returns it.
 func (r *rendering) watch(look func(*exec.Value)) func(*exec.VarArgs) *exec.Value {
+	return r.exchange(func(v *exec.Value) *exec.Value {
+		look(v)
+		return v
+	})
+}
+
+// exchange returns a function that passes a value to put and returns what that returns.
+func (r *rendering) exchange(put func(*exec.Value) *exec.Value) func(*exec.VarArgs) *exec.Value {
 	return func(params *exec.VarArgs) *exec.Value {
 		r.line = params.Args[2].Integer()
 		r.step()
 		r.whole(params.Args[1])
-		look(params.Args[1])
-		return params.Args[1]
+		return put(params.Args[1])
 	}
 }
 
@@ -178,7 +194,19 @@ func (r *rendering) watchers() map[string]any {
 	}
 	return map[string]any{
 		watchFunc: r.watch(func(*exec.Value) {}),
-		itemsFunc: r.watch(r.checkItems),
+		itemsFunc: r.exchange(func(v *exec.Value) *exec.Value {
+			r.checkItems(v)
+			return r.characters(v)
+		}),
+		writeFunc: r.exchange(r.written),
+		indexFunc: r.exchange(r.characters),
+
+		operators[tokens.Power]:         r.operate(r.power),
+		operators[tokens.Modulo]:        r.operate(r.modulo),
+		operators[tokens.FloorDivision]: r.operate(r.floor),
+		operators[tokens.Division]:      r.operate(r.divide),
+		operators[tokens.Tilde]:         r.operate(r.concat),
+
 		leftFunc:  r.watch(func(v *exec.Value) { r.leftOperands = append(r.leftOperands, v) }),
 		rightFunc: r.watch(func(*exec.Value) { pop() }),
 		timesFunc: r.watch(func(v *exec.Value) {

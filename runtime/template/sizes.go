@@ -356,7 +356,7 @@ func countJoined(v reflect.Value) {
 			return
 		}
 		countJoined(v.Elem())
-		if n, ok := v.Interface().(*jet.AdditiveExprNode); ok && v.Kind() == reflect.Pointer {
+		if n, ok := v.Interface().(*jet.AdditiveExprNode); ok && v.Kind() == reflect.Pointer && n.Left != nil { // not a sign
 			n.Left, n.Right = call(n.NodeBase, sizeFunc, n.Left), call(n.NodeBase, sizeFunc, n.Right)
 		}
 	case reflect.Slice:

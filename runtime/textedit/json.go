@@ -2,6 +2,7 @@ package textedit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,9 +148,10 @@ func addJSON(text string, v *hujson.Value, name *string, value any, unit string)
 	if len(list) == 0 {
 		base := indentAt(text, v.StartOffset)
 		from := v.StartOffset + 1 + len(strings.TrimRight(text[v.StartOffset+1:closing], " \t\r\n"))
-		if unit == "" {
+		if unit == "" && !strings.Contains(text[v.StartOffset:closing], "\n") {
 			return []splice{replace(from, closing, member("", ":"))}
 		}
+		unit = cmp.Or(unit, "  ")
 		return []splice{replace(from, closing, "\n"+base+unit+member(base+unit, ": ")+"\n"+base)}
 	}
 	last := list[len(list)-1]
@@ -218,7 +220,13 @@ func removeJSON(text string, path Path) ([]splice, error) {
 	if feed := strings.IndexByte(rest2, '\n'); feed >= 0 && (strings.HasPrefix(strings.TrimLeft(rest2, " \t"), "//") || strings.TrimSpace(rest2[:feed]) == "") {
 		to += len(strings.TrimSuffix(rest2[:feed], "\r"))
 	}
-	splices := []splice{replace(from, to, "")}
+	lineEnd := ""
+	if feed := strings.LastIndexByte(list[i].before, '\n'); feed >= 0 && !strings.HasPrefix(strings.TrimPrefix(text[to:], "\r"), "\n") {
+		if line := list[i].before[:feed]; strings.Contains(line[strings.LastIndexByte(line, '\n')+1:], "//") {
+			lineEnd = "\n" // of the comment before it
+		}
+	}
+	splices := []splice{replace(from, to, lineEnd)}
 	if isLast && !hasComma && i > 0 { // the element before it becomes the last and needs no comma
 		prev := list[i-1].value
 		at := prev.EndOffset + len(prev.AfterExtra)

@@ -292,7 +292,29 @@ func removeTOML(text string, path Path) ([]splice, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s is part of a list, which is not changed in part: set it as a whole", path)
 	}
+	if parent := path[:len(path)-1]; isTable(items, path) && !isTable(items, append(slices.Clone(parent), "1")) {
+		return emptyList(text, list, parent)
+	}
 	return list, nil
+}
+
+// isTable reports whether a path is that of an item in a list of tables.
+func isTable(items []tomlItem, path Path) bool {
+	return slices.ContainsFunc(items, func(it tomlItem) bool { return it.list && slices.Equal(it.path, path) })
+}
+
+// emptyList returns the splice that applies splices, which remove the only table of a list, and writes the empty list,
+// which has no header.
+func emptyList(text string, splices []splice, list Path) ([]splice, error) {
+	after, err := edit.Apply(text, splices)
+	if err != nil {
+		return nil, err
+	}
+	splices, err = setTOML(after, list, []any{})
+	if err == nil {
+		after, err = edit.Apply(after, splices)
+	}
+	return []splice{replace(0, len(text), after)}, err
 }
 
 // inlinePart returns the splice that removes a key from an inline table, with the comma behind it or before it.

@@ -44,8 +44,7 @@ func plain(v any) any {
 	return v
 }
 
-// same reports whether two values are equal. Numbers are compared by value. An empty map equals an empty list,
-// because both are {} in Lua.
+// same reports whether two values are equal. Numbers are compared by value.
 func same(a, b any) bool {
 	x, isAlias := a.(alias)
 	y, other := b.(alias)
@@ -59,15 +58,9 @@ func same(a, b any) bool {
 	}
 	switch x := a.(type) {
 	case []any:
-		if m, ok := b.(map[string]any); ok {
-			return len(x) == 0 && len(m) == 0
-		}
 		y, ok := b.([]any)
 		return ok && slices.EqualFunc(x, y, same)
 	case map[string]any:
-		if l, ok := b.([]any); ok {
-			return len(x) == 0 && len(l) == 0
-		}
 		y, ok := b.(map[string]any)
 		return ok && maps.EqualFunc(x, y, same)
 	}

@@ -40,6 +40,7 @@ function settings.type(spec)
         ok, now = pcall(spec.library.remove, text, key)
       else
         ok, now, old = pcall(spec.library.set, text, key, want.value)
+        if ok and tbl.equal(old, want.value) then return text end -- {} is any empty list or table
       end
       if not ok then error(want.path .. ": " .. reason(now), 0) end
       return now, now ~= text and old ~= nil and { ensure = "present", value = old } or nil

@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/textedit/splice"
+	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
 // A Span is the range of a node in a text. Value is the offset after its anchor and tag.
@@ -36,18 +37,18 @@ type place struct{ line, column, offset int }
 
 // Parse parses a text with one document. The result is nil if the text has none.
 func Parse(text string) (*yaml.Node, error) {
-	dec := yaml.NewDecoder(strings.NewReader(text))
-	var root, second yaml.Node
-	switch err := dec.Decode(&root); {
+	dec := yamlsyntax.NewDecoder(text, nil)
+	root, err := dec.Decode()
+	switch {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	if dec.Decode(&second) == nil {
+	if _, err := dec.Decode(); err == nil {
 		return nil, errors.New("want one document of YAML, found a second one")
 	}
-	return &root, nil
+	return root, nil
 }
 
 // Empty returns a document with a null that is not written.
@@ -60,7 +61,7 @@ func Empty() *yaml.Node {
 func New(text string, root *yaml.Node) *Text {
 	t := &Text{Text: text, Root: root, lines: []int{0}, spans: make(map[*yaml.Node]Span), units: make(map[int]int)}
 	for i := 0; i < len(text); i++ {
-		if n := lineBreak(text[i:]); n > 0 {
+		if n := yamlsyntax.LineBreak(text[i:]); n > 0 {
 			i += n - 1
 			t.lines = append(t.lines, i+1)
 		}
@@ -71,27 +72,6 @@ func New(text string, root *yaml.Node) *Text {
 
 // Span returns the range of a node.
 func (t *Text) Span(n *yaml.Node) Span { return t.spans[n] }
-
-// lineBreak returns the length of the line end at the start of a text, 0 if there is none. YAML 1.1 has more line
-// ends than \n.
-func lineBreak(s string) int {
-	switch s[0] {
-	case '\n':
-		return 1
-	case '\r':
-		if strings.HasPrefix(s, "\r\n") {
-			return 2
-		}
-		return 1
-	case 0xc2, 0xe2:
-		for _, end := range []string{"\u0085", "\u2028", "\u2029"} {
-			if strings.HasPrefix(s, end) {
-				return len(end)
-			}
-		}
-	}
-	return 0
-}
 
 // offset converts a line and a column in characters, both from 1, to bytes. Calls in the order of the text scan a
 // long line only once.

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
 // NodeOf returns the node of a value. A short list of words is on one line. For a value that YAML cannot represent,
@@ -21,6 +23,15 @@ func NodeOf(value any) *yaml.Node {
 		return &yaml.Node{}
 	}
 	Each(n, func(n *yaml.Node) {
+		switch tag := n.ShortTag(); {
+		case tag == "!!merge", tag == "!!str" && n.Style == 0 && yamlsyntax.ReadsAsOther(n.Value):
+			n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+		case tag == "!!float":
+			var f float64
+			if n.Decode(&f) == nil {
+				n.Value = yamlsyntax.FloatText(f)
+			}
+		}
 		long := 0
 		for _, c := range n.Content {
 			if long += len(c.Value) + 2; c.Kind != yaml.ScalarNode {
