@@ -26,6 +26,9 @@ func TestCommonMark(t *testing.T) {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".md" || strings.Contains(path, "node_modules") {
 			return err
 		}
+		if strings.Contains(path, ".github") { // templates begin with YAML, and GitHub alone reads them
+			return nil
+		}
 		source, err := os.ReadFile(path)
 		if err != nil {
 			return err
