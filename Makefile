@@ -147,7 +147,7 @@ disks:
 	$(TEST) -tags integration -count=1 -timeout 3h ./test/reliability
 
 fleet fleet-short:
-	cd test/fleet && go vet ./... && $(TEST) -count=1 -timeout 60m ./...
+	cd test/fleet && go vet ./... && $(TEST) -count=1 -timeout 60m -parallel 4 ./...
 
 # See test/fleet/bench. 1,000 nodes take three minutes on a machine with two cores.
 NODES ?= 1000,10000
@@ -157,7 +157,7 @@ bench-fleet:
 	cd test/fleet && go run ./bench -nodes $(NODES) -out ../../docs/fleet.md
 
 fleet-soak:
-	cd test/fleet && CCM_FLEET_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run Soak .
+	cd test/fleet && CCM_FLEET_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -parallel 1 -run Soak .
 	CCM_FLEET_SOAK=$(SOAK) go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
 browser browser-short:
