@@ -7,6 +7,7 @@
 # make test-all   these and the long ones: hostile input, limits, growth, kills
 # make lint       gofmt, go vet, staticcheck
 # make nightly    what .ci/run leaves out, with one table at the end (hours)
+# make stress     make test-all, fleet and browser ROUNDS times under load, and what failed how often
 # make race       make test-all with the race detector (needs a C compiler)
 # make vulnerabilities  govulncheck
 # make generate   write the files that are derived from declarations
@@ -55,7 +56,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test test-all lint nightly race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff
+.PHONY: build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -104,6 +105,11 @@ test-all:
 nightly:
 	go run ./.ci/steps night
 
+ROUNDS ?= 4
+
+stress:
+	go run ./.ci/steps stress $(ROUNDS)
+
 # cgo is needed by the detector.
 race:
 	CGO_ENABLED=1 $(TEST) -race -timeout 3h ./...
@@ -147,7 +153,7 @@ disks:
 	$(TEST) -tags integration -count=1 -timeout 3h ./test/reliability
 
 fleet fleet-short:
-	cd test/fleet && go vet ./... && $(TEST) -count=1 -timeout 60m ./...
+	cd test/fleet && go vet ./... && $(TEST) -count=1 -timeout 60m -parallel 4 ./...
 
 # See test/fleet/bench. 1,000 nodes take three minutes on a machine with two cores.
 NODES ?= 1000,10000
@@ -157,7 +163,7 @@ bench-fleet:
 	cd test/fleet && go run ./bench -nodes $(NODES) -out ../../docs/fleet.md
 
 fleet-soak:
-	cd test/fleet && CCM_FLEET_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run Soak .
+	cd test/fleet && CCM_FLEET_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -parallel 1 -run Soak .
 	CCM_FLEET_SOAK=$(SOAK) go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
 browser browser-short:

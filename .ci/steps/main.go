@@ -4,6 +4,7 @@
 //	go run ./.ci/steps change         what each change has to pass (.ci/run)
 //	go run ./.ci/steps night          everything else (make nightly)
 //	go run ./.ci/steps change fleet   only the step fleet of these
+//	go run ./.ci/steps stress 6       test-all, fleet and browser six times under load (make stress)
 //
 // It exits with 1 if a step failed. A step that reaches its deadline fails; the deadlines end only what hangs.
 package main
@@ -13,13 +14,25 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == "stress" {
+		rounds, err := strconv.Atoi(os.Args[2])
+		if err != nil || rounds < 1 {
+			fmt.Fprintf(os.Stderr, "want a number of rounds, got %q\n", os.Args[2])
+			os.Exit(2)
+		}
+		if !stress(rounds) {
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) < 2 || levels[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: go run ./.ci/steps change|night [STEP...]")
+		fmt.Fprintln(os.Stderr, "usage: go run ./.ci/steps change|night [STEP...], or stress ROUNDS")
 		os.Exit(2)
 	}
 	steps, only := levels[os.Args[1]], os.Args[2:]

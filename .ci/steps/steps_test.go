@@ -24,13 +24,16 @@ func TestEventsAreCounted(t *testing.T) {
 		`{"Action":"skip","Package":"p","Test":"TestC","Elapsed":0}` + "\n",
 		`{"Action":"output","Package":"p","Test":"TestD","Output":"hangs\n"}` + "\n",
 		`{"Action":"output","Package":"p","Output":"FAIL\tp\t4s\n"}` + "\n",
+		`{"Action":"fail","Package":"p","Elapsed":4}` + "\n",
+		`{"Action":"fail","Package":"q","Elapsed":0}` + "\n",
 	} {
 		_, err := w.Write([]byte(strings.ReplaceAll(part, "\n\"", `\n"`)))
 		require.NoError(t, err)
 	}
 	w.Close()
 	require.Equal(t, "go vet ./...\nwrong\nFAIL\tp\t4s\np TestD did not end:\nhangs\n", out.String())
-	require.Equal(t, counts{passed: 1, failed: 1, skipped: 1, ended: []test{{"p TestA", 2.5}, {"p TestB", 1}, {"p TestC", 0}}}, w.counts)
+	require.Equal(t, counts{passed: 1, failed: 1, skipped: 1, ended: []test{{"p TestA", 2.5}, {"p TestB", 1}, {"p TestC", 0}},
+		failures: []string{"p TestB", "q", "p TestD"}}, w.counts)
 }
 
 func TestTable(t *testing.T) {
@@ -66,4 +69,30 @@ func TestDeadlinesOfAChange(t *testing.T) {
 		all += s.limit
 	}
 	require.Less(t, all, 90*time.Minute)
+}
+
+// Four rounds have both numbers of threads, each with and without privileges.
+func TestRounds(t *testing.T) {
+	seen := map[[2]any]bool{}
+	for i := range 4 {
+		r := roundAt(i, true)
+		seen[[2]any{r.threads, r.withoutPrivilege}] = true
+		require.Equal(t, r.withoutPrivilege, strings.Contains(strings.Join(r.command("test-all").Args, " "), "without-home"))
+		require.NotContains(t, r.command("fleet").Args[2], "without-home")
+		require.False(t, roundAt(i, false).withoutPrivilege)
+	}
+	require.Len(t, seen, 4)
+}
+
+func TestFailuresAreCounted(t *testing.T) {
+	var out bytes.Buffer
+	printFailures(&out, 3, map[string][]round{"p TestA": {roundAt(1, true)}, "p TestB": {roundAt(0, true), roundAt(2, true)}})
+	require.Equal(t, `
+failed  test     under
+2 of 3  p TestB  GOMAXPROCS=1 TZ=Asia/Kathmandu LANG=tr_TR.UTF-8; GOMAXPROCS=1 TZ=Pacific/Chatham LANG=C without a home
+1 of 3  p TestA  GOMAXPROCS=2 TZ=America/St_Johns LANG=de_DE.ISO-8859-1
+`, out.String())
+	out.Reset()
+	printFailures(&out, 3, nil)
+	require.Equal(t, "\nnothing failed in 3 rounds\n", out.String())
 }

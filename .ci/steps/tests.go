@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ import (
 type counts struct {
 	passed, failed, skipped int
 	ended                   []test
+	failures                []string // tests that failed or did not end, and packages that failed without one
 }
 
 // A test is one test that ended, with the seconds that it took.
@@ -51,6 +53,7 @@ func (w *testWriter) Close() {
 		w.line(w.rest)
 	}
 	for name, output := range w.outputs {
+		w.failures = append(w.failures, name)
 		fmt.Fprintf(w.out, "%s did not end:\n%s", name, output)
 	}
 }
@@ -66,6 +69,9 @@ func (w *testWriter) line(line []byte) {
 	}
 	if event.Test == "" {
 		fmt.Fprint(w.out, event.Output)
+		if event.Action == "fail" && !slices.ContainsFunc(w.failures, func(name string) bool { return strings.HasPrefix(name, event.Package+" ") }) {
+			w.failures = append(w.failures, event.Package)
+		}
 		return
 	}
 	top, _, isSubtest := strings.Cut(event.Test, "/")
@@ -91,6 +97,7 @@ func (w *testWriter) line(line []byte) {
 		w.skipped++
 	case "fail":
 		w.failed++
+		w.failures = append(w.failures, name)
 		fmt.Fprint(w.out, w.outputs[name])
 	}
 	delete(w.outputs, name)

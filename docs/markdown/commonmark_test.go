@@ -29,6 +29,9 @@ func TestCommonMark(t *testing.T) {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".md" {
 			return err
 		}
+		if strings.Contains(path, ".github") { // templates begin with YAML, and GitHub alone reads them
+			return nil
+		}
 		source, err := os.ReadFile(path)
 		if err != nil {
 			return err

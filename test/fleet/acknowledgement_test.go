@@ -43,7 +43,6 @@ func (f *fleet) told(node string) map[string]int {
 
 // A record grows while its first lines are not acknowledged: in the end each line is stored once.
 func TestFleetRecordGrowsUnacknowledged(t *testing.T) {
-	t.Parallel()
 	f := newFleet(t)
 	f.start("web1")
 	f.waitForNodes(1)
@@ -69,7 +68,6 @@ func TestFleetRecordGrowsUnacknowledged(t *testing.T) {
 
 // The same for messages without a record: a job arrives while the messages about another one are not acknowledged.
 func TestFleetJobsUnacknowledged(t *testing.T) {
-	t.Parallel()
 	f := newFleet(t)
 	f.start("web1")
 	f.waitForNodes(1)

@@ -101,8 +101,9 @@ func startServer(t testing.TB, name, store string, port, clusterPort int, routes
 	return s
 }
 
-// newFleet starts one server, and makes what ccm fleet init makes.
-func newFleet(t testing.TB) *fleet {
+// newFleet starts one server, and makes what ccm fleet init makes. The test runs in parallel with others.
+func newFleet(t *testing.T) *fleet {
+	t.Parallel()
 	f := &fleet{t: t, dir: t.TempDir(), nodes: map[string]*member{}}
 	s := startServer(t, "nats1", t.TempDir(), -1, 0, "")
 	f.servers, f.urls = []*server.Server{s}, []string{s.ClientURL()}

@@ -215,7 +215,6 @@ func (p *killableNode) tells(runs ...[]string) {
 // before and after are reported, each once, and the rollout is right. The same if only the run dies, or only the
 // agent, whose run goes on.
 func TestNodeKilledWithinRun(t *testing.T) {
-	t.Parallel()
 	l := newLab(t)
 	key, allowed := l.operatorKey(t, "ops", 7)
 	p := l.agentOf(t, "web1", allowed)

@@ -44,9 +44,10 @@ type failer interface {
 	Helper()
 }
 
-// newLab starts a fleet for one test.
+// newLab starts a fleet for one test, which then runs in parallel with others.
 func newLab(t *testing.T) *lab {
 	t.Helper()
+	t.Parallel()
 	scratch, err := os.MkdirTemp("", "lab-")
 	require.NoError(t, err)
 	l := startLab(t, scratch)
@@ -138,24 +139,30 @@ func (l *lab) kill(port string) {
 	}
 }
 
-// freePort returns a free port whose derived ports of ccm fleet init are free too.
+// lastPort is the port that freePort returned last. Processes begin with different ones. All are below those that the
+// system gives to connections, so that a server that was stopped finds its port free again.
+var (
+	lastPort   = 12_000 + os.Getpid()%20*100
+	lastPortMu sync.Mutex
+)
+
+// freePort returns a free port whose derived ports of ccm fleet init are free too. Each is returned once.
 func freePort(t failer) string {
-	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		port := first.Addr().(*net.TCPAddr).Port
-		free := port < 60000
-		for _, p := range []int{port + 2000, port + 4000} {
-			other, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
+	lastPortMu.Lock()
+	defer lastPortMu.Unlock()
+	for lastPort < 14_000 {
+		lastPort++
+		free := true
+		for _, p := range []int{lastPort, lastPort + 2000, lastPort + 4000} {
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
 			if err != nil {
 				free = false
-				continue
+				break
 			}
-			other.Close()
+			l.Close()
 		}
-		first.Close()
 		if free {
-			return strconv.Itoa(port)
+			return strconv.Itoa(lastPort)
 		}
 	}
 	require.FailNow(t, "no free ports")

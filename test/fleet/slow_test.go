@@ -122,7 +122,6 @@ func (s *slowNetwork) pass(to, from net.Conn, count *atomic.Int64) {
 // A node behind a slow network that breaks in between: the download of a bundle continues where it was, and runs do
 // not wait for it.
 func TestSlowNetwork(t *testing.T) {
-	t.Parallel()
 	slowBundle(t, 256_000, 400<<10, shortTiming.Parts)
 }
 

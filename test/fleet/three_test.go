@@ -13,8 +13,9 @@ import (
 )
 
 // newThree starts a fleet with three nats-servers as ccm fleet init configures them, with TLS and a key for each
-// node. Nodes are real agents with their own roots.
-func newThree(t testing.TB) *fleet {
+// node. Nodes are real agents with their own roots. The test runs in parallel with others.
+func newThree(t *testing.T) *fleet {
+	t.Parallel()
 	scratch, err := os.MkdirTemp("", "three-")
 	require.NoError(t, err)
 	l := startLab(t, scratch)

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os/exec"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -279,11 +281,30 @@ var unwatched = []string{
 	"/var/lib/rpm/rpmdb.sqlite-*", "/run/log/journal", "/run/systemd/journal", "/run/systemd/units",
 }
 
-// census lists all files in the lab with their times.
+// census lists all files that were written since the boot of the lab, with their times.
 func (l *lab) census() string {
 	l.t.Helper()
-	return l.sh(`find / /run /tmp -xdev \( -path '` + strings.Join(unwatched, "' -o -path '") + `' \) -prune \
-		-o -type d -printf '%p %M %u %g\n' -o -printf '%p %M %u %g %s %C@\n'`)
+	out, err := exec.CommandContext(l.t.Context(), labCommand, "changes", l.name).CombinedOutput()
+	require.NoError(l.t, err, "%s", out)
+	require.Contains(l.t, string(out), "/etc/hosts\t") // each lab has its own
+	var watched strings.Builder
+	for line := range strings.Lines(string(out)) {
+		file, _, _ := strings.Cut(line, "\t")
+		if !isUnwatched(file) {
+			watched.WriteString(line)
+		}
+	}
+	return watched.String()
+}
+
+// isUnwatched reports whether a file is one of unwatched, or below one.
+func isUnwatched(file string) bool {
+	for ; file != "/" && file != "."; file = path.Dir(file) {
+		if slices.ContainsFunc(unwatched, func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
+			return true
+		}
+	}
+	return false
 }
 
 // differing returns the lines that are in only one of two texts.
@@ -297,4 +318,35 @@ func differing(a, b string) []string {
 	}
 	maps.DeleteFunc(count, func(_ string, n int) bool { return n == 0 })
 	return slices.Sorted(maps.Keys(count))
+}
+
+// The comparisons of converge see whatever is written, and nothing that is only read.
+func TestChangesAreSeen(t *testing.T) {
+	l := boot(t, debian)
+	l.sh("echo a > /root/mine; chmod 700 /srv")
+	for _, x := range []struct{ script, file string }{
+		{"cat /etc/debian_version /root/mine; ls /usr; find /etc > /dev/null", ""},
+		{"echo b > /root/mine", "/root/mine"},
+		{"touch /etc/debian_version", "/etc/debian_version"},
+		{"chmod 600 /etc/fstab", "/etc/fstab"},
+		{"rm /usr/bin/yes", "/usr/bin/yes"},
+		{"chmod 750 /usr/games", "/usr/games"},
+		{"mkdir '/opt/a b'", "/opt/a b"},
+		{"touch /run/x", "/run/x"},
+		{"ln -s x /tmp/y", "/tmp/y"},
+		{"touch /var/cache/apt/x", ""},
+	} {
+		before := l.census()
+		l.sh(x.script)
+		var files []string
+		for _, line := range differing(before, l.census()) {
+			file, _, _ := strings.Cut(line, "\t")
+			files = append(files, file)
+		}
+		if x.file == "" {
+			require.Empty(t, files, x.script)
+		} else {
+			require.Contains(t, files, x.file, x.script)
+		}
+	}
 }
