@@ -13,6 +13,9 @@ type Xattrs = safepath.Xattrs
 // it is replaced. One that cannot be read is a warning. For other entries it returns nil.
 func (v *View) Xattrs(name string) (Xattrs, error) {
 	p, err := v.files.At(name)
+	if safepath.IsMissing(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, safepath.PathError("open", name, err)
 	}
@@ -48,13 +51,15 @@ func (m *machine) warnOfXattrs(name string, errs []error) {
 	}
 }
 
-// setNewXattrs sets the extended attributes of a new directory, and reports whether that may have
-// changed the mode.
-func (h *Host) setNewXattrs(name string, d *safepath.Handle) bool {
+// xattrSetter returns the function that sets the extended attributes of a new directory and
+// reports whether that may have changed the mode, nil for none.
+func (h *Host) xattrSetter(name string) func(d *safepath.Handle) bool {
 	if h.xattrs == nil {
-		return false
+		return nil
 	}
-	listed, errs := safepath.SetXattrs(d.FD, h.xattrs, func(string) bool { return true })
-	h.warnOfXattrs(name, errs)
-	return listed
+	return func(d *safepath.Handle) bool {
+		listed, errs := safepath.SetXattrs(d.FD, h.xattrs, func(string) bool { return true })
+		h.warnOfXattrs(name, errs)
+		return listed
+	}
 }

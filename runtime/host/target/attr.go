@@ -52,7 +52,7 @@ func (t Target) Chown(d *safepath.Handle, uid, gid uint32) error {
 
 // SetNewAttr sets the owner and mode of a directory that was just made, unless another one has
 // replaced it. More sets what the directory is to have besides, and reports whether that may have
-// changed the mode.
+// changed the mode; it may be nil.
 func (t Target) SetNewAttr(attr safepath.Attr, more func(d *safepath.Handle) bool) error {
 	d, err := t.OpenDirectory()
 	if err != nil {
@@ -66,8 +66,16 @@ func (t Target) SetNewAttr(attr safepath.Attr, more func(d *safepath.Handle) boo
 	if err != nil {
 		return safepath.PathError("open", t.PathName, err)
 	}
-	if more(d) {
-		if err := unix.Fstat(d.FD, &d.Stat); err != nil {
+	if more != nil {
+		x, err := t.OpenXattrs()
+		if err != nil {
+			return safepath.PathError("open", t.PathName, err)
+		}
+		if d.Is(x) && more(x) {
+			err = unix.Fstat(d.FD, &d.Stat)
+		}
+		x.Close()
+		if err != nil {
 			return safepath.PathError("stat", t.PathName, err)
 		}
 	}
