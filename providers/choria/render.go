@@ -31,7 +31,8 @@ const (
 // partials is the name of directories with templates that only other templates render.
 const partials = "_partials"
 
-// The permissions of rendered files and directories.
+// The permissions of rendered files, before post and where no template says others, and of
+// directories.
 const (
 	fileMode = 0o644
 	dirMode  = 0o755
@@ -45,6 +46,9 @@ type rendering struct {
 	dirs []string
 	// templates is the number of files in the source that are rendered by themselves.
 	templates int
+	// modes are the permissions of the templates, without those to write for others than the
+	// owner: they depend on the umask of the checkout.
+	modes map[string]uint32
 	// sources lists all files in the source.
 	sources []string
 	// names are the paths into data that the templates name.
@@ -65,7 +69,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return v.WithScratch(func(s *host.Scratch) error {
-		r := rendering{scratch: s}
+		r := rendering{scratch: s, modes: make(map[string]uint32)}
 		literal, err := r.copySource(ctx, v, want)
 		if err != nil {
 			return fmt.Errorf("source: %w", err)
@@ -122,6 +126,7 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 		default:
 			if !partial {
 				r.templates++
+				r.modes[e.Rel] = e.Mode & 0o755
 			}
 			r.sources = append(r.sources, e.Rel)
 			var text []byte

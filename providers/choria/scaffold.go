@@ -156,7 +156,38 @@ func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaff
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.WriteFile(file, src, host.Attr{UID: f.UID, GID: f.GID, Mode: f.Mode & 0o777}), src.Close())
+	attr, err := r.attr(h, file, f)
+	if err == nil {
+		err = h.WriteFile(file, src, attr)
+	}
+	return errors.Join(err, src.Close())
+}
+
+// attr returns the owner and mode of a rendered file: what post has set, else what the file at the
+// path has, else the user of ccm and the mode of the template.
+func (r rendering) attr(h *host.Host, file string, f host.TreeEntry) (host.Attr, error) {
+	own, err := r.scratch.Info(targetDir)
+	if err != nil {
+		return host.Attr{}, err
+	}
+	have, err := h.Lstat(file)
+	if err != nil {
+		return host.Attr{}, err
+	}
+	if have.Kind == host.Missing {
+		have.UID, have.GID, have.Mode = own.UID, own.GID, fileMode
+		if mode, ok := r.modes[f.Rel]; ok {
+			have.Mode = mode
+		}
+	}
+	attr := host.Attr{UID: have.UID, GID: have.GID, Mode: have.Mode & 0o777}
+	if f.UID != own.UID || f.GID != own.GID {
+		attr.UID, attr.GID = f.UID, f.GID
+	}
+	if f.Mode != fileMode {
+		attr.Mode = f.Mode & 0o777
+	}
+	return attr, nil
 }
 
 // Remove implements resources.ScaffoldProvider. After a failure it goes on with the other files.

@@ -333,8 +333,8 @@ func TestPurgeStaysInside(t *testing.T) {
 	require.FileExists(t, m.root+"/elsewhere/f")
 }
 
-// Rendered files have mode 0644 and directories 0755 whatever the umask, unless
-// post changes them.
+// TestModes: a new file has the mode of its template, without the permission to write for others, and directories have
+// 0755 whatever the umask, unless post changes them. An existing file keeps its mode and owner.
 func TestModes(t *testing.T) {
 	source := files(t, t.TempDir(), map[string]string{"d/f": "x", "d/s.sh": "x"})
 	require.NoError(t, os.Chmod(source+"/d/f", 0o600))
@@ -342,7 +342,29 @@ func TestModes(t *testing.T) {
 	m := newMachine(t, map[string]string{"etc/": ""})
 	s := want(func(s *resources.Scaffold) { s.Source, s.Post = source, []map[string]string{{"*.sh": "chmod 0700"}} })
 	require.NoError(t, m.converge(t, s))
-	require.Equal(t, map[string]string{"d": "", "d/f": "x", "d/s.sh": "-rwx------ x"}, m.below(t))
+	require.Equal(t, map[string]string{"d": "", "d/f": "-rw------- x", "d/s.sh": "-rwx------ x"}, m.below(t))
+
+	// A program can be run, and a secret of somebody else stays one.
+	require.NoError(t, os.WriteFile(source+"/d/run", []byte("#!/bin/sh\n"), 0o644))
+	require.NoError(t, os.Chmod(source+"/d/run", 0o775))
+	require.NoError(t, os.WriteFile(source+"/d/g", []byte("new"), 0o644))
+	files(t, m.root, map[string]string{"etc/app/d/g": "old"})
+	require.NoError(t, os.Chmod(m.root+"/etc/app/d/g", 0o600))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(m.root+"/etc/app/d/g", 4711, 4712))
+	}
+	was, err := m.Lstat("/etc/app/d/g")
+	require.NoError(t, err)
+	require.NoError(t, m.converge(t, s))
+	is, err := m.Lstat("/etc/app/d/g")
+	require.NoError(t, err)
+	require.Equal(t, [3]uint32{was.UID, was.GID, 0o600}, [3]uint32{is.UID, is.GID, is.Mode})
+	require.NotEqual(t, was.Ino, is.Ino)
+	require.Equal(t, "-rwxr-xr-x #!/bin/sh\n", m.below(t)["d/run"])
+	require.NoError(t, os.Remove(source+"/d/run"))
+	require.NoError(t, os.Remove(source+"/d/g"))
+	require.NoError(t, os.Remove(m.root+"/etc/app/d/run"))
+	require.NoError(t, os.Remove(m.root+"/etc/app/d/g"))
 
 	// What post sets is kept up; other permissions are not managed.
 	require.NoError(t, os.Chmod(m.root+"/etc/app/d/s.sh", 0o644))

@@ -115,13 +115,16 @@ func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool
 	}
 	plain := *h
 	plain.batchEntry = nil // which refuses every other effect
-	t, err := plain.begin(name, func(t *Temp) error { return t.openUnnamed(&e.batch.dirs, attr.Mode) })
+	t, err := plain.begin(name, func(t *Temp) error { return t.openUnnamed(&e.batch.dirs, attr.Mode, isNew) })
 	if err != nil {
 		return err
 	}
 	err = t.fill(content)
 	if err == nil {
 		err = t.setAttr(attr)
+	}
+	if err == nil {
+		err = t.setCapabilities()
 	}
 	if err != nil {
 		return errors.Join(err, t.Discard())

@@ -67,6 +67,7 @@ type Host struct {
 	onCommand  func(Result) // called with the result of each finished command of Run, or nil
 	onBehalfOf any          // the reason of effects, see OnBehalfOf
 	conflict   bool         // see AfterConflict
+	xattrs     Xattrs       // see WithXattrs
 }
 
 // Options describe a host. The zero Options are the real machine.

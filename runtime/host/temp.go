@@ -35,6 +35,8 @@ type Temp struct {
 	// info describes the file once it is at the target, if the attributes were set after the
 	// content was written.
 	info Info
+	// kept are the extended attributes of the file that it replaces; nil if it replaces none.
+	kept safepath.Xattrs
 }
 
 // Create begins a file that will replace the one at the path. It makes a temporary file in the
@@ -50,7 +52,9 @@ func (h *Host) Create(name string, attr Attr) (*Temp, error) {
 func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, error) {
 	t, err := h.begin(name, func(t *Temp) (err error) {
 		if t.target, err = h.files.At(name); err == nil {
-			err = open(t)
+			if err = open(t); err == nil {
+				t.readXattrs()
+			}
 		}
 		return err
 	})
@@ -110,7 +114,7 @@ func (t *Temp) call(op string, call func() error) error {
 	})
 }
 
-// setAttr sets the owner and then the mode of the file, if they differ.
+// setAttr sets the owner, the extended attributes and then the mode of the file, if they differ.
 func (t *Temp) setAttr(attr Attr) error {
 	var st unix.Stat_t
 	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
@@ -125,12 +129,58 @@ func (t *Temp) setAttr(attr Attr) error {
 			return err
 		}
 	}
+	listed, err := t.setXattrs(func(name string) bool { return name != safepath.CapabilityXattr })
+	if err != nil {
+		return err
+	}
 	mode := attr.Mode & 0o7777
-	if !own && t.info.Mode == mode { // a change of owner clears mode bits
+	if !own && !listed && t.info.Mode == mode { // a change of owner clears mode bits, an access list sets them
 		return nil
 	}
 	t.info.Mode = mode
 	return t.call("chmod", func() error { return unix.Fchmod(t.fd, mode) })
+}
+
+// readXattrs notes the extended attributes that the file is to have: those of the file at the target, or those of
+// [Host.WithXattrs].
+func (t *Temp) readXattrs() {
+	if t.kept = t.h.xattrs; t.kept != nil {
+		return
+	}
+	old, err := t.target.OpenXattrs()
+	if err != nil {
+		return // the target is missing
+	}
+	defer old.Close()
+	if old.Stat.Mode&unix.S_IFMT == unix.S_IFREG {
+		var errs []error
+		t.kept, errs = old.Xattrs()
+		t.h.warnOfXattrs(t.name, errs)
+	}
+}
+
+// setXattrs sets those extended attributes that which accepts, and reports whether that may have changed the mode.
+// What the file system refuses is a warning.
+func (t *Temp) setXattrs(which func(name string) bool) (listed bool, err error) {
+	if t.kept == nil || len(t.kept) == 0 && !safepath.HasXattrs(t.fd) {
+		return false, nil
+	}
+	err = t.h.Effect("setxattr", t.name, func() error {
+		var errs []error
+		listed, errs = safepath.SetXattrs(t.fd, t.kept, which)
+		t.h.warnOfXattrs(t.name, errs)
+		return nil
+	})
+	return listed, err
+}
+
+// setCapabilities sets the file capabilities, which a write has cleared.
+func (t *Temp) setCapabilities() error {
+	if t.kept[safepath.CapabilityXattr] == nil {
+		return nil
+	}
+	_, err := t.setXattrs(func(name string) bool { return name == safepath.CapabilityXattr })
+	return err
 }
 
 // openFile opens the temporary file from a place.
@@ -243,6 +293,9 @@ func (t *Temp) sync() error { return t.call("sync", func() error { return safepa
 
 // Commit moves the temporary file to the target, durably. If it fails, Discard must follow.
 func (t *Temp) Commit() error {
+	if err := t.setCapabilities(); err != nil {
+		return err
+	}
 	if err := t.sync(); err != nil {
 		return err
 	}

@@ -11,8 +11,9 @@ import (
 
 // openUnnamed is open for a file of a batch. The file has no name before the commit (O_TMPFILE),
 // so that a dead batch leaves nothing; on file systems without O_TMPFILE it has a temporary name.
-// An unnamed file cannot be opened by others, so it gets its mode at once.
-func (t *Temp) openUnnamed(dirs *safepath.DirectoryCache, mode uint32) error {
+// An unnamed file cannot be opened by others, so it gets its mode at once. IsNew says that the
+// path is missing.
+func (t *Temp) openUnnamed(dirs *safepath.DirectoryCache, mode uint32, isNew bool) error {
 	dir, base := safepath.Split(t.name)
 	d, err := dirs.Open(t.h.files, dir)
 	if err != nil {
@@ -21,6 +22,9 @@ func (t *Temp) openUnnamed(dirs *safepath.DirectoryCache, mode uint32) error {
 	t.target = safepath.Location{Dir: d, Name: base}
 	if err := t.openIn(mode); err != nil {
 		return err
+	}
+	if !isNew {
+		t.readXattrs()
 	}
 	if t.temp == "" { // many files may wait, each in another directory
 		t.dirs, t.from, t.target.Dir = dirs, d, nil

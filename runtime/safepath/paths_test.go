@@ -52,6 +52,8 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"host/systembus/systembus.go connect os.Stat":          "a socket is connected to by path",
 		"host/save.go SaveFrom os.OpenFile":                    "what the shell has opened for this process",
 		"safepath/kernel_linux.go isMountRoot unix.Statx":      "what is open",
+		"safepath/xattr_linux.go xattr unix.Getxattr":          "/proc/self/fd, which leads to what is open",
+		"safepath/xattr_linux.go setXattr unix.Setxattr":       "/proc/self/fd, which leads to what is open",
 		"host/mounts.go MountsBelow os.ReadFile":               "/proc/self/mountinfo, which the kernel says",
 		"host/save.go umask os.ReadFile":                       "/proc/self/status, which the kernel says",
 	}

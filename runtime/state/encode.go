@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"unicode/utf8"
 
@@ -60,6 +61,12 @@ func (v Version) appendJSON(b []byte) (_ []byte, err error) {
 	o.Uint("ino", v.Ino)
 	if v.Target != "" {
 		err = errors.Join(err, o.Value("target", v.Target.appendJSON))
+	}
+	if len(v.Xattrs) > 0 {
+		err = errors.Join(err, o.Value("xattrs", func(b []byte) ([]byte, error) {
+			text, err := json.Marshal(v.Xattrs)
+			return append(b, text...), err
+		}))
 	}
 	o.OptionalText("object", v.Object)
 	o.OptionalText("unkept", v.Unkept)

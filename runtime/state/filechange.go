@@ -94,6 +94,15 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		}
 		line.Before.Target = Name(target)
 	}
+	if pre.Content && (pre.Kind == host.Regular || pre.Kind == host.Directory) {
+		x, err := v.Xattrs(pre.Path)
+		if err != nil {
+			return fmt.Errorf("cannot keep what is there: %w", err)
+		}
+		if len(x) > 0 {
+			line.Before.Xattrs = x
+		}
+	}
 	if known && !again {
 		line = c.Change
 	}

@@ -65,6 +65,8 @@ type Version struct {
 	Ino   uint64        `json:"ino"`
 	// Target is the target of a link.
 	Target Name `json:"target,omitempty"`
+	// Xattrs are the extended attributes of a file or directory that was replaced or removed.
+	Xattrs host.Xattrs `json:"xattrs,omitempty"`
 	// Object is the SHA-256 of the content, if there is a backup of it.
 	Object string `json:"object,omitempty"`
 	// Unkept is the reason why there is no backup of a lost content.

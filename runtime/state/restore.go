@@ -265,7 +265,7 @@ func (x *restoreCall) create(r Restoration) error {
 	case host.Directory:
 		if info.Kind == host.Missing {
 			// The final mode is set after the entries are back.
-			return x.h.MakeDirectory(r.Path, host.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
+			return x.h.WithXattrs(r.Want.Xattrs).MakeDirectory(r.Path, host.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
 		}
 		return nil
 	case host.Symlink:
@@ -278,7 +278,7 @@ func (x *restoreCall) create(r Restoration) error {
 	if err != nil {
 		return x.store.gone(r.Want.Object, err)
 	}
-	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
+	return errors.Join(x.h.WithXattrs(r.Want.Xattrs).WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
 }
 
 // finish sets the owner and mode of a directory, after its entries are back.

@@ -671,8 +671,9 @@ package = {}
 ---Scaffold renders a directory of templates into a target directory, file by
 ---file. Templates see facts and data, also as Facts and Data, and the functions
 ---lookup, render and write. Files in directories named _partials are for render
----only. Rendered files have mode 0644 and directories 0755, unless post changes
----them.
+---only. A file that exists keeps its owner, group and mode. A new one belongs to the user that ccm
+---runs as and has the mode of its template, without the permission to write for group and others;
+---new directories have 0755. What post sets of a file counts in both cases.
 ---
 ---```lua
 ---scaffold { "/etc/app", ... }

@@ -1,8 +1,11 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -28,19 +31,29 @@ func (t Target) SetAttr(d *safepath.Handle, attr safepath.Attr) error {
 	})
 }
 
-// Chown sets the owner of the open entry at the target.
+// Chown sets the owner of the open entry at the target. A file keeps its capabilities, which
+// chown(2) clears.
 func (t Target) Chown(d *safepath.Handle, uid, gid uint32) error {
+	var kept safepath.Xattrs
+	if d.Stat.Mode&unix.S_IFMT == unix.S_IFREG {
+		kept, _ = d.Xattrs()
+	}
 	return t.Effect("chown", t.PathName, func() error {
 		if err := d.Chown(uid, gid); err != nil {
 			return &os.PathError{Op: "lchown", Path: t.Real(t.Location), Err: err}
 		}
-		return nil
+		if kept[safepath.CapabilityXattr] == nil {
+			return nil
+		}
+		_, errs := safepath.SetXattrs(d.FD, kept, func(name string) bool { return name == safepath.CapabilityXattr })
+		return safepath.PathError("setxattr", t.PathName, errors.Join(errs...))
 	})
 }
 
 // SetNewAttr sets the owner and mode of a directory that was just made, unless another one has
-// replaced it.
-func (t Target) SetNewAttr(attr safepath.Attr) error {
+// replaced it. More sets what the directory is to have besides, and reports whether that may have
+// changed the mode; it may be nil.
+func (t Target) SetNewAttr(attr safepath.Attr, more func(d *safepath.Handle) bool) error {
 	d, err := t.OpenDirectory()
 	if err != nil {
 		return safepath.PathError("open", t.PathName, err)
@@ -52,6 +65,19 @@ func (t Target) SetNewAttr(attr safepath.Attr) error {
 	}
 	if err != nil {
 		return safepath.PathError("open", t.PathName, err)
+	}
+	if more != nil {
+		x, err := t.OpenXattrs()
+		if err != nil {
+			return safepath.PathError("open", t.PathName, err)
+		}
+		if d.Is(x) && more(x) {
+			err = unix.Fstat(d.FD, &d.Stat)
+		}
+		x.Close()
+		if err != nil {
+			return safepath.PathError("stat", t.PathName, err)
+		}
 	}
 	return t.SetAttr(d, attr)
 }
