@@ -22,6 +22,7 @@ type Inventory struct {
 	groups map[string]*group
 	hosts  map[string]*host
 	order  []string // of hosts, by first mention
+	names  []string // of groups, by first mention
 }
 
 // A group is hosts and other groups.
@@ -177,6 +178,7 @@ func (inv *Inventory) group(name, at string) *group {
 	if g == nil {
 		g = &group{name: name, at: at, vars: make(variables), files: make(variables)}
 		inv.groups[name] = g
+		inv.names = append(inv.names, name)
 	}
 	return g
 }
@@ -224,7 +226,9 @@ func (inv *Inventory) complete() error {
 	all, ungrouped := inv.groups["all"], inv.groups["ungrouped"]
 	all.hosts = nil
 	ungrouped.hosts = slices.DeleteFunc(slices.Clone(inv.order), func(h string) bool { return grouped[h] })
-	for _, name := range sortedKeys(inv.groups) {
+	all.children = slices.DeleteFunc(all.children, func(name string) bool { return name == "ungrouped" })
+	all.children = append([]string{"ungrouped"}, all.children...)
+	for _, name := range inv.names {
 		if name != "all" && !below[name] && !slices.Contains(all.children, name) {
 			all.addChild(name)
 		}
@@ -261,30 +265,22 @@ func (inv *Inventory) checkParents() error {
 	return nil
 }
 
-// members returns the hosts of a group and of all below it, in order.
+// members returns the hosts of a group and of all below it, in the order of Ansible: first those of the group, then
+// those of its children, then those of their children.
 func (inv *Inventory) members(name string) (list []string) {
-	seen := make(map[string]bool)
-	in := make(map[string]bool)
-	var visit func(name string)
-	visit = func(name string) {
-		if seen[name] {
-			return
-		}
-		seen[name] = true
-		for _, h := range inv.groups[name].hosts {
-			in[h] = true
-		}
-		for _, c := range inv.groups[name].children {
-			visit(c)
+	groups, seen := []string{name}, map[string]bool{name: true}
+	for len(groups) > 0 {
+		g := inv.groups[groups[0]]
+		groups = groups[1:]
+		list = append(list, g.hosts...)
+		for _, c := range g.children {
+			if !seen[c] {
+				seen[c] = true
+				groups = append(groups, c)
+			}
 		}
 	}
-	visit(name)
-	for _, h := range inv.order {
-		if in[h] {
-			list = append(list, h)
-		}
-	}
-	return list
+	return distinct(list)
 }
 
 // distinct returns each text once.

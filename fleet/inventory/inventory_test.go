@@ -123,6 +123,16 @@ func TestPatterns(t *testing.T) {
 		}
 		require.Equal(t, want, strings.Join(names, " "), patterns)
 	}
+	// As ansible 2.18 has it with --list-hosts.
+	inv, err = read(t, write(t, map[string]string{"hosts": "b\n[web]\na\nb\n[site:children]\nnested\nweb\n[site]\nd\n[nested]\nc\n[db]\na\n"}), "hosts")
+	require.NoError(t, err)
+	for pattern, want := range map[string]string{"web[0]": "a", "web[1]": "b", "site[0]": "d", "site[1]": "c", "site[-1]": "b", "*b*[0]": "a", "all[0]": "d"} {
+		list, err := inv.Select([]string{pattern})
+		require.NoError(t, err)
+		require.Equal(t, want, list[0].Name, pattern)
+	}
+	inv, err = read(t, write(t, map[string]string{"hosts": ini}), "hosts")
+	require.NoError(t, err)
 	for patterns, want := range map[string]string{
 		"wbe":      "wbe is no host or group of the inventory",
 		"web:!dbs": "dbs is no host or group of the inventory",

@@ -15,7 +15,7 @@ import (
 // Select returns the hosts of patterns in the order of the inventory, all for no pattern. A pattern
 // is a group, a host, a pattern with * ? [abc], ~ and a regular expression, or one of these with
 // [0], [-1] or [0:2] behind it; several are joined by : or ,. A pattern with & in front keeps only
-// its hosts among the selected ones, one with ! removes them.
+// its hosts among the selected ones, one with ! removes them. A position counts in the order of the group.
 func (inv *Inventory) Select(patterns []string) ([]Host, error) {
 	var with, only, without []string
 	for _, list := range patterns {
@@ -101,7 +101,7 @@ func splitPatterns(list string) (parts []string) {
 // subscript matches a pattern with [0], [-1], [0:2] or [1:] at its end.
 var subscript = lazyregexp.New(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]$`)
 
-// match returns the hosts of one pattern.
+// match returns the hosts of one pattern: those of groups in the order of the groups, and then single ones.
 func (inv *Inventory) match(pattern string) ([]string, error) {
 	if m := subscript().FindStringSubmatch(pattern); m != nil && pattern[0] != '~' {
 		names, err := inv.match(m[1])
@@ -114,27 +114,25 @@ func (inv *Inventory) match(pattern string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := make(map[string]bool)
+	var list []string
 	matched := false
-	for name := range inv.groups {
+	for _, name := range inv.names {
 		if fits(name) || pattern == "*" && name == "all" {
 			matched = true
-			for _, h := range inv.members(name) {
-				in[h] = true
-			}
+			list = append(list, inv.members(name)...)
 		}
 	}
 	if !matched || pattern[0] == '~' || strings.ContainsAny(pattern, ".?*[") {
 		for _, h := range inv.order {
 			if fits(h) {
-				in[h], matched = true, true
+				list, matched = append(list, h), true
 			}
 		}
 	}
 	if !matched {
 		return nil, fmt.Errorf("%s is no host or group of the inventory", pattern)
 	}
-	return slices.DeleteFunc(slices.Clone(inv.order), func(h string) bool { return !in[h] }), nil
+	return distinct(list), nil
 }
 
 // matcher returns a function that reports whether a name fits a pattern.

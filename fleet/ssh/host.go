@@ -47,6 +47,26 @@ func (h *Host) Reach(address, port, user, key string, further []string) {
 	h.Options = append(h.Options, further...)
 }
 
+// Destination returns the address that ssh connects to, and the user and the port that it is given, "" for those of
+// ~/.ssh/config.
+func (h *Host) Destination() (address, user, port string) {
+	for i := 0; i+1 < len(h.Options); i += 2 {
+		switch h.Options[i] {
+		case "-l":
+			user = h.Options[i+1]
+		case "-p":
+			port = h.Options[i+1]
+		default:
+			i-- // an option that may have no value
+		}
+	}
+	address = h.address()
+	if at := strings.LastIndexByte(address, '@'); at >= 0 && user == "" {
+		address, user = address[at+1:], address[:at]
+	}
+	return address, user, port
+}
+
 // address returns the destination for ssh.
 func (h *Host) address() string { return cmp.Or(h.Address, h.Name) }
 

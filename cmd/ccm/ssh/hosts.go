@@ -2,12 +2,16 @@ package ssh
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/kballard/go-shellquote"
 
@@ -44,6 +48,39 @@ func (f *sshFlags) hostList(ctx context.Context, e *cli.Env, names []string) (ho
 		return nil, diag.Errorf(diag.Pos{}, "want at least one host").WithHint("ccm ssh web1 -- facts")
 	}
 	return hosts, nil
+}
+
+// printHosts prints the selected hosts: a table, or with --output json one object a line.
+func (f *sshFlags) printHosts(ctx context.Context, e *cli.Env, names []string) error {
+	hosts, err := f.hostList(ctx, e, names)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	lines := json.NewEncoder(e.Stdout)
+	for i := range hosts {
+		address, user, port := hosts[i].Destination()
+		if f.output.Value == "json" {
+			err = lines.Encode(listedHost{Name: hosts[i].Name, Address: address, User: user, Port: port})
+		} else {
+			if port != "" {
+				address = net.JoinHostPort(address, port)
+			}
+			_, err = fmt.Fprintf(table, "%s\t%s\t%s\n", hosts[i].Name, address, cmp.Or(user, "-"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+// A listedHost is a host in the output of --list-hosts.
+type listedHost struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	User    string `json:"user,omitempty"`
+	Port    string `json:"port,omitempty"`
 }
 
 // readHosts reads the file of --hosts.

@@ -31,7 +31,7 @@ type sshFlags struct {
 	binaries, inventories                       []string
 	parallel                                    int
 	timeout, connectTimeout                     time.Duration
-	sudo, askPassword                           bool
+	sudo, askPassword, listHosts                bool
 	output                                      cli.Choice
 	newRoot                                     func(args []string) *cobra.Command // that knows the command of args
 }
@@ -50,6 +50,7 @@ func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Comm
 
   ccm ssh web1 web2 -- run site/
   ccm ssh --hosts hosts.txt --sudo -- plan site/
+  ccm ssh -i inventory.ini 'web:!old' --list-hosts
   ccm ssh -i inventory.ini 'web:!old' -- run site/
   ccm ssh web1 -- facts os.name
 
@@ -66,6 +67,12 @@ finish within --timeout.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
+			if f.listHosts {
+				if dash >= 0 {
+					args = args[:dash]
+				}
+				return f.printHosts(cmd.Context(), e, args)
+			}
 			if dash < 0 || dash == len(args) {
 				return diag.Errorf(diag.Pos{}, "want -- and a command of ccm behind the hosts").WithHint("%s web1 -- run site/", cmd.CommandPath())
 			}
@@ -78,6 +85,7 @@ finish within --timeout.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.hosts, "hosts", "", "further hosts from `FILE`: one a line, with facts as name=value behind it; - is standard input")
 	fs.StringArrayVarP(&f.inventories, "inventory", "i", nil, "hosts of an inventory of Ansible: `FILE` or directory (may be given again); the arguments are patterns then, such as 'web:!old'")
+	fs.BoolVar(&f.listHosts, "list-hosts", false, "print the selected hosts, with address and user, and connect to none")
 	fs.BoolVar(&f.sudo, "sudo", false, "run as root there, by way of sudo")
 	fs.BoolVar(&f.askPassword, "ask-sudo-pass", false, "ask once for the password of sudo")
 	fs.StringVar(&f.become, "become", "", "run as root there, by way of `COMMAND`, such as doas")
