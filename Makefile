@@ -171,7 +171,7 @@ fleet-soak:
 	CCM_FLEET_SOAK=$(SOAK) go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
 browser browser-short:
-	cd test/browser && go vet ./... && $(TEST) -count=1 -timeout 30m ./...
+	cd test/browser && go vet ./... && $(TEST) -count=1 -timeout 60m -parallel 3 ./...
 
 studio-vendor:
 	cd studio/bundle && npm ci && node build.mjs
