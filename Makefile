@@ -34,8 +34,12 @@ GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
 VERSION ?= $(shell .ci/version)
 export CGO_ENABLED = 0
 
-# .ci/steps sets TESTFLAGS to -json.
-TEST = go test $(TESTFLAGS) $(SHORT)
+# Tests, binaries and packages share the compiled code, which paths of this machine would divide.
+GOFLAGS ?= -trimpath
+export GOFLAGS
+
+# make lint vets. .ci/steps sets TESTFLAGS to -json.
+TEST = go test -vet=off $(TESTFLAGS) $(SHORT)
 
 # The systems in the README, each as GOOS-GOARCH; armv7 is arm with GOARM=7.
 SYSTEMS ?= linux-amd64 linux-arm64 linux-armv7 linux-riscv64 darwin-amd64 darwin-arm64 freebsd-amd64
@@ -167,7 +171,7 @@ fleet-soak:
 	CCM_FLEET_SOAK=$(SOAK) go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
 browser browser-short:
-	cd test/browser && go vet ./... && $(TEST) -count=1 -timeout 30m ./...
+	cd test/browser && go vet ./... && $(TEST) -count=1 -timeout 60m -parallel 3 ./...
 
 studio-vendor:
 	cd studio/bundle && npm ci && node build.mjs

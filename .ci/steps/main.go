@@ -13,33 +13,49 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
+// ccm is the binary that the step hello builds for the steps after it.
+var ccm string
+
 func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	dir, err := os.MkdirTemp("", "ccm-ci-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	_ = os.Chmod(dir, 0o755) // tests run it as other users
+	ccm = filepath.Join(dir, "ccm")
 	if len(os.Args) == 3 && os.Args[1] == "stress" {
 		rounds, err := strconv.Atoi(os.Args[2])
 		if err != nil || rounds < 1 {
 			fmt.Fprintf(os.Stderr, "want a number of rounds, got %q\n", os.Args[2])
-			os.Exit(2)
+			return 2
 		}
 		if !stress(rounds) {
-			os.Exit(1)
+			return 1
 		}
-		return
+		return 0
 	}
 	if len(os.Args) < 2 || levels[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: go run ./.ci/steps change|night [STEP...], or stress ROUNDS")
-		os.Exit(2)
+		return 2
 	}
 	steps, only := levels[os.Args[1]], os.Args[2:]
 	for _, name := range only {
 		if !slices.ContainsFunc(steps, func(s step) bool { return s.name == name }) {
 			fmt.Fprintf(os.Stderr, "unknown step %q\n", name)
-			os.Exit(2)
+			return 2
 		}
 	}
 	var results []result
@@ -50,8 +66,9 @@ func main() {
 	}
 	printTable(os.Stdout, results)
 	if slices.ContainsFunc(results, func(r result) bool { return r.err != nil }) {
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // A result is what came of one step.
@@ -80,7 +97,10 @@ func (s step) run() result {
 	}
 	tests := newTestWriter(os.Stdout)
 	cmd := exec.Command("sh", "-c", s.command)
-	cmd.Env = append(os.Environ(), "TESTFLAGS=-json")
+	cmd.Env = append(os.Environ(), "TESTFLAGS=-json", "BUILD="+ccm)
+	if _, err := os.Stat(ccm); err == nil { // suites test it instead of building their own
+		cmd.Env = append(cmd.Env, "CCM="+ccm)
+	}
 	cmd.Stdout, cmd.Stderr = tests, os.Stderr
 	begin := time.Now()
 	err := runWithin(cmd, s.limit)

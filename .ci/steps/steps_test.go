@@ -19,7 +19,7 @@ func TestEventsAreCounted(t *testing.T) {
 		"go vet ./...\n{\"Action\":\"out", `put","Package":"p","Test":"TestA","Output":"a speaks\n"}` + "\n",
 		`{"Action":"pass","Package":"p","Test":"TestA","Elapsed":2.5}` + "\n",
 		`{"Action":"output","Package":"p","Test":"TestB/x","Output":"wrong\n"}` + "\n",
-		`{"Action":"fail","Package":"p","Test":"TestB/x","Elapsed":1}` + "\n",
+		`{"Action":"fail","Package":"p","Test":"TestB/x","Elapsed":3}` + "\n",
 		`{"Action":"fail","Package":"p","Test":"TestB","Elapsed":1}` + "\n",
 		`{"Action":"skip","Package":"p","Test":"TestC","Elapsed":0}` + "\n",
 		`{"Action":"output","Package":"p","Test":"TestD","Output":"hangs\n"}` + "\n",
@@ -32,7 +32,7 @@ func TestEventsAreCounted(t *testing.T) {
 	}
 	w.Close()
 	require.Equal(t, "go vet ./...\nwrong\nFAIL\tp\t4s\np TestD did not end:\nhangs\n", out.String())
-	require.Equal(t, counts{passed: 1, failed: 1, skipped: 1, ended: []test{{"p TestA", 2.5}, {"p TestB", 1}, {"p TestC", 0}},
+	require.Equal(t, counts{passed: 1, failed: 1, skipped: 1, ended: []test{{"p TestA", 2.5}, {"p TestB", 3}, {"p TestC", 0}},
 		failures: []string{"p TestB", "q", "p TestD"}}, w.counts)
 }
 

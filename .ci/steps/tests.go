@@ -29,10 +29,11 @@ type testWriter struct {
 	out     io.Writer
 	rest    []byte                   // begin of an unfinished line
 	outputs map[string]*bytes.Buffer // of tests that have not ended, by package and name
+	longest map[string]float64       // seconds of their longest subtests; those of parallel ones are not in the test's
 }
 
 func newTestWriter(out io.Writer) *testWriter {
-	return &testWriter{out: out, outputs: map[string]*bytes.Buffer{}}
+	return &testWriter{out: out, outputs: map[string]*bytes.Buffer{}, longest: map[string]float64{}}
 }
 
 func (w *testWriter) Write(p []byte) (int, error) {
@@ -88,6 +89,7 @@ func (w *testWriter) line(line []byte) {
 		return
 	}
 	if isSubtest {
+		w.longest[name] = max(w.longest[name], event.Elapsed)
 		return
 	}
 	switch event.Action {
@@ -101,5 +103,5 @@ func (w *testWriter) line(line []byte) {
 		fmt.Fprint(w.out, w.outputs[name])
 	}
 	delete(w.outputs, name)
-	w.ended = append(w.ended, test{name, event.Elapsed})
+	w.ended = append(w.ended, test{name, max(event.Elapsed, w.longest[name])})
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,9 @@ func newTools(t *testing.T, scripts map[string]string) tools {
 	x := tools{dir: t.TempDir()}
 	x.log = filepath.Join(x.dir, "log")
 	require.NoError(t, os.WriteFile(x.log, nil, 0o644))
+	// A process that is started meanwhile would hold a script open for writing, and the script could not be executed.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	for name, text := range scripts {
 		text = fmt.Sprintf("#!/bin/sh\necho \"${0##*/} $#\" >> '%s'\n%s", x.log, text)
 		require.NoError(t, os.WriteFile(filepath.Join(x.dir, name), []byte(text), 0o755))

@@ -87,6 +87,7 @@ func TestHostileAnswersOfTools(t *testing.T) {
 				continue
 			}
 			t.Run(name+" "+answer, func(t *testing.T) {
+				t.Parallel()
 				x := newTools(t, h.all(text))
 				cmd := x.command(t, h.site)
 				out := onTerminal(t, cmd)
@@ -113,6 +114,7 @@ func TestEndlessAnswersOfTools(t *testing.T) {
 			"lines": `exec /usr/bin/yes`, "one line": `exec /bin/cat /dev/zero`, "mistakes": `exec /usr/bin/yes >&2`,
 		} {
 			t.Run(name+" "+answer, func(t *testing.T) {
+				t.Parallel()
 				x := newTools(t, h.all(text))
 				cmd := x.command(t, h.site, "--timeout", "1s")
 				most := measured(t, cmd)
@@ -134,6 +136,7 @@ func TestHangingTools(t *testing.T) {
 	const hang = `trap '' TERM INT HUP; echo $$ > "${0%/*}/hangs~"; /bin/mv "${0%/*}/hangs~" "${0%/*}/hangs"; while :; do /bin/sleep 1; done`
 	for name, h := range hostileTools {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			x := newTools(t, h.all(hang))
 			pid := filepath.Join(x.dir, "hangs")
 			ended := func() {

@@ -1,6 +1,7 @@
 // Package browser tests in headless Chromium the pages that ccm makes.
 //
-// Without Chromium the tests are skipped, unless CCM_BROWSER=required. CCM_SHOTS=DIR saves screenshots in DIR.
+// Without Chromium the tests are skipped, unless CCM_BROWSER=required. CCM=FILE is tested instead of a ccm that is built
+// here. CCM_SHOTS=DIR saves screenshots in DIR.
 // CCM_SLOW=6 slows the browser's processor 6 times, which makes tests fail that wait wrongly.
 package browser
 
@@ -27,7 +28,7 @@ import (
 
 // ccm is the tested binary, built once.
 var ccm = sync.OnceValues(func() (string, error) {
-	if bin := os.Getenv("CCM_BINARY"); bin != "" { // an existing binary
+	if bin := os.Getenv("CCM"); bin != "" { // an existing binary
 		return bin, nil
 	}
 	dir, err := os.MkdirTemp("", "ccm-browser-")
@@ -46,7 +47,8 @@ var ccm = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if bin, err := ccm(); err == nil && os.Getenv("CCM_BINARY") == "" {
+	endBrowser()
+	if bin, err := ccm(); err == nil && os.Getenv("CCM") == "" {
 		_ = os.RemoveAll(filepath.Dir(bin))
 	}
 	os.Exit(code)
@@ -67,6 +69,14 @@ func findChromium(t *testing.T) string {
 	return ""
 }
 
+// nightly skips the test in the short form (make browser-short). docs/testing.md has the reason for each.
+func nightly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make browser runs it")
+	}
+}
+
 // A tab is a tab of the browser with its errors and requests.
 type tab struct {
 	t   *testing.T
@@ -77,17 +87,44 @@ type tab struct {
 	requests []string // URLs
 }
 
-// newTab opens a tab in a browser of its own.
+// browser is the browser of all tests, as a context for chromedp. endBrowser ends it.
+var (
+	browser    context.Context
+	browserMu  sync.Mutex
+	endBrowser = func() {}
+)
+
+// startBrowser starts the browser before its first tab.
+func startBrowser(t *testing.T) {
+	t.Helper()
+	path := findChromium(t)
+	browserMu.Lock()
+	defer browserMu.Unlock()
+	if browser != nil {
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
+	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(allocator)
+	if err := chromedp.Do(ctx); err != nil {
+		end()
+		endAllocator()
+		t.Fatal(err)
+	}
+	browser, endBrowser = ctx, func() { end(); endAllocator() }
+}
+
+// newTab opens a tab that shares neither cookies nor storage with those of other tests. It behaves as the tab that
+// has the focus, although tests run in parallel.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findChromium(t)), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	startBrowser(t)
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute) // ends only what hangs
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx}
+	b.focus()
 	b.size(1400, 1000)
 	b.call(func() error { _, err := chromedp.Call(ctx, runtime.Enable, cdp.Empty{}); return err })
 	b.call(func() error { _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); return err })
@@ -122,6 +159,15 @@ func (b *tab) call(f func() error) {
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	b.call(func() error { return chromedp.Do(b.ctx, steps...) })
+}
+
+// focus makes the page believe that it has the focus, whatever other tabs do.
+func (b *tab) focus() {
+	b.t.Helper()
+	b.call(func() error {
+		_, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	})
 }
 
 // size sets the size of the window, in CSS pixels.

@@ -39,8 +39,10 @@ file { "/etc/after that", content = "x", require = "file#/etc/after" }
 }
 
 // newReport runs a site of n resources twice, so that most are stable the second time, and returns its page.
+// The test runs in parallel with others.
 func newReport(t *testing.T, n int) string {
 	t.Helper()
+	t.Parallel()
 	bin, err := ccm()
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +77,9 @@ func TestReport(t *testing.T) {
 	for _, n := range []int{20, 300, 5000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			findChromium(t)
+			if n > 300 {
+				nightly(t)
+			}
 			page := newReport(t, n)
 			b := newTab(t)
 			for _, width := range []int64{1400, 800, 400} {

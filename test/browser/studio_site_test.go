@@ -9,8 +9,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// wantedSite is the result of both ways of making the site: the resources in order.
-const wantedSite = "package#nginx file#/srv/hello file#/srv/hello/index.html file#/etc/nginx/hello.conf exec#nginx -t service#nginx group#web user#hello"
+// wantedSite is the result of both ways of making the site: the resources in order. Its program, ccm-nginx, is one
+// that no machine has, because what is installed would change what is offered and planned.
+const wantedSite = "package#ccm-nginx file#/srv/hello file#/srv/hello/index.html file#/etc/ccm-nginx/hello.conf exec#ccm-nginx -t service#ccm-nginx group#web user#hello"
 
 // checkSite fails unless the saved site has the wanted resources according to the command line, in both languages.
 func checkSite(t *testing.T, s *studio) {
@@ -65,19 +66,19 @@ func TestSiteByMouse(t *testing.T) {
 	// by clicks
 	b.click(".type|package")
 	b.settled()
-	b.fill("#f-name", "nginx")
+	b.fill("#f-name", "ccm-nginx")
 	b.click(".type|service")
 	b.settled()
-	b.fill("#f-name", "nginx")
+	b.fill("#f-name", "ccm-nginx")
 	// by dragging into the list
-	b.drag(".type|file", ".row|nginx", 17)
+	b.drag(".type|file", ".row|ccm-nginx", 17)
 	b.settled()
 	b.fill("#f-name", "/srv/hello")
 	b.choose("#f-ensure", "directory")
 	b.fill("#f-mode", "0755")
 	b.drag(".type|file", ".row|service", -17)
 	b.settled()
-	b.fill("#f-name", "/etc/nginx/hello.conf")
+	b.fill("#f-name", "/etc/ccm-nginx/hello.conf")
 	b.fill("#f-content", "root /srv/hello;\n")
 	b.drag(".type|file", ".row|hello.conf", -17)
 	b.settled()
@@ -85,8 +86,8 @@ func TestSiteByMouse(t *testing.T) {
 	b.fill("#f-content", "<h1>hello</h1>\n")
 	b.drag(".type|exec", ".row|service", -17)
 	b.settled()
-	b.fill("#f-name", "nginx -t")
-	b.fill("#f-command", "/usr/sbin/nginx -t")
+	b.fill("#f-name", "ccm-nginx -t")
+	b.fill("#f-command", "/usr/sbin/ccm-nginx -t")
 	b.click(`[data-property=refreshonly] [role=radio]|yes`)
 	b.settled()
 	b.click(".row|service")
@@ -98,13 +99,13 @@ func TestSiteByMouse(t *testing.T) {
 	b.fill("#f-name", "web")
 	same(t, "resources", wantedSite, b.ids())
 	// dependencies: from the knob of a row to another row
-	b.click(".row|nginx -t")
+	b.click(".row|ccm-nginx -t")
 	b.drag(".row.now .knob", ".row|hello.conf", 0)
 	b.click("dialog .choice|subscribe")
 	b.click("dialog .main")
 	b.settled()
 	b.click(".row|service")
-	b.fill("#f-subscribe", "file#/etc/nginx/hello.conf")
+	b.fill("#f-subscribe", "file#/etc/ccm-nginx/hello.conf")
 	b.settled()
 	if edges := eval[int](b, `document.querySelectorAll(".edges .subscribe").length`); edges != 2 {
 		t.Errorf("the gutter has %d arcs of subscribe, want 2", edges)
@@ -112,7 +113,7 @@ func TestSiteByMouse(t *testing.T) {
 	// a row is dragged, and undo moves it back
 	b.drag(".row|service", ".row|package", -17)
 	b.settled()
-	if ids := b.ids(); !strings.HasPrefix(ids, "service#nginx") {
+	if ids := b.ids(); !strings.HasPrefix(ids, "service#ccm-nginx") {
 		t.Errorf("after the drag: %s", ids)
 	}
 	b.click(`button[aria-label=Undo]`)
@@ -177,7 +178,7 @@ func (b *tab) addByKeys(typ, name string) {
 func TestSiteByKeyboard(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources: []\n"})
 	b := newPage(t, s)
-	b.addByKeys("package", "nginx")
+	b.addByKeys("package", "ccm-nginx")
 	b.addByKeys("file", "/srv/hello")
 	b.to("ensure")
 	b.keys("ArrowDown", "ArrowDown", "ArrowDown")
@@ -190,10 +191,10 @@ func TestSiteByKeyboard(t *testing.T) {
 	b.to("content")
 	b.write("<h1>hello</h1>\n")
 	b.keys("Ctrl+Enter")
-	b.addByKeys("service", "nginx")
-	b.addByKeys("exec", "nginx -t")
+	b.addByKeys("service", "ccm-nginx")
+	b.addByKeys("exec", "ccm-nginx -t")
 	b.to("command")
-	b.typeName("/usr/sbin/nginx -t")
+	b.typeName("/usr/sbin/ccm-nginx -t")
 	b.to("refreshonly")
 	b.keys("ArrowRight")
 	if !strings.Contains(b.text(), "refreshonly: true") {
@@ -206,7 +207,7 @@ func TestSiteByKeyboard(t *testing.T) {
 	b.keys("Alt+ArrowUp")
 	b.settled()
 	b.keys("ArrowUp")
-	b.addByKeys("file", "/etc/nginx/hello.conf")
+	b.addByKeys("file", "/etc/ccm-nginx/hello.conf")
 	b.to("content")
 	b.write("root /srv/hello;\n")
 	b.keys("Ctrl+Enter")
@@ -224,7 +225,7 @@ func TestSiteByKeyboard(t *testing.T) {
 	b.keys("ArrowDown", "Enter")
 	b.keys("Tab", "Tab", "Enter")
 	b.settled()
-	if text := b.text(); !strings.Contains(text, "subscribe: [file#/etc/nginx/hello.conf]") {
+	if text := b.text(); !strings.Contains(text, "subscribe: [file#/etc/ccm-nginx/hello.conf]") {
 		t.Errorf("no arrow was drawn:\n%s", text)
 	}
 	// copy, paste, undo
@@ -408,8 +409,9 @@ func TestChangedOutside(t *testing.T) {
 		t.Errorf("the changes of both are not in\n%s", text)
 	}
 	// both change the same line
+	b.fill("#f-name", "caddy") // before the file changes, which would be taken over without edits here
 	s.write("site.yaml", strings.Replace(text, "apache2", "lighttpd", 1))
-	b.fill("#f-name", "caddy")
+	b.until(`window.studio.store.doc.value.disk === "changed"`)
 	b.keys("Ctrl+s")
 	b.until(`!!document.querySelector("dialog[open] .chunk")`)
 	b.both("conflict")

@@ -32,9 +32,10 @@ type studio struct {
 
 var address = regexp.MustCompile(`http://[0-9.:\[\]]+/#token=[\w-]+`)
 
-// newStudio writes files to a directory and starts ccm studio for it.
+// newStudio writes files to a directory and starts ccm studio for it. The test runs in parallel with others.
 func newStudio(t *testing.T, files map[string]string) *studio {
 	t.Helper()
+	t.Parallel()
 	s := &studio{t: t, dir: filepath.Join(t.TempDir(), "site"), state: t.TempDir(), listen: "127.0.0.1:0"}
 	for name, text := range files {
 		s.write(name, text)
@@ -416,6 +417,7 @@ func (b *tab) another(s *studio) *tab {
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	b.t.Cleanup(cancel)
 	n := &tab{t: b.t, ctx: ctx}
+	n.focus()
 	n.size(1600, 1000)
 	n.do(chromedp.Navigate("http://" + s.listen + "/"))
 	n.until(`!!window.studio?.ready`)

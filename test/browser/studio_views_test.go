@@ -210,6 +210,7 @@ func TestLuaFile(t *testing.T) {
 // TestLargeSite measures a site of 500 resources: an edit is painted within 100 ms on a quiet machine
 // (CCM_MEASURE=1). It also prints the processor time, which depends less on other programs.
 func TestLargeSite(t *testing.T) {
+	nightly(t)
 	var y strings.Builder
 	y.WriteString("ccm:\n  resources:\n    - file:\n")
 	for i := range 500 {
@@ -325,12 +326,12 @@ func TestTutorialSite(t *testing.T) {
 	b.size(1600, 1000)
 	b.click(".link|file")
 	b.settled()
-	b.fill("#f-name", "/srv/www/index.html")
+	b.fill("#f-name", "/srv/ccm-www/index.html")
 	b.fill("#f-content", "<h1>hello</h1>\n")
 	// the plan shows what is missing, also at the resource
 	b.click(".top .main|Plan")
 	b.until(`!!document.querySelector(".form .err.box")`)
-	if say := eval[string](b, `document.querySelector(".form .err.box").textContent`); !strings.Contains(say, "/srv/www does not exist (declare it before this, as a directory") {
+	if say := eval[string](b, `document.querySelector(".form .err.box").textContent`); !strings.Contains(say, "/srv/ccm-www does not exist (declare it before this, as a directory") {
 		t.Errorf("the form says %s", say)
 	}
 	if foot := eval[string](b, `document.querySelector(".foot [role=status]").textContent`); !strings.Contains(foot, "1 would fail") {
@@ -338,7 +339,7 @@ func TestTutorialSite(t *testing.T) {
 	}
 	b.both("would-fail")
 	b.size(1600, 1000)
-	b.click(".form .err.box button|Add /srv/www before it")
+	b.click(".form .err.box button|Add /srv/ccm-www before it")
 	b.settled()
 	b.click(".row|index.html")
 	b.click(".type|package")
@@ -357,7 +358,7 @@ func TestTutorialSite(t *testing.T) {
 	b.click(".type|file")
 	b.settled()
 	b.fill("#f-name", "/etc/nginx/conf.d/web.conf")
-	b.fill("#f-content", "server {\n    listen 443 ssl;\n    server_name localhost;\n    ssl_certificate /etc/nginx/web.crt;\n    ssl_certificate_key /etc/nginx/web.key;\n    root /srv/www;\n}\n")
+	b.fill("#f-content", "server {\n    listen 443 ssl;\n    server_name localhost;\n    ssl_certificate /etc/nginx/web.crt;\n    ssl_certificate_key /etc/nginx/web.key;\n    root /srv/ccm-www;\n}\n")
 	b.fill("#f-validate_after", "nginx -t")
 	b.fill("#f-require", "certif") // only one resource has this in its name
 	b.click(".type|service")
@@ -376,7 +377,7 @@ func TestTutorialSite(t *testing.T) {
 	}
 	b.fill("#f-subscribe", "web.conf")
 	same(t, "mistakes", "", b.mistakes())
-	same(t, "resources", "directory#/srv/www file#/srv/www/index.html package#nginx exec#certificate file#/etc/nginx/conf.d/web.conf service#nginx", b.ids())
+	same(t, "resources", "directory#/srv/ccm-www file#/srv/ccm-www/index.html package#nginx exec#certificate file#/etc/nginx/conf.d/web.conf service#nginx", b.ids())
 	b.click(".top .main|Plan")
 	b.until(`!document.querySelector(".top .main").disabled && Object.keys(window.studio.store.outcomes.value).length === 6`)
 	if bad := eval[string](b, `Object.values(window.studio.store.outcomes.value).filter(e => e.outcome === "failed").map(e => e.name + e.errors).join()`); bad != "" {

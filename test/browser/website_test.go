@@ -12,9 +12,10 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// newWebsite returns the output directory of ccm docs build.
+// newWebsite returns the output directory of ccm docs build. The test runs in parallel with others.
 func newWebsite(t *testing.T) string {
 	t.Helper()
+	t.Parallel()
 	bin, err := ccm()
 	if err != nil {
 		t.Fatal(err)

@@ -64,6 +64,7 @@ func becomes(t *testing.T, path, want string, said *output) {
 // TestAgent: a configuration of Choria CCM with a bundle in an object store and data in a bucket. A new object is
 // run, without a server the last site is run, and the server is used again when it is back.
 func TestAgent(t *testing.T) {
+	t.Parallel()
 	store := t.TempDir()
 	w := newWorld(t, nil)
 	w.context("CCM", map[string]any{})

@@ -136,6 +136,7 @@ ccm:
 
 // TestKeysAndObjects: kvGet(), data from keys, objects and manifests from an object store.
 func TestKeysAndObjects(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.context("CCM", map[string]any{})
 	w.fill()
@@ -175,6 +176,7 @@ func TestKeysAndObjects(t *testing.T) {
 
 // TestMistakes: each mistake has one clear error.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.context("CCM", map[string]any{})
 	w.context("nowhere", map[string]any{"url": "nats://127.0.0.1:1"})
@@ -229,6 +231,7 @@ func TestMistakes(t *testing.T) {
 
 // TestWhoAsks: the kinds of credentials in a context.
 func TestWhoAsks(t *testing.T) {
+	t.Parallel()
 	user, err := nkeys.CreateUser()
 	require.NoError(t, err)
 	seed, err := user.Seed()
@@ -274,6 +277,7 @@ func TestWhoAsks(t *testing.T) {
 
 // TestTLS: root requires TLS, and the certificate must be signed by the authority in the context.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, who is asked for TLS")
 	}
@@ -313,6 +317,7 @@ func TestTLS(t *testing.T) {
 
 // TestServerGoes: a server that goes away during the download of an object is one error, without a long wait.
 func TestServerGoes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.context("CCM", map[string]any{})
 	js := w.fill()

@@ -113,6 +113,7 @@ func summaryOf(t *testing.T, out string) map[string]any {
 // TestWhenRegistered: a service is registered when it is stable and healthy; not in a plan, and not without
 // configuration. A failed registration is reported, and fails nothing.
 func TestWhenRegistered(t *testing.T) {
+	t.Parallel()
 	w, _ := registryWorld(t)
 	w.context("nowhere", map[string]any{"url": "nats://127.0.0.1:1"})
 	root := t.TempDir()
@@ -194,6 +195,7 @@ func TestWithoutRegistry(t *testing.T) {
 
 // TestManyServices: more entries than one answer of a server has, read by each language.
 func TestManyServices(t *testing.T) {
+	t.Parallel()
 	const many = 3000
 	w, js := registryWorld(t)
 	for i := range many {
@@ -262,6 +264,7 @@ scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 // TestUpstreamsStream: agents of Choria CCM send a header that only a stream with roll-ups accepts. Their entries are
 // found here, and their removals are reported.
 func TestUpstreamsStream(t *testing.T) {
+	t.Parallel()
 	w, js := registryWorld(t)
 	ttl := "2s"
 	publish := func() error {
@@ -304,6 +307,7 @@ func TestUpstreamsStream(t *testing.T) {
 
 // TestWatch: a stream without deletion marks is polled.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	w, _ := registryWorld(t)
 	create := []string{"registration", "create", "--cluster", "c", "--service", "s", "--protocol", "p", "--address", "::1", "-A", "note=\x1b[31mred"}
 	out, stderr, status := w.ccm(append(create, "--ttl", "1h")...)

@@ -36,6 +36,7 @@ func OnLesserKernels(t *testing.T, pattern, ofProc string) {
 	}
 	for name := range lesserKernels {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			words := []string{os.Args[0], "-test.run=" + pattern, "-test.v"}
 			if name == "before 5.6 and without /proc" {
 				words[1] = "-test.run=Adversary|^TestNoModes$"
