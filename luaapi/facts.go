@@ -90,9 +90,17 @@ func (e *unknownNameError) Hint() string {
 	return fmt.Sprintf("fact(%q) gives nil for what may be absent", path[len("facts."):])
 }
 
+// wholeNumber returns an integer as a number or, if a number of Lua cannot hold it exactly, as text.
+func wholeNumber(i int64) lua.LValue {
+	if f := float64(i); f < 1<<63 && int64(f) == i {
+		return lua.LNumber(f)
+	}
+	return lua.LString(strconv.FormatInt(i, 10))
+}
+
 // Value converts plain data: nil, bool, int64, float64, string, []any and map[string]any. Tables
-// become read-only, and an unknown name in them is a mistake. Path is the name of the value in
-// messages, such as data.web.
+// become read-only, and an unknown name in them is a mistake. An integer that a number of Lua
+// cannot hold is text. Path is the name of the value in messages, such as data.web.
 func (ts *Tables) Value(path string, v any) lua.LValue {
 	switch v := v.(type) {
 	case nil:
@@ -100,7 +108,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 	case bool:
 		return lua.LBool(v)
 	case int64:
-		return lua.LNumber(v)
+		return wholeNumber(v)
 	case float64:
 		return lua.LNumber(v)
 	case string:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -184,6 +185,20 @@ print(facts.broken)
 `, s.run())
 	require.Equal(t, []string{"os", "broken", "cpu"}, gathered)
 	require.Equal(t, "cpu\nos\nfalse\tsite.lua:5:7: fact broken: no such device\n", s.out.String())
+}
+
+// An integer of a fact that a number of Lua cannot hold is text.
+func TestWholeNumbersOfFacts(t *testing.T) {
+	s := newSite(t, map[string]string{"site.lua": `
+print(facts.n.exact, facts.n.more, facts.n.less, facts.n.most, facts.n.least)
+print(type(facts.n.exact), type(facts.n.more))
+`}, func(o *luaapi.Options) {
+		o.Facts = facts.Static(map[string]any{"n": map[string]any{
+			"exact": int64(1 << 53), "more": int64(1<<53 + 1), "less": int64(-1<<53 - 1), "most": int64(math.MaxInt64), "least": int64(math.MinInt64),
+		}})
+	})
+	require.Empty(t, s.run())
+	require.Equal(t, "9007199254740992\t9007199254740993\t-9007199254740993\t9223372036854775807\t-9223372036854775808\nnumber\tstring\n", s.out.String())
 }
 
 // After a failed text the interpreter can run another one.

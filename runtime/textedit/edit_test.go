@@ -59,6 +59,8 @@ func TestSet(t *testing.T) {
 		{".yaml", "a: [b?, {ü?: \"x\\/y\", c: 1}]\n", "a.1.c", int64(2), "a: [b?, {ü?: \"x\\/y\", c: 2}]\n"},
 		{".yaml", "a: {\"b\"\n  :1, c: 1}\nd: !  12\n", "d", int64(2), "a: {\"b\"\n  :1, c: 1}\nd: 2\n"},
 		{".yaml", "a: {\"b\"\n  :1, c: 1}\n", "a.b", int64(2), "a: {\"b\"\n  : 2, c: 1}\n"},
+		{".yaml", "a: |\n  \tb\nc: 1\n", "c", int64(2), "a: |\n  \tb\nc: 2\n"},
+		{".yaml", "a: |\n  \tb\nc: 1\n", "a", "x", "a: x\nc: 1\n"},
 		{".yaml", "%YAML 1.2\n---\n-\ta\n", "0", "b", "%YAML 1.2\n---\n-\tb\n"},
 		{".yaml", "a: 'x'\n", "a", "y", "a: 'y'\n"},
 		{".yaml", "a:\n- 1\n- 2\n", "a.2", int64(3), "a:\n- 1\n- 2\n- 3\n"},

@@ -1,6 +1,7 @@
 package yamlsyntax
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -8,7 +9,8 @@ import (
 //
 //   - \/ in double quotes, ? in and : before a plain scalar in brackets: stand-ins, which are restored in the nodes
 //   - a key in braces that is not on the line of its colon: ? before it
-//   - a tab behind a dash, ? or colon, and before a bracket at the beginning of a line: a space
+//   - a tab behind a dash, ? or colon, or at the beginning of a line, unless it indents a collection: a space
+//   - | before a text that begins with a tab: | with the number of spaces before the tab
 //   - %YAML 1.2: %YAML 1.1
 //   - ... before a document without ---: ---
 //   - blanks at the end of the text: a line end behind them
@@ -140,16 +142,11 @@ func (s *scanner) settle(convert bool) {
 	s.first, s.tabs = -1, nil
 }
 
-// blanks moves over blanks, and collects tabs if they may stand before the next token.
-func (s *scanner) blanks(behindIndicator bool) {
-	from := s.at
-	for s.space() {
-	}
-	if behindIndicator || s.is(s.at, '[') || s.is(s.at, '{') {
-		for ; from < s.at; from++ {
-			if s.text[from] == '\t' {
-				s.tabs = append(s.tabs, from)
-			}
+// blanks moves over blanks, and collects the tabs before the next token or line end.
+func (s *scanner) blanks() {
+	for ; s.is(s.at, ' ') || s.is(s.at, '\t'); s.at++ {
+		if s.text[s.at] == '\t' {
+			s.tabs = append(s.tabs, s.at)
 		}
 	}
 }
@@ -176,7 +173,7 @@ func (s *scanner) token() {
 		return
 	case atStart && len(s.flow) == 0:
 		s.settle(true)
-		s.blanks(false)
+		s.blanks()
 	default:
 		for s.space() {
 		}
@@ -213,7 +210,7 @@ func (s *scanner) inBlock() {
 		s.settle(false)
 		s.at++
 		s.node = -1
-		s.blanks(true)
+		s.blanks()
 	case c == '|' || c == '>':
 		s.blockScalar()
 	case c == '[' || c == '{':
@@ -382,7 +379,7 @@ func (s *scanner) plain() {
 // blockScalar moves over a literal or folded scalar.
 func (s *scanner) blockScalar() {
 	s.node = -1
-	indent := 0
+	indent, sign := 0, s.at+1
 	for s.at++; !s.isBlank(s.at); s.at++ {
 		if c := s.text[s.at]; c >= '1' && c <= '9' {
 			indent = max(s.parent, 0) + int(c-'0')
@@ -397,6 +394,9 @@ func (s *scanner) blockScalar() {
 		case indent == 0:
 			if indent = spaces; indent <= s.parent || indent == 0 {
 				return
+			}
+			if by := indent - max(s.parent, 0); s.text[next] == '\t' && by <= 9 {
+				s.replace(sign, 0, strconv.Itoa(by))
 			}
 		case spaces < indent:
 			return

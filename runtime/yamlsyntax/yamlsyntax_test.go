@@ -71,6 +71,10 @@ func TestDecode(t *testing.T) {
 		{"tab behind a dash", "-\ta\n- \tb\n-\t-1\n", `["a","b",-1]`},
 		{"tab before brackets", "\t[a]", `["a"]`},
 		{"tab before brackets on its line", "k:\n \t[a,\n\tb]\nl:\n\t{a: 1}\n", `{"k":["a","b"],"l":{"a":1}}`},
+		{"tab in an empty line", "a: 1\n\t\n \t # c\nb:\n\t\n  c: 2\n\t", `{"a":1,"b":{"c":2}}`},
+		{"tab before a text on its line", "a:\n \tb\nc:\n\t'd'\n", `{"a":"b","c":"d"}`},
+		{"tab at the beginning of a literal", "a: |\n  \tb\n  c\nd:\n  - >-\n     \te\n  - |\n   \t\n", `{"a":"\tb\nc\n","d":["\te","\t\n"]}`},
+		{"tab at the beginning of a literal of the document", "--- |\n  \tb\n", `"\tb\n"`},
 		{"tab in a text", "a: b\n\tc\nd: |\n  -\tx\n  \t[y]\ne: 'f\n\t[g'\n", ""},
 		{"colon on the next line", "{ \"foo\"\n  :bar }", `{"foo":"bar"}`},
 		{"colon without blanks around", "{\"foo\"\n:\nbar,a: b,\nc\n: d }", `{"a":"b","c":"d","foo":"bar"}`},
@@ -117,6 +121,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"k: 1\nl: &an:chor value\n", "yaml: line 2: the name of an anchor can have only letters, digits, _ and -, got &an:chor (quote a text that begins with &)"},
 		{"- [a, *.log]\n", "yaml: line 1: the name of an alias can have only letters, digits, _ and -, got *.log (quote a text that begins with *)"},
 		{"-\ta: 1\n", "yaml: found character that cannot start any token"},
+		{"a: 1\n\tb: 2\n", "yaml: line 2: found a tab character that violates indentation"},
+		{"a:\n\t- b\n", "yaml: line 2: found character that cannot start any token"},
 		{"-\t- a\n", "yaml: found character that cannot start any token"},
 		{"a: [b\n", "yaml: line 1: did not find expected ',' or ']'"},
 		{"a\n%YAML 1.2\n---\n: b", "yaml: line 3: did not find expected"},
@@ -143,21 +149,49 @@ func TestReadsAsOther(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares with the library: what that reads is read, and differs only for the listed reasons.
+// FuzzDecode compares with the library: where nothing is corrected, both read the same.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"a: [b, {c: d}]\n", "- |\n  x\n-\ty\n", "%YAML 1.2\n---\n{a\n: b}\n...\nc", "? &a 'b'\n: *a\n", "a: \"b\\/\"\n", "k: >-\n\n  a\n  - b\n", "a: b\n  c\n\td\n", "\xfe\xff\x00a\n "} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d := NewDecoder(text, nil)
-		got, err := d.Decode()
-		var want yaml.Node
-		if yaml.NewDecoder(strings.NewReader(text)).Decode(&want) != nil || d.text.failed != nil {
+		d, lib := NewDecoder(text, nil), yaml.NewDecoder(strings.NewReader(text))
+		if len(d.text.edits) > 0 || d.texts != nil || d.text.failed != nil {
 			return
 		}
-		require.NoError(t, err, "%q", text)
-		if len(d.text.edits) == 0 && d.texts == nil {
+		for {
+			got, err := d.Decode()
+			var want yaml.Node
+			require.Equal(t, lib.Decode(&want), err, "%q", text)
+			if err != nil {
+				return
+			}
 			require.Equal(t, &want, got, "%q", text)
+		}
+	})
+}
+
+// FuzzEdited: a text that the library reads is read with corrections too.
+func FuzzEdited(f *testing.F) {
+	for _, seed := range []string{"[?a, b?]\n", "a:\n\tb\n", "{a\n: b}\n...\nc", "a: |\n  \tb\n", "- \"\\/\"\n", "! 1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		lib := yaml.NewDecoder(strings.NewReader(text))
+		for {
+			if err := lib.Decode(new(yaml.Node)); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return
+			}
+		}
+		d := NewDecoder(text, nil)
+		for d.text.failed == nil {
+			if _, err := d.Decode(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				require.NoError(t, err, "%q", text)
+			}
 		}
 	})
 }
