@@ -31,10 +31,9 @@ const (
 // partials is the name of directories with templates that only other templates render.
 const partials = "_partials"
 
-// The permissions of rendered files and directories.
+// The permissions of rendered files.
 const (
 	fileMode = 0o644
-	dirMode  = 0o755
 )
 
 // A rendering is the files rendered from the templates of a scaffold.

@@ -131,11 +131,7 @@ func (r rendering) makeDirectory(h *host.Host, dir string) error {
 	if err != nil || ok {
 		return err
 	}
-	own, err := r.scratch.Info(targetDir)
-	if err != nil {
-		return err
-	}
-	return h.MakeDirectory(dir, host.Attr{UID: own.UID, GID: own.GID, Mode: dirMode})
+	return h.MakeDirectory(dir, h.NewAttr(dir, host.Directory))
 }
 
 // place writes a rendered file, or an empty directory, to the target.
@@ -156,7 +152,9 @@ func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaff
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.WriteFile(file, src, host.Attr{UID: f.UID, GID: f.GID, Mode: f.Mode & 0o777}), src.Close())
+	attr := h.NewAttr(file, host.Regular)
+	attr.Mode = f.Mode & 0o777
+	return errors.Join(h.WriteFile(file, src, attr), src.Close())
 }
 
 // Remove implements resources.ScaffoldProvider. After a failure it goes on with the other files.
