@@ -54,7 +54,7 @@ func (a *action) attr(path string, n int, kind host.FileKind) (host.Info, host.A
 	opts := a.options(n, attributes...)
 	info, err := a.view.Lstat(path)
 	a.must(err)
-	attr := a.view.NewAttr(path, kind)
+	attr := host.NewAttr(a.view, path, kind)
 	if info.Kind == host.Regular || info.Kind == host.Directory {
 		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}

@@ -137,7 +137,7 @@ func attrOf(v *host.View, p host.PathEffect, text func(string) string) (*host.At
 	if err != nil {
 		return nil, nil // the action will fail, or another check tells why
 	}
-	attr := v.NewAttr(p.Path, p.Kind)
+	attr := host.NewAttr(v, p.Path, p.Kind)
 	if info.Kind == p.Kind {
 		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}

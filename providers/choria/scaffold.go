@@ -131,7 +131,7 @@ func (r rendering) makeDirectory(h *host.Host, dir string) error {
 	if err != nil || ok {
 		return err
 	}
-	return h.MakeDirectory(dir, h.NewAttr(dir, host.Directory))
+	return h.MakeDirectory(dir, host.NewAttr(&h.View, dir, host.Directory))
 }
 
 // place writes a rendered file, or an empty directory, to the target.
@@ -152,7 +152,7 @@ func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaff
 	if err != nil {
 		return err
 	}
-	attr := h.NewAttr(file, host.Regular)
+	attr := host.NewAttr(&h.View, file, host.Regular)
 	attr.Mode = f.Mode & 0o777
 	return errors.Join(h.WriteFile(file, src, attr), src.Close())
 }

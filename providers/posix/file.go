@@ -50,7 +50,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		if have.Parents, err = resources.LookAtParents(v, want.Name); err != nil {
 			return have, err
 		}
-		have.NewDirectoryMode = v.NewAttr(want.Name, host.Directory).Mode
+		have.NewDirectoryMode = host.NewAttr(v, want.Name, host.Directory).Mode
 	} else {
 		if have.UID != have.WantUID {
 			have.Owner = v.UserName(have.UID)
@@ -143,7 +143,7 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, de
 func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32, err error) {
 	uid, gid = have.UID, have.GID
 	if have.Kind == host.Missing {
-		made := v.NewAttr(want.Name, host.Regular)
+		made := host.NewAttr(v, want.Name, host.Regular)
 		uid, gid = made.UID, made.GID
 	}
 	if want.ManagesOwner() {

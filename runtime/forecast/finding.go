@@ -85,7 +85,7 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 		err = v.Overlay().Permits(d.Effects...)
 	}
 	if err == nil {
-		err = v.CheckMounts(d.Effects...)
+		err = host.CheckMounts(v, d.Effects...)
 	}
 	var suspects []suspect
 	if err == nil && f.looks != nil && !f.looks.IsEmpty() {

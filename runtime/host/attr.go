@@ -13,12 +13,13 @@ import (
 // NewAttr returns the attributes of a new file or directory for which nobody wants others: the user of this
 // process, and the group of this process or, below a directory with setgid, that of the directory. Such
 // a directory passes setgid on to new directories (inode(7)).
-func (v *View) NewAttr(name string, kind FileKind) Attr {
+func NewAttr(v *View, name string, kind FileKind) Attr {
 	a := Attr{Mode: 0o644}
 	if kind == Directory {
 		a.Mode = 0o755
 	}
 	a.UID, a.GID = Self()
+	v = v.Recording(nil) // no plan is in doubt because of a group that nobody wants
 	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
 		info, err := v.Stat(dir)
 		if err == nil && info.Kind == Missing && dir != filepath.Dir(dir) {

@@ -44,22 +44,23 @@ func (v *View) MountsBelow(dir string) (Mounts, error) {
 
 // CheckMounts returns an error if planned effects would remove a path with a mount point at or below it, or
 // replace a mount point: the kernel refuses both, and what is mounted is not part of the directory.
-func (v *View) CheckMounts(list ...PathEffect) error {
-	mounts := sync.OnceValues(func() (Mounts, error) { return v.MountsBelow("/") })
+func CheckMounts(v *View, list ...PathEffect) error {
+	quiet := v.Recording(nil)
+	mounts := sync.OnceValues(func() (Mounts, error) { return quiet.MountsBelow("/") })
 	for _, p := range list {
 		removes := p.Kind == Missing
 		replaces := (p.Kind == Regular || p.Kind == Symlink) && !p.Kept
 		if p.Account != nil || p.OfSystem || p.Unsure || p.Vague || !removes && !replaces {
 			continue
 		}
-		if info, err := v.Lstat(p.Path); err != nil || info.Kind == Missing || info.Kind == Symlink {
+		if info, err := quiet.Lstat(p.Path); err != nil || info.Kind == Missing || info.Kind == Symlink {
 			continue
 		}
 		all, err := mounts()
 		if err != nil {
 			return err
 		}
-		dir, err := v.Canonical(path.Dir(p.Path))
+		dir, err := quiet.Canonical(path.Dir(p.Path))
 		if err != nil {
 			continue
 		}

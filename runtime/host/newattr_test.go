@@ -28,11 +28,11 @@ func setgid(t *testing.T) (h *host.Host, gid uint32) {
 // them.
 func TestNewAttrBelowSetgid(t *testing.T) {
 	h, gid := setgid(t)
-	file, dir := h.NewAttr("/t/f", host.Regular), h.NewAttr("/t/a/b", host.Directory)
+	file, dir := host.NewAttr(&h.View, "/t/f", host.Regular), host.NewAttr(&h.View, "/t/a/b", host.Directory)
 	require.Equal(t, []uint32{gid, 0o644}, []uint32{file.GID, file.Mode})
 	require.Equal(t, []uint32{gid, 0o2755}, []uint32{dir.GID, dir.Mode}, "the directory above it is missing, and will inherit setgid")
 	uid, own := host.Self()
-	require.Equal(t, host.Attr{UID: uid, GID: own, Mode: 0o755}, h.NewAttr("/u", host.Directory))
+	require.Equal(t, host.Attr{UID: uid, GID: own, Mode: 0o755}, host.NewAttr(&h.View, "/u", host.Directory))
 
 	require.NoError(t, h.WriteFile("/t/f", strings.NewReader("x"), file))
 	require.NoError(t, h.MakeDirectory("/t/a/b", dir))
@@ -72,7 +72,7 @@ func TestCheckMounts(t *testing.T) {
 		{host.PathEffect{Path: "/proc/version", Kind: host.Missing}, false},
 		{host.PathEffect{Path: "/proc-no-such", Kind: host.Missing}, false},
 	} {
-		err := v.CheckMounts(x.effect)
+		err := host.CheckMounts(v, x.effect)
 		if !x.fails {
 			require.NoError(t, err, x)
 			continue

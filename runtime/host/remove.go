@@ -56,7 +56,7 @@ func (h *Host) RemoveTree(name string) error {
 	}
 	defer top.Close()
 	h.log.Debug("remove tree", "path", name)
-	err = h.CheckMounts(PathEffect{Path: name, Kind: Missing}) // knows mounted files too
+	err = CheckMounts(&h.View, PathEffect{Path: name, Kind: Missing}) // knows mounted files too
 	if err == nil {
 		err = holdsNoMount(name, p.Dir, top)
 	}

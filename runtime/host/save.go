@@ -47,7 +47,7 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 		return safepath.PathError("open", name, err)
 	}
 	defer p.Close()
-	own := h.NewAttr(name, Regular)
+	own := NewAttr(&h.View, name, Regular)
 	switch {
 	case info.Kind == Missing:
 		own.Mode = mode &^ umask()
@@ -129,7 +129,7 @@ func (h *Host) SaveDirectory(name string) error {
 	if err := h.SaveDirectory(filepath.Dir(name)); err != nil {
 		return err
 	}
-	attr := h.NewAttr(name, Directory)
+	attr := NewAttr(&h.View, name, Directory)
 	attr.Mode &^= umask()
 	return h.MakeDirectory(name, attr)
 }

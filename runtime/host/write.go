@@ -53,7 +53,7 @@ func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 }
 
 // MakeDirectory makes the directory at the path and missing directories above it. Those get the
-// attributes of [View.NewAttr].
+// attributes of [NewAttr].
 func (h *Host) MakeDirectory(name string, attr Attr) error {
 	if parent := filepath.Dir(name); parent != name {
 		ok, err := h.IsDirectory(parent)
@@ -61,7 +61,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 			return err
 		}
 		if !ok {
-			if err := h.MakeDirectory(parent, h.NewAttr(parent, Directory)); err != nil {
+			if err := h.MakeDirectory(parent, NewAttr(&h.View, parent, Directory)); err != nil {
 				return err
 			}
 		}

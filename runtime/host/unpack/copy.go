@@ -24,7 +24,7 @@ type Copy struct {
 	Names []string
 	// Attr returns the owner and mode of the copy of a file or directory. Have describes the
 	// present entry, with kind Missing for none; then made has what a new entry gets there (see
-	// [host.View.NewAttr]).
+	// [host.NewAttr]).
 	Attr func(source, have host.Info, made host.Attr) host.Attr
 }
 
@@ -147,7 +147,7 @@ func (x *treeCopy) copyOne(name string, have host.Info) error {
 	}
 	var made host.Attr
 	if have.Kind == host.Missing {
-		made = x.h.NewAttr(at, source.Kind)
+		made = host.NewAttr(&x.h.View, at, source.Kind)
 	}
 	attr := x.Attr(source, have, made)
 	switch {

@@ -44,7 +44,7 @@ func (x *treeCopy) begin(n newEntries) (*stagedTree, error) {
 	t := &stagedTree{
 		stage: s, treeCopy: x, n: n,
 		made: map[host.FileKind]host.Attr{
-			host.Regular: x.h.NewAttr(path.Join(parent, "x"), host.Regular), host.Directory: x.h.NewAttr(path.Join(parent, "x"), host.Directory),
+			host.Regular: host.NewAttr(&x.h.View, path.Join(parent, "x"), host.Regular), host.Directory: host.NewAttr(&x.h.View, path.Join(parent, "x"), host.Directory),
 		},
 		in: make(map[string][]string), dirs: make(map[string]host.Attr), files: make(map[string]*host.Info, len(n.names)),
 		buf: make([]byte, 64<<10),
