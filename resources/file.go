@@ -106,6 +106,9 @@ type FileState struct {
 	Checksum string
 	// WantUID, WantGID are the numbers of the desired owner and group.
 	WantUID, WantGID uint32
+	// NewDirectoryMode is the mode of a new directory at the path, which may have setgid from the
+	// one above; 0 is 0755.
+	NewDirectoryMode uint32
 	// WantChecksum is the same of the desired content. It is set for a missing file too, and
 	// sometimes for content that is as desired.
 	WantChecksum string

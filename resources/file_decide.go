@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -158,7 +159,7 @@ func (f File) effect(have FileState) host.PathEffect {
 	mode := have.Mode
 	if have.Kind == host.Missing {
 		if mode = 0o644; f.Ensure == FileDirectory {
-			mode = 0o755
+			mode = cmp.Or(have.NewDirectoryMode, 0o755)
 		}
 	}
 	chowned := have.UID != have.WantUID || have.GID != have.WantGID

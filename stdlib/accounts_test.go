@@ -63,6 +63,67 @@ func TestUser(t *testing.T) {
 	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: want the name of a user, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
 }
 
+// TestUserHome: the home is made, moved and made again with the user, and the shell has to be there.
+func TestUserHome(t *testing.T) {
+	const passwd = basePasswd + "bob:x:1600:1000:Bob:/home/bob:/bin/sh\n"
+	with := func(files map[string]string) map[string]string {
+		all := map[string]string{
+			"/etc/passwd": passwd, "/etc/group": baseGroup, "/etc/skel/.profile": "skel\n", "/etc/login.defs": "UMASK 027\n",
+			"/bin/sh": "->dash", "/bin/dash": "#!", "/bin/plain": "", "/bin/gone": "->nothing", "/bin/": "",
+		}
+		for name, text := range files {
+			all[name] = text
+		}
+		return all
+	}
+	suite{
+		name: "user", machine: func(root string) host.Runner { return accounts{root} },
+		starts: map[string]map[string]string{
+			"home":   with(map[string]string{"/home/bob/f": "keep"}),
+			"gone":   with(nil),
+			"both":   with(map[string]string{"/home/bob/f": "keep", "/srv/deep/bob/": ""}),
+			"target": with(map[string]string{"/srv/deep/bob/g": "there"}),
+			"file":   with(map[string]string{"/home/bob/f": "keep", "/srv/deep": "a file"}),
+			"new":    with(map[string]string{"/etc/passwd": basePasswd}),
+		},
+		wants: map[string]string{
+			"plain":  `{ "bob", manage_home = true }`,
+			"not":    `{ "bob", home = "/srv/deep/bob" }`,
+			"moved":  `{ "bob", home = "/srv/deep/bob", manage_home = true }`,
+			"shell":  `{ "bob", shell = "/bin/sh" }`,
+			"zsh":    `{ "bob", shell = "/bin/zsh" }`,
+			"broken": `{ "bob", shell = "/bin/gone" }`,
+			"mode":   `{ "bob", shell = "/bin/plain" }`,
+			"folder": `{ "bob", shell = "/bin" }`,
+		},
+		fails: func() map[string]string {
+			fails := map[string]string{
+				"both/moved": "/home/bob cannot be moved to /srv/deep/bob, which exists already",
+				"file/moved": "/srv/deep is not a directory", "new/plain": "cannot create directory",
+			}
+			for _, start := range []string{"home", "gone", "both", "target", "file", "new"} {
+				fails[start+"/zsh"], fails[start+"/broken"] = "there is no shell /bin/zsh", "there is no shell /bin/gone"
+				fails[start+"/mode"], fails[start+"/folder"] = "the shell /bin/plain is not executable (its mode is 0644)", "the shell /bin is a directory"
+			}
+			return fails
+		}(),
+		phrases: map[string][]string{
+			"home/plain": {}, "gone/plain": {"made the home directory"}, "home/moved": {"updated the user"}, "gone/moved": {"updated the user"},
+			"target/moved": {"updated the user"}, "home/shell": {}, "new/moved": {"created the user"}, "gone/not": {"updated the user"},
+		},
+		after: map[string]map[string]*string{
+			"gone/plain":   {"/home/bob/.profile": new("skel\n")},
+			"home/moved":   {"/srv/deep/bob/f": new("keep"), "/home/bob/f": nil},
+			"gone/moved":   {"/srv/deep/bob/.profile": new("skel\n")},
+			"target/moved": {"/srv/deep/bob/g": new("there")},
+			"both/moved":   {"/home/bob/f": new("keep"), "/etc/passwd": new(passwd)},
+			"home/not":     {"/home/bob/f": new("keep")},
+		},
+		modes: map[string]map[string]os.FileMode{"gone/plain": {"/home/bob": 0o750}, "gone/moved": {"/srv/deep": 0o755}},
+	}.run(t)
+	require.Contains(t, mistake(t, `require "std.user" { "bob", home = "/a:b" }`), "user#bob: home: want a text without colons")
+}
+
 func TestGroup(t *testing.T) {
 	suite{
 		name: "group", machine: func(root string) host.Runner { return accounts{root} },

@@ -30,6 +30,7 @@ func TestMount(t *testing.T) {
 			"missing": {fstab: others},
 			"right":   {fstab: others + "LABEL=data\t/srv/my\\040data  ext4 noatime,nofail 0 2\n"},
 			"short":   {fstab: "LABEL=data /srv/my\\040data ext4"},
+			"link":    {fstab: "LABEL=data /srv/my\\040data ext4\n", "/srv/real/": "", "/srv/my data": "->real"},
 			"twice":   {fstab: "LABEL=old /srv/my\\040data ext4\n" + others + "LABEL=data /srv/my\\040data ext4 noatime,nofail 0 2\n"},
 		},
 		wants: map[string]string{
@@ -43,6 +44,7 @@ func TestMount(t *testing.T) {
 		},
 		fails: map[string]string{
 			"nothing/options": "device is required, because /etc/fstab has no line for /srv/my data", "missing/options": "device is required",
+			"link/data": "/srv/my data is a link to /srv/real (name that as the mount point)", "link/plain": "is a link to /srv/real", "link/options": "is a link to /srv/real", "link/unmounted": "is a link to /srv/real",
 		},
 		phrases: map[string][]string{
 			"missing/data": {"added it to /etc/fstab"}, "right/data": {}, "right/plain": {}, "twice/data": {"updated /etc/fstab"}, "right/options": {"updated /etc/fstab"},
@@ -56,6 +58,7 @@ func TestMount(t *testing.T) {
 			"twice/plain":     {fstab: new("LABEL=data /srv/my\\040data ext4 noatime,nofail 0 2\n" + others)},
 			"twice/absent":    {fstab: new(others)},
 			"right/absent":    {fstab: new(others)},
+			"link/absent":     {fstab: new("")},
 			"missing/odd":     {fstab: new(others + "tmàpfs\f\x1b[2J /srv/a\u00a0b\rc\vd\u0085e\\040f\\012g tmpfs nosuid,context=\"a\\134b\" 0 0\n")},
 		},
 	}.run(t)

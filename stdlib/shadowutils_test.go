@@ -45,6 +45,13 @@ func parse(argv []string) (a account, err error) {
 
 // Run implements host.Runner.
 func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	switch c.Argv[0] {
+	case "cp": // cp -a -- SKEL/. HOME
+		return host.Result{}, os.CopyFS(c.Argv[4], os.DirFS(c.Argv[3]))
+	case "chown": // chown -R -h UID:GID -- HOME, which needs root
+		_, err := os.Stat(c.Argv[5])
+		return host.Result{}, err
+	}
 	if c.Argv[0] == "chage" {
 		return host.Result{}, m.age(c)
 	}
@@ -97,6 +104,11 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		}
 		users = append(users, []string{a.name, "x", or(a.flags["--uid"], "1500"), gid, a.flags["--comment"], or(a.flags["--home-dir"], "/home/"+a.name), or(a.flags["--shell"], "/bin/sh")})
 		m.password(a.name, "!")
+		if a.flags["--create-home"] != "" { // like older versions, it makes no directories above the home
+			if err := os.Mkdir(filepath.Join(m.root, users[len(users)-1][5]), 0o700); err != nil {
+				return refuse(12, "cannot create directory: %v", err)
+			}
+		}
 		if !m.join(groups, a) {
 			return refuse(6, "group does not exist")
 		}
@@ -104,6 +116,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		if user == nil {
 			return refuse(6, "user '%s' does not exist", a.name)
 		}
+		home := user[5]
 		for flag, field := range map[string]int{"--uid": 2, "--comment": 4, "--home": 5, "--shell": 6} {
 			if v, ok := a.flags[flag]; ok {
 				user[field] = v
@@ -119,7 +132,16 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		if !m.join(groups, a) {
 			return refuse(6, "group does not exist")
 		}
+		if a.flags["--move-home"] != "" {
+			m.write("passwd", users) // before it moves
+			if err := os.Rename(filepath.Join(m.root, home), filepath.Join(m.root, user[5])); err != nil {
+				return refuse(12, "cannot rename directory: %v", err)
+			}
+		}
 	case "userdel":
+		if a.flags["--remove"] != "" && user != nil {
+			_ = os.RemoveAll(filepath.Join(m.root, user[5]))
+		}
 		users = slices.DeleteFunc(users, func(u []string) bool { return u[0] == a.name })
 		for _, g := range groups {
 			g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == a.name }), ",")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,7 @@ import (
 type suite struct {
 	name string // of the type and its module
 	// starts are the files of the machine, by path. A path that ends with a slash is a directory, a text that begins
-	// with -> a link.
+	// with -> a link, one that begins with #! a program.
 	starts map[string]map[string]string
 	// wants are the properties in Lua, without the name of the type.
 	wants map[string]string
@@ -136,6 +137,8 @@ func plant(root string, files map[string]string) error {
 			err = os.MkdirAll(full, 0o755)
 		case len(text) > 2 && text[:2] == "->":
 			err = os.Symlink(text[2:], full)
+		case strings.HasPrefix(text, "#!"):
+			err = os.WriteFile(full, []byte(text), 0o755)
 		default:
 			err = os.WriteFile(full, []byte(text), 0o644)
 		}

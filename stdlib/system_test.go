@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,9 +157,21 @@ func TestCron(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.cron" { "a.b", ensure = "absent" }`), `cron#a.b: name: want letters, digits, hyphens and underscores, got "a.b"`)
 	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", schedule = "daily" }`), `cron#b: schedule: want five fields such as 30 3 * * *, or a word such as @daily, got "daily"`)
 	for args, want := range map[string]string{
-		`schedule = "99 3 * * *"`:                                       `schedule: want a minute of at most 59, got "99"`,
-		`schedule = "0 3 1-32 * *"`:                                     `schedule: want a day of the month of at most 31, got "1-32"`,
-		`schedule = "0 # * * *"`:                                        `schedule: want an hour, got "#"`,
+		`schedule = "99 3 * * *"`:                                       `schedule: minute must be 0 to 59, got "99"`,
+		`schedule = "0 3 1-32 * *"`:                                     `schedule: day of the month must be 1 to 31, got "1-32"`,
+		`schedule = "*/0 * * * *"`:                                      `schedule: minute must have a step of at least 1, after * or a range, got "*/0"`,
+		`schedule = "5/10 * * * *"`:                                     `schedule: minute must have a step of at least 1, after * or a range, got "5/10"`,
+		`schedule = "1-9/ * * * *"`:                                     `schedule: minute must have a step of at least 1`,
+		`schedule = "1, * * * *"`:                                       `schedule: minute must be 0 to 59, got ""`,
+		`schedule = "-1 * * * *"`:                                       `schedule: minute must be 0 to 59, got "-1"`,
+		`schedule = "1 5-1 * * *"`:                                      `schedule: hour has a range that ends before it begins, got "5-1"`,
+		`schedule = "1 2 0 * *"`:                                        `schedule: day of the month must be 1 to 31, got "0"`,
+		`schedule = "1 2 * 0 *"`:                                        `schedule: month must be 1 to 12, got "0"`,
+		`schedule = "1 2 3 foo *"`:                                      `schedule: month must be 1 to 12, got "foo"`,
+		`schedule = "1 2 3 january *"`:                                  `schedule: month must be 1 to 12, got "january"`,
+		`schedule = "1 2 * * 8"`:                                        `schedule: day of the week must be 0 to 7, got "8"`,
+		`schedule = "1 2 mon * *"`:                                      `schedule: day of the month must be 1 to 31, got "mon"`,
+		`schedule = "0 # * * *"`:                                        `schedule: hour must be 0 to 23, got "#"`,
 		`schedule = "@daily", user = "a b"`:                             `user: want the name of a user, got "a b"`,
 		`schedule = "@daily", user = "root\0"`:                          `user: want one line, got "root\x00"`,
 		`schedule = "@daily", user = "A=b"`:                             `user: want the name of a user, got "A=b"`,
@@ -172,6 +185,27 @@ func TestCron(t *testing.T) {
 	}
 	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x\0", schedule = "@daily" }`), `cron#b: command: want one line`)
 	require.Contains(t, mistake(t, `require "std.cron" { "b", command = " x", schedule = "@daily" }`), `cron#b: command: want a line that does not begin with a space, got " x"`)
+}
+
+// crontab of Debian takes what is taken here.
+func TestCronSchedules(t *testing.T) {
+	check := func(schedule string) string {
+		c := exec.Command("crontab", "-n", "-")
+		c.Stdin = strings.NewReader(schedule + " true\n")
+		out, _ := c.CombinedOutput()
+		return string(out)
+	}
+	const passed = "successfully checked" // cronie has another -n
+	judged := strings.Contains(check("* * * * *"), passed)
+	for _, schedule := range []string{
+		"* * * * *", "*/5 0-23/2 1,15 jan-mar,DEC 1-5", "0 0 31 12 7", "59 23 1 1 0", "1,2,3-9/3 * * * *", "*/100 * * * *", "05 * * * sat-sun", "1 2 * * Mon,wed",
+		"0~30 * * * *", "@daily", "@reboot",
+	} {
+		require.Empty(t, mistake(t, fmt.Sprintf(`require "std.cron" { "b", command = "x", schedule = %q }`, schedule)), schedule)
+		if judged {
+			require.Contains(t, check(schedule), passed, schedule)
+		}
+	}
 }
 
 func TestSysctl(t *testing.T) {

@@ -3,7 +3,6 @@ package luatype
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -50,12 +49,12 @@ func (a *action) run() int { return a.runs(a.host.Run) }
 var attributes = []string{"owner", "group", "mode"}
 
 // attr returns the info of a path and its future attributes: those of argument n, else its present
-// ones, else the user and group of this process, and mode.
-func (a *action) attr(path string, n int, mode uint32) (host.Info, host.Attr) {
+// ones, else those of a new entry of that kind.
+func (a *action) attr(path string, n int, kind host.FileKind) (host.Info, host.Attr) {
 	opts := a.options(n, attributes...)
 	info, err := a.view.Lstat(path)
 	a.must(err)
-	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: mode}
+	attr := host.NewAttr(a.view, path, kind)
 	if info.Kind == host.Regular || info.Kind == host.Directory {
 		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}
@@ -87,7 +86,7 @@ func (a *action) mode(v lua.LValue) uint32 {
 // that are not given stay unchanged.
 func (a *action) write() int {
 	path, content := a.path(1), a.str(2, "the content")
-	_, attr := a.attr(path, 3, 0o644)
+	_, attr := a.attr(path, 3, host.Regular)
 	a.must(a.host.WriteFile(path, strings.NewReader(content), attr))
 	return 0
 }
@@ -96,7 +95,7 @@ func (a *action) write() int {
 // machine, like write.
 func (a *action) copy() int {
 	source, path := a.path(1), a.path(2)
-	_, attr := a.attr(path, 3, 0o644)
+	_, attr := a.attr(path, 3, host.Regular)
 	f, err := a.view.Sources().Open(a.in.Context(), source)
 	a.must(err)
 	defer f.Close()
@@ -108,7 +107,7 @@ func (a *action) copy() int {
 // directory gets the given attributes.
 func (a *action) mkdir() int {
 	path := a.path(1)
-	info, attr := a.attr(path, 2, 0o755)
+	info, attr := a.attr(path, 2, host.Directory)
 	switch info.Kind {
 	case host.Missing:
 		a.must(a.host.MakeDirectory(path, attr))

@@ -1,8 +1,6 @@
 package luatype
 
 import (
-	"os"
-
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -29,7 +27,7 @@ func (a *action) copyTree() int {
 }
 
 // copyAttr returns the function that computes owner and mode of copies.
-func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info) host.Attr {
+func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info, made host.Attr) host.Attr {
 	owner := a.account(opts, "owner", a.view.UserID)
 	group := a.account(opts, "group", a.view.GroupID)
 	modes := make(map[host.FileKind]uint32)
@@ -38,14 +36,12 @@ func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info) host.At
 			modes[kind] = a.mode(v)
 		}
 	}
-	own := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
-	return func(source, have host.Info) host.Attr {
-		attr := host.Attr{UID: own.UID, GID: own.GID, Mode: source.Mode}
+	return func(source, have host.Info, attr host.Attr) host.Attr {
 		switch {
 		case have.Kind != host.Missing:
 			attr = host.Attr{UID: have.UID, GID: have.GID, Mode: have.Mode}
-		case source.Kind == host.Directory:
-			attr.Mode = 0o755
+		case source.Kind != host.Directory:
+			attr.Mode = source.Mode
 		}
 		if owner != nil {
 			attr.UID = *owner

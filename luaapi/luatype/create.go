@@ -92,8 +92,7 @@ func (d *definition) fileToMake(v *host.View, want *resource.Properties, path st
 	if err := v.CheckParent(path); err != nil {
 		return nil, err
 	}
-	attr := host.Attr{Mode: 0o644}
-	attr.UID, attr.GID = host.Self()
+	attr := host.NewAttr(v, path, host.Regular)
 	if owner := given["owner"]; owner != "" {
 		if attr.UID, err = v.UserID(owner); err != nil {
 			return nil, err

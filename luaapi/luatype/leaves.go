@@ -2,7 +2,6 @@ package luatype
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
@@ -138,10 +137,7 @@ func attrOf(v *host.View, p host.PathEffect, text func(string) string) (*host.At
 	if err != nil {
 		return nil, nil // the action will fail, or another check tells why
 	}
-	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
-	if p.Kind == host.Directory {
-		attr.Mode = 0o755
-	}
+	attr := host.NewAttr(v, p.Path, p.Kind)
 	if info.Kind == p.Kind {
 		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}

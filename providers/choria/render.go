@@ -31,11 +31,9 @@ const (
 // partials is the name of directories with templates that only other templates render.
 const partials = "_partials"
 
-// The permissions of rendered files, before post and where no template says others, and of
-// directories.
+// The permissions of rendered files, before post and where no template says others.
 const (
 	fileMode = 0o644
-	dirMode  = 0o755
 )
 
 // A rendering is the files rendered from the templates of a scaffold.

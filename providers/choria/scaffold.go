@@ -131,11 +131,7 @@ func (r rendering) makeDirectory(h *host.Host, dir string) error {
 	if err != nil || ok {
 		return err
 	}
-	own, err := r.scratch.Info(targetDir)
-	if err != nil {
-		return err
-	}
-	return h.MakeDirectory(dir, host.Attr{UID: own.UID, GID: own.GID, Mode: dirMode})
+	return h.MakeDirectory(dir, host.NewAttr(&h.View, dir, host.Directory))
 }
 
 // place writes a rendered file, or an empty directory, to the target.
@@ -175,7 +171,8 @@ func (r rendering) attr(h *host.Host, file string, f host.TreeEntry) (host.Attr,
 		return host.Attr{}, err
 	}
 	if have.Kind == host.Missing {
-		have.UID, have.GID, have.Mode = own.UID, own.GID, fileMode
+		fresh := host.NewAttr(&h.View, file, host.Regular)
+		have.UID, have.GID, have.Mode = fresh.UID, fresh.GID, fresh.Mode
 		if mode, ok := r.modes[f.Rel]; ok {
 			have.Mode = mode
 		}

@@ -153,6 +153,14 @@ func TestLogin(t *testing.T) {
 	require.Equal(t, "0027", lines[4])
 	_, err = run(t, execs{split: shell}, resources.Exec{Name: "id", User: "ccm-no-such-user"})
 	require.ErrorContains(t, err, `could not lookup user "ccm-no-such-user"`)
+	if os.Geteuid() == 0 {
+		const nobody = "4294900000" // the number of no account
+		_, err = run(t, execs{split: shell}, resources.Exec{Name: "id", User: nobody})
+		require.ErrorContains(t, err, "no user has the number 4294900000, so the group of the command is not known")
+		out, err = run(t, execs{split: shell}, resources.Exec{Name: "id -u; id -g; id -G", User: nobody, Group: "12"})
+		require.NoError(t, err)
+		require.Equal(t, nobody+"\n12\n12\n", out)
+	}
 	if os.Geteuid() != 0 {
 		_, err = run(t, execs{split: shell}, resources.Exec{Name: "id", User: "root"})
 		require.ErrorContains(t, err, "only root can run a command as root")

@@ -50,6 +50,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		if have.Parents, err = resources.LookAtParents(v, want.Name); err != nil {
 			return have, err
 		}
+		have.NewDirectoryMode = host.NewAttr(v, want.Name, host.Directory).Mode
 	} else {
 		if have.UID != have.WantUID {
 			have.Owner = v.UserName(have.UID)
@@ -138,11 +139,12 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, de
 }
 
 // owners returns the numbers of the desired owner and group. If one is not managed, it is that of
-// the present entry, or of this process.
+// the present entry, or of a new one.
 func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32, err error) {
 	uid, gid = have.UID, have.GID
 	if have.Kind == host.Missing {
-		uid, gid = host.Self()
+		made := host.NewAttr(v, want.Name, host.Regular)
+		uid, gid = made.UID, made.GID
 	}
 	if want.ManagesOwner() {
 		if uid, err = v.UserID(want.Owner); err != nil {

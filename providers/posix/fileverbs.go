@@ -109,7 +109,7 @@ func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.F
 	if err != nil {
 		return err
 	}
-	attr, err := p.attr(&h.View, want, info, 0o755)
+	attr, err := p.attr(&h.View, want, info, host.NewAttr(&h.View, want.Name, host.Directory).Mode)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package systemd
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,6 +181,9 @@ func (m *machine) perform(verb, name string, runtime bool) host.Result {
 		m.reload()
 	case "enable", "disable":
 		return m.install(verb, name, f, runtime)
+	case "link":
+		m.link(name, etc+filepath.Base(name))
+		m.reload()
 	default:
 		return failed(1, "Unknown command verb "+verb+".")
 	}
@@ -224,6 +228,10 @@ func (m *machine) install(verb, name string, f file, runtime bool) host.Result {
 	default:
 		if err := os.Remove(m.path(dir + name)); err == nil {
 			m.touchDirs(dir + name)
+		}
+		if target, err := os.Readlink(m.path(etc + name)); err == nil && !strings.HasPrefix(target, etc) {
+			require.NoError(m.t, os.Remove(m.path(etc+name)))
+			m.touch(etc)
 		}
 	}
 	m.reload()

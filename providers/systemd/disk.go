@@ -167,6 +167,35 @@ func (s *scope) links(v *host.View) (map[string]bool, error) {
 	return names, nil
 }
 
+// linkOf returns the link by which systemd knows a unit file in another directory, or that of its
+// template (systemctl link), and the unit file. Both are "" if there is none; aliases and masks are
+// other links.
+func (s *scope) linkOf(v *host.View, name string) (link, target string, err error) {
+	if s.login != nil { // links of a user are not followed
+		return "", "", nil
+	}
+	for _, link := range s.unitFiles(name) {
+		info, err := v.Lstat(link)
+		if err != nil {
+			return "", "", err
+		}
+		if info.Kind != host.Symlink {
+			continue
+		}
+		target, err := v.Readlink(link)
+		if err != nil {
+			return "", "", err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(link), target)
+		}
+		if filepath.Base(target) == filepath.Base(link) && !slices.Contains(s.dirs, filepath.Dir(target)) {
+			return link, target, nil
+		}
+	}
+	return "", "", nil
+}
+
 // unitsLoad is a file whose time is that of systemd's last reading of its unit files. mount(8)
 // uses it to tell whether fstab was read.
 const unitsLoad = "/run/systemd/systemd-units-load"

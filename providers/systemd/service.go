@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
@@ -183,7 +184,14 @@ func (s *services) Enable(ctx context.Context, h *host.Host, want resources.Serv
 // Disable implements resources.ServiceProvider. It also disables a service that is enabled only
 // until the next boot, for which systemctl needs an option.
 func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Service) error {
-	if err := s.act(ctx, h, "disable", want.ServiceName()); err != nil {
+	link, target, err := s.ctl.linkOf(&h.View, unitName(want.ServiceName()))
+	if err == nil {
+		err = s.act(ctx, h, "disable", want.ServiceName())
+	}
+	if err == nil && target != "" {
+		err = s.relink(ctx, h, link, target)
+	}
+	if err != nil {
 		return err
 	}
 	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.ServiceName()))
@@ -196,6 +204,19 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 		return fmt.Errorf("%w: the service is still indirect, which counts as enabled: its [Install] section speaks of other units", resource.ErrDesiredStateFailed)
 	}
 	return nil
+}
+
+// relink makes a link to a unit file again if disable has removed it: without it, systemd would not know
+// the unit any more.
+func (s *services) relink(ctx context.Context, h *host.Host, link, target string) error {
+	info, err := h.Lstat(link)
+	if err != nil || info.Kind != host.Missing {
+		return err
+	}
+	if strings.HasPrefix(link, "/run/") {
+		return s.ctl.do(ctx, h, s.ctl.systemctl("link", "--runtime", target))
+	}
+	return s.ctl.do(ctx, h, s.ctl.systemctl("link", target))
 }
 
 // Mask implements resources.ServiceProvider.

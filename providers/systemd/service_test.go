@@ -35,6 +35,11 @@ var starts = map[string]func(m *machine){
 		m.link("/opt/x.service", etc+"x.service")
 		m.reload()
 	},
+	"linked enabled": func(m *machine) {
+		m.write("/opt/x.service", runs+install)
+		m.link("/opt/x.service", etc+"x.service")
+		m.enable("x").is("x.service", "active", "running")
+	},
 	"alias": func(m *machine) {
 		m.unit("y.service", runs, install)
 		m.link(etc+"y.service", etc+"x.service")
@@ -131,6 +136,7 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 			"indirect/stopped enabled": {},
 			"masked/stopped":           {}, "masked/stopped disabled": {}, "masked running/running": {}, "masked running/stopped": {"stopped"},
 			"linked/stopped disabled": {}, "linked/stopped enabled": {"enabled"},
+			"linked enabled/stopped disabled": {"stopped", "disabled"}, "linked enabled/disabled": {"disabled"},
 			"alias/running": {"started"}, "alias enabled/stopped enabled": {},
 			"System V/stopped disabled": {}, "System V/running enabled": {"started", "enabled"},
 			"System V unread/running enabled": {"started", "enabled"}, "System V unread/stopped": {},

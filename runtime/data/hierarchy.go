@@ -15,8 +15,8 @@ type Expander interface {
 	// Expand returns text with its expressions evaluated: the value of the
 	// expression if it is the whole text, and otherwise a string.
 	Expand(text string) (any, error)
-	// ExpandEach is like Expand, with missing values as empty texts. It reports whether text has no
-	// expression, or one with a value.
+	// ExpandEach is like Expand, and returns a string for a single expression too. It reports whether
+	// text has no expression, or one with a value that is neither nil nor empty.
 	ExpandEach(text string) (string, bool, error)
 }
 
@@ -42,7 +42,8 @@ type Resolution struct {
 // The base data is laid under the overrides that the order names. With merge
 // first, the first override that is there replaces what it has at the top; with
 // deep, all that are there are merged, later ones over earlier ones. An entry of
-// the order whose expressions all give nothing names no override. The rules are
+// the order whose expressions all give nothing names no override; a missing fact without a default is an
+// error. The rules are
 // not checked yet, because more data may be merged: see [Resolution.Check].
 //
 // A table {sensitive: true, value: ...} is replaced by its value. Keep, which may be

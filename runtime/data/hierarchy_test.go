@@ -25,9 +25,9 @@ func resolve(t *testing.T, text string, tree map[string]any) (map[string]any, er
 const document = `
 hierarchy:
     order:
-     - env:${ lookup('facts.env') }
-     - role:{{ lookup('facts.role') }}
-     - host:${ Facts.hostname }
+     - env:${ lookup('facts.env', '') }
+     - role:{{ lookup('facts.role', '') }}
+     - host:${ Facts.hostname ?? '' }
     merge: %MERGE%
 data:
    log_level: INFO
@@ -109,6 +109,8 @@ func TestMistakesInDocuments(t *testing.T) {
 		{"hierarchy:\n  order: x\n", `d.yaml:2:10: hierarchy.order: want a list, got "x"`},
 		{"hierarchy:\n  order:\n    - [x]\n", `d.yaml:3:7: hierarchy.order: want a list of texts, got a list in it`},
 		{"hierarchy:\n  order:\n    - \"x:${ lokup('y') }\"\n", `d.yaml:3:13: hierarchy.order: unknown name "lokup" (did you mean "lookup"?)`},
+		{"hierarchy:\n  order:\n    - \"role:{{ lookup('facts.rolle') }}\"\n", `d.yaml:3:16: hierarchy.order: no fact "rolle" (give a default with lookup(path, default) or ??)`},
+		{"hierarchy:\n  order: [\"${ Facts.rolle }\"]\n", `d.yaml:2:15: hierarchy.order: no fact "rolle" (give a default with lookup(path, default) or ??)`},
 		{"data:\n  a:\n    - |\n      x ${ Facts.nope }\n", `d.yaml:4:12: no fact "nope" (give a default with lookup(path, default) or ??)`},
 		{"data:\n  a: ${ file('x') }\n", `d.yaml:2:9: unknown name "file" (data cannot read files)`},
 		{"data:\n  # @requird\n  a: 1\n", `d.yaml:2:5: unknown annotation @requird (did you mean @require?)`},

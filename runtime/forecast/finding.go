@@ -84,6 +84,9 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 	if err == nil {
 		err = v.Overlay().Permits(d.Effects...)
 	}
+	if err == nil {
+		err = host.CheckMounts(v, d.Effects...)
+	}
 	var suspects []suspect
 	if err == nil && f.looks != nil && !f.looks.IsEmpty() {
 		suspects = f.suspects.of(ev.Index, f.looks)

@@ -2,12 +2,38 @@ package host
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
+
+// NewAttr returns the attributes of a new file or directory for which nobody wants others: the user of this
+// process, and the group of this process or, below a directory with setgid, that of the directory. Such
+// a directory passes setgid on to new directories (inode(7)).
+func NewAttr(v *View, name string, kind FileKind) Attr {
+	a := Attr{Mode: 0o644}
+	if kind == Directory {
+		a.Mode = 0o755
+	}
+	a.UID, a.GID = Self()
+	v = v.Recording(nil) // no plan is in doubt because of a group that nobody wants
+	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
+		info, err := v.Stat(dir)
+		if err == nil && info.Kind == Missing && dir != filepath.Dir(dir) {
+			continue // it will be made, and inherit both
+		}
+		if err == nil && info.Kind == Directory && info.Mode&unix.S_ISGID != 0 {
+			a.GID = info.GID
+			if kind == Directory {
+				a.Mode |= unix.S_ISGID
+			}
+		}
+		return a
+	}
+}
 
 // SetAttr sets the owner and mode of the entry at the path. A link is refused.
 func (h *Host) SetAttr(name string, attr Attr) error { return h.SetAttrOf(name, Info{}, attr) }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Mounts are the relative paths of the mount points below a directory. Files can be mount points
@@ -39,6 +40,49 @@ func (v *View) MountsBelow(dir string) (Mounts, error) {
 		}
 	}
 	return list, nil
+}
+
+// CheckMounts returns an error if planned effects would remove a path with a mount point at or below it, or
+// replace a mount point: the kernel refuses both, and what is mounted is not part of the directory.
+func CheckMounts(v *View, list ...PathEffect) error {
+	quiet := v.Recording(nil)
+	mounts := sync.OnceValues(func() (Mounts, error) { return quiet.MountsBelow("/") })
+	for _, p := range list {
+		removes := p.Kind == Missing
+		replaces := (p.Kind == Regular || p.Kind == Symlink) && !p.Kept
+		if p.Account != nil || p.OfSystem || p.Unsure || p.Vague || !removes && !replaces {
+			continue
+		}
+		if info, err := quiet.Lstat(p.Path); err != nil || info.Kind == Missing || info.Kind == Symlink {
+			continue
+		}
+		all, err := mounts()
+		if err != nil {
+			return err
+		}
+		dir, err := quiet.Canonical(path.Dir(p.Path))
+		if err != nil {
+			continue
+		}
+		rel := strings.TrimPrefix(path.Join(dir, path.Base(p.Path)), "/")
+		at := all.At(rel)
+		if at == "" || replaces && at != rel {
+			continue
+		}
+		if _, err := v.Lstat("/" + at); err != nil { // another resource may unmount it
+			return err
+		}
+		return mountPointError("/" + at)
+	}
+	return nil
+}
+
+// A mountPointError says that a path is a mount point.
+type mountPointError string
+
+// Error implements error.
+func (e mountPointError) Error() string {
+	return string(e) + " is a mount point, which cannot be removed or replaced (unmount it first)"
 }
 
 // unescapeMount decodes a path of the kernel's list, in which \040 is a blank.

@@ -65,13 +65,14 @@ func MissingParents(v *View, name string) (dirs []string, err error) {
 	}
 }
 
-// WithParents makes the missing directories above the path, with mode 0755 and the owner of this
-// process, and calls make. If make fails, it removes these directories again, unless they are in
+// WithParents makes the missing directories above the path, with the attributes of [NewAttr], and
+// calls make. If make fails, it removes these directories again, unless they are in
 // use by then.
 func WithParents(h *Host, name string, make func() error) (err error) {
 	missing, err := MissingParents(&h.View, name)
 	if err == nil && len(missing) > 0 {
-		err = h.MakeDirectory(filepath.Dir(name), ownAttr())
+		dir := filepath.Dir(name)
+		err = h.MakeDirectory(dir, NewAttr(&h.View, dir, Directory))
 	}
 	if err == nil {
 		err = make()

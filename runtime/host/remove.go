@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -29,6 +28,9 @@ func (h *Host) removeAt(t target.Target) error {
 		return err
 	}
 	if err := t.Unlink(t.Location); err != nil {
+		if errors.Is(err, unix.EBUSY) {
+			return mountPointError(t.PathName)
+		}
 		return err
 	}
 	return t.SyncDirectory()
@@ -54,7 +56,11 @@ func (h *Host) RemoveTree(name string) error {
 	}
 	defer top.Close()
 	h.log.Debug("remove tree", "path", name)
-	if err := holdsNoMount(name, p.Dir, top); err != nil {
+	err = CheckMounts(&h.View, PathEffect{Path: name, Kind: Missing}) // knows mounted files too
+	if err == nil {
+		err = holdsNoMount(name, p.Dir, top)
+	}
+	if err != nil {
 		return err
 	}
 	if err := h.announceTree(p, top); err != nil {
@@ -76,7 +82,7 @@ func (h *Host) RemoveTree(name string) error {
 // are not ours to remove.
 func holdsNoMount(name string, above, d *safepath.Handle) error {
 	if d.IsMount(above) {
-		return fmt.Errorf("%s is a mount point, and is not removed with what is mounted there", name)
+		return mountPointError(name)
 	}
 	return safepath.EachIn(d, func(p safepath.Location, info Info) error {
 		if info.Kind != Directory {

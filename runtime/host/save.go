@@ -47,7 +47,7 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 		return safepath.PathError("open", name, err)
 	}
 	defer p.Close()
-	own := ownAttr()
+	own := NewAttr(&h.View, name, Regular)
 	switch {
 	case info.Kind == Missing:
 		own.Mode = mode &^ umask()
@@ -55,7 +55,7 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 	case info.Kind == Regular:
 		attr := Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 		if own.UID != 0 { // only root may give files away
-			attr.UID, attr.GID = own.UID, own.GID
+			attr.UID, attr.GID = Self()
 		}
 		return h.WriteFile(p.Path(), content, attr)
 	case info.Kind == Special && (safepath.IsOurs(info.UID) || !safepath.IsShared(&p.Dir.Stat)):
@@ -129,7 +129,7 @@ func (h *Host) SaveDirectory(name string) error {
 	if err := h.SaveDirectory(filepath.Dir(name)); err != nil {
 		return err
 	}
-	attr := ownAttr()
+	attr := NewAttr(&h.View, name, Directory)
 	attr.Mode &^= umask()
 	return h.MakeDirectory(name, attr)
 }

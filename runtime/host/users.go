@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -53,9 +54,18 @@ func (e deniedError) Error() string { return string(e) }
 // Is reports whether kind is fs.ErrPermission, for [errors.Is].
 func (deniedError) Is(kind error) bool { return kind == fs.ErrPermission }
 
+// A noGroupError says that nobody knows the group of the user with a number.
+type noGroupError uint32
+
+// Error implements error.
+func (e noGroupError) Error() string {
+	return fmt.Sprintf("no user has the number %d, so the group of the command is not known (add a group)", uint32(e))
+}
+
 // Login returns the login for a command that runs as a user, a group or both, each given by name
 // or number; "" means that of this process. The groups are those of the user, with group as the
-// primary one. It fails if this process may not become that user.
+// primary one. It fails if this process may not become that user, and without a group if the user
+// is a number without an account: nobody knows its group.
 func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 	uid, gid := Self()
 	privileged, self := uid == 0, uid
@@ -81,7 +91,12 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 		return nil, err
 	}
 	l := &Login{UID: uid, GID: e.GID, Name: e.Name, Home: e.Home, Shell: e.Shell}
-	if e.Name != "" {
+	switch {
+	case e.Name == "" && group == "" && uid == self:
+		l.GID = gid
+	case e.Name == "" && group == "":
+		return nil, noGroupError(uid)
+	case e.Name != "":
 		if l.Groups, err = v.accounts.GroupsOf(ctx, e.Name); err != nil {
 			return nil, err
 		}

@@ -229,7 +229,8 @@ func TestProcLinks(t *testing.T) {
 func TestSharedDirectory(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.Chmod(root, 0o777|os.ModeSticky))
-	attr := ownAttr()
+	uid, gid := Self()
+	attr := Attr{UID: uid, GID: gid, Mode: 0o755}
 	for _, name := range []string{".f.ccm-new", ".f.ccm-old", ".a.tar.ccm-extract"} {
 		require.NoError(t, os.Mkdir(filepath.Join(root, name), 0o755))
 	}
@@ -296,8 +297,8 @@ func TestSetAttrOf(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(root+"/f", root+"/g"))
 	require.NoError(t, os.WriteFile(root+"/f", nil, 0o600))
-	attr := ownAttr()
-	attr.Mode = 0o4755
+	uid, gid := Self()
+	attr := Attr{UID: uid, GID: gid, Mode: 0o4755}
 	require.EqualError(t, h.SetAttrOf("/f", have, attr), "/f: something else was put in its place meanwhile")
 	info, err := h.Lstat("/f")
 	require.NoError(t, err)

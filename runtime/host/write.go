@@ -52,17 +52,16 @@ func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 	return h.WriteFile(name, content, attr)
 }
 
-// MakeDirectory makes the directory at the path and missing directories above it. Those get mode
-// 0755 and the owner of this process.
+// MakeDirectory makes the directory at the path and missing directories above it. Those get the
+// attributes of [NewAttr].
 func (h *Host) MakeDirectory(name string, attr Attr) error {
-	own := ownAttr()
 	if parent := filepath.Dir(name); parent != name {
 		ok, err := h.IsDirectory(parent)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			if err := h.WithXattrs(nil).MakeDirectory(parent, own); err != nil {
+			if err := h.WithXattrs(nil).MakeDirectory(parent, NewAttr(&h.View, parent, Directory)); err != nil {
 				return err
 			}
 		}
@@ -77,7 +76,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 		return err
 	}
 	first := uint32(0o700)
-	if attr.UID == own.UID && attr.GID == own.GID {
+	if uid, gid := safepath.Self(); attr.UID == uid && attr.GID == gid {
 		first = attr.Mode & 0o1777 // no wider mode, in case the run dies here
 	}
 	if err := h.Effect("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
@@ -89,12 +88,6 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 		}))
 	}
 	return p.SyncDirectory()
-}
-
-// ownAttr is the attributes of directories that are made above a path.
-func ownAttr() Attr {
-	uid, gid := safepath.Self()
-	return Attr{UID: uid, GID: gid, Mode: 0o755}
 }
 
 // Symlink makes a link to the target to at the path. It replaces an existing link.

@@ -49,8 +49,8 @@ func (e *Env) Expand(text string) (any, error) {
 	return b.String(), nil
 }
 
-// ExpandEach is like Expand, with missing values as empty texts. It reports whether text has no
-// expression, or one with a value.
+// ExpandEach is like Expand, and returns a string for a single expression too. It reports whether text
+// has no expression, or one with a value that is neither nil nor empty.
 func (e *Env) ExpandEach(text string) (string, bool, error) {
 	spans, err := scan(text)
 	if err != nil {
@@ -60,11 +60,11 @@ func (e *Env) ExpandEach(text string) (string, bool, error) {
 	done, given := 0, len(spans) == 0
 	for _, s := range spans {
 		val, err := e.value(s)
-		if err != nil && !IsMissing(err) {
+		if err != nil {
 			return "", false, err
 		}
 		put := ""
-		if err == nil && val != nil {
+		if val != nil {
 			if put, err = inText(val); err != nil {
 				return "", false, &Error{Offset: s.begin, Length: s.end - s.begin, Err: asDiag(err)}
 			}

@@ -206,17 +206,23 @@ func TestExpandEach(t *testing.T) {
 	}{
 		{"default", "default", true},
 		{"os:${ Facts.os.family }", "os:debian", true},
-		{"role:${ lookup('facts.roles') }", "role:", false},
-		{"role:${ Facts.role }", "role:", false},
-		{"${ Facts.nope }:${ Facts.os.family }", ":debian", true},
+		{"role:${ lookup('facts.roles', '') }", "role:", false},
+		{"role:${ Facts.role ?? nil }", "role:", false},
+		{"${ lookup('facts.nope', '') }:${ Facts.os.family }", ":debian", true},
 	} {
 		got, given, err := newEnv().ExpandEach(tt.text)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, got)
 		require.Equal(t, tt.given, given, tt.text)
 	}
-	_, _, err := newEnv().ExpandEach("x:${ nope }")
-	require.ErrorContains(t, err, `unknown name "nope"`)
+	for text, want := range map[string]string{
+		"x:${ nope }":                      `unknown name "nope"`,
+		"role:{{ lookup('facts.roles') }}": `no fact "roles"`,
+		"role:${ Facts.roles }":            `no fact "roles"`,
+	} {
+		_, _, err := newEnv().ExpandEach(text)
+		require.ErrorContains(t, err, want, text)
+	}
 }
 
 // A value of the wrong type is named in our words.

@@ -61,12 +61,15 @@ function accounts.has_user(host, name)
   return pending and pending.ensure == "present" or not pending and accounts.users(host)[name] ~= nil
 end
 
---- Fails unless has_user is true, or a directory service such as LDAP has the user. A machine that is only a
---- directory may have no users at all.
-function accounts.check_user(host, name, what)
+--- Fails unless has_user is true, or a directory service such as LDAP has the user. With by_number the name may be the
+--- number of a user. A machine that is only a directory may have no users at all.
+function accounts.check_user(host, name, what, by_number)
   if accounts.has_user(host, name) or not host.read "/etc/passwd" then return end
+  local function fits(u) return u.uid == tonumber(name) and accounts.has_user(host, u.name) end
+  if by_number and tbl.any(tbl.values(accounts.users(host)), fits) then return end
   local getent = host.root == "/" and not host.pending_user(name) and host.which "getent"
-  if getent and select(2, host.query { getent, "passwd", name, check = false }) == 0 then return end
+  local entry = getent and host.query { getent, "passwd", name, check = false } or ""
+  if str.starts(entry, name .. ":") or by_number and entry:match "^[^:]*:[^:]*:(%d+):" == name then return end
   error(("there is no user %s, %s"):format(name, what), 0)
 end
 
@@ -89,10 +92,7 @@ function accounts.found(host, want)
   local gone, homes = want.ensure == "absent", {}
   if want.manage_home and not gone and want.home and not (found and found.home == want.home) then homes[1] = want.home end
   if want.manage_home and found and (gone or #homes > 0) then homes[#homes + 1] = found.home end
-  for _, home in ipairs(host.root == "/" and homes or {}) do
-    local weakness = safepath.weakness(host, home)
-    if weakness then error(("%s, so a link could lead manage_home elsewhere on the way to %s; take a home in directories of root's"):format(weakness, home), 0) end
-  end
+  for _, home in ipairs(homes) do safepath.check_home(host, home) end
   return found
 end
 

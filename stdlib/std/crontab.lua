@@ -2,9 +2,42 @@
 
 local crontab = {}
 
--- The fields of a schedule and the largest number of each. cron ignores a file with a larger number, and only its log
--- says so.
-local fields = { { "a minute", 59 }, { "an hour", 23 }, { "a day of the month", 31 }, { "a month", 12 }, { "a day of the week", 7 } }
+-- The fields of a schedule: what is in them, the least and the largest number, and the names of the numbers. cron ignores
+-- a file with another value, and only its log says so.
+local fields = {
+  { "minute", 0, 59 }, { "hour", 0, 23 }, { "day of the month", 1, 31 },
+  { "month", 1, 12, str.split("jan feb mar apr may jun jul aug sep oct nov dec", " ") },
+  { "day of the week", 0, 7, str.split("sun mon tue wed thu fri sat", " ") },
+}
+
+-- The number of a text in a field, nil if it is none that the field may have.
+local function number(text, field)
+  local _, least, most, names = unpack(field)
+  for i, name in ipairs(names or {}) do
+    if text:lower() == name then return least + i - 1 end
+  end
+  local n = re.test(text, [[^\d{1,9}$]]) and tonumber(text)
+  return n and n >= least and n <= most and n or nil
+end
+
+-- The mistake in one entry of a field: *, a number or a range, the last of which and * may have a step.
+local function entry_mistake(text, field)
+  local name, least, most = unpack(field)
+  local range, step = str.cut(text, "/")
+  local has_step = str.contains(text, "/")
+  -- first~last is a random number of a range, for cronie.
+  local ends = re.match(range, "^([^-~]*)([-~])([^-~]*)$")
+  local first, last = number(ends and ends[1] or range, field), ends and number(ends[3], field)
+  if last == 0 and not tonumber(ends[3]) then last = most end -- sat-sun
+  if ends and ends[2] == "~" then first, last = ends[1] == "" and least or first, ends[3] == "" and most or last end
+  if range ~= "*" and not (first and (last or not ends)) then
+    return ("%s must be %d to %d, got %s"):format(name, least, most, inspect(text))
+  end
+  if last and first > last then return ("%s has a range that ends before it begins, got %s"):format(name, inspect(text)) end
+  if has_step and not (re.test(step, [[^\d{1,4}$]]) and tonumber(step) > 0 and (range == "*" or last)) then
+    return ("%s must have a step of at least 1, after * or a range, got %s"):format(name, inspect(text))
+  end
+end
 
 --- Returns the mistake in a schedule, which is five fields or a word such as @daily.
 function crontab.schedule_mistake(schedule)
@@ -13,10 +46,9 @@ function crontab.schedule_mistake(schedule)
   end
   if str.starts(schedule, "@") then return end
   for i, text in ipairs(str.fields(schedule)) do
-    local name, most = unpack(fields[i])
-    if not re.test(text, i < 4 and [[^[\d*,/~-]+$]] or [[^[\dA-Za-z*,/~-]+$]]) then return ("want %s, got %s"):format(name, inspect(text)) end
-    for number in text:gsub("/%d+", ""):gmatch("%d+") do
-      if tonumber(number) > most then return ("want %s of at most %d, got %s"):format(name, most, inspect(text)) end
+    for _, entry in ipairs(str.split(text, ",")) do
+      local mistake = entry_mistake(entry, fields[i])
+      if mistake then return mistake end
     end
   end
 end

@@ -77,6 +77,24 @@ function fstab.is_same(host, e, now, point)
   return place(host, e.device) == place(host, now.device)
 end
 
+-- Types of file systems on a device that is a path. Others have a name there, such as tmpfs.
+local on_device = [[^(auto|ext[234]|xfs|btrfs|f2fs|vfat|exfat|ntfs3?|iso9660|udf|squashfs|erofs|swap)$]]
+
+--- Fails if the device of an entry does not exist. With nofail among the options, mount would not report that.
+function fstab.check_device(host, e)
+  local device, path = e.device or "", nil
+  local by, id = device:match('^(%u+)="?([^"]*)"?$')
+  if by and host.which "findfs" then
+    if select(2, host.query { "findfs", by .. "=" .. id, check = false }) == 0 then return end
+  elseif by then
+    path = ("/dev/disk/by-%s/%s"):format(by:lower(), id)
+  elseif str.starts(device, "/dev/") or tbl.any(e.options, function(o) return re.test(o, "^r?bind$") end) or re.test(e.type, on_device) then
+    path = device
+  end
+  if path and (not str.starts(path, "/") or safepath.exists(host, path)) or not path and not by then return end
+  error(("there is no device %s to mount"):format(device), 0)
+end
+
 -- The paths of an entry that mount resolves: the mount point, the device, and the layers of an overlay.
 local function paths(name, e)
   local list = { name, e.device and str.starts(e.device, "/") and e.device or nil }

@@ -5,7 +5,7 @@
 --   mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
 --   mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
 
-local fstab, systemd = require "std.fstab", require "std.systemd"
+local fstab, safepath, systemd = require "std.fstab", require "std.safepath", require "std.systemd"
 
 -- The action for the mounted file system, and its description; nothing if it is as wanted, or if the machine is only
 -- a directory.
@@ -25,7 +25,7 @@ end
 return ccm.type {
   name = "mount",
   doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails. ccm undo brings /etc/fstab back, and leaves what is mounted and its directory.",
-  commands = { "mount", "umount", "readlink", "test", "systemctl" },
+  commands = { "mount", "umount", "readlink", "test", "findfs", "systemctl" },
   properties = {
     name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
     device = { one_line = true, doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Nobody but root may be able to exchange a path. Left out, it is that in fstab.", example = "LABEL=data" },
@@ -49,13 +49,15 @@ return ccm.type {
 
   status = function(want, host)
     local text = host.read(fstab.path) or ""
+    if want.ensure ~= "absent" then safepath.refuse_link(host, want.name) end
     local _, found = fstab.edited(want, text)
     local entry = fstab.wanted(want, found)
     local have = tbl.merge({ text = text, found = found, lacks = {} }, found or {})
     if host.root == "/" then
-      local now = fstab.mounted(host, want.name)
+      local now = fstab.mounted(host, safepath.resolved(host, want.name) or want.name)
       if now or want.ensure ~= "absent" then fstab.refuse_users_paths(host, want.name, entry) end
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
+      if want.ensure == "mounted" and have.mounted ~= "it" then fstab.check_device(host, entry) end
       have.other = now and now.device .. " (" .. now.type .. ")"
       local shown = { "ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime" } -- that the kernel tells as they were given
       have.lacks = now and tbl.filter(entry.options, function(o) return tbl.contains(shown, o) and not tbl.contains(now.options, o) end) or {}
@@ -89,7 +91,9 @@ return ccm.type {
 
   perform = function(action, want, have, host)
     local e = fstab.wanted(want, have.found)
-    local options = str.join(e.options, ",")
+    -- With nofail, mount would succeed without a device.
+    local options = str.join(tbl.filter(e.options, function(o) return o ~= "nofail" end), ",")
+    if options == "" then options = "defaults" end
     if action == "write" then
       host.write(fstab.path, (fstab.edited(want, host.read(fstab.path) or "")))
       return systemd.ctl(host, "daemon-reload") -- units are made of fstab

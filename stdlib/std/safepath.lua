@@ -36,6 +36,42 @@ function safepath.weakness(host, name)
   end
 end
 
+--- Returns a path as it is without the links in it, nil if there are too many links.
+function safepath.resolved(host, name)
+  local at, links, rest = "/", 0, str.split(name, "/")
+  while #rest > 0 do
+    local next = path.join(at, table.remove(rest, 1))
+    local found = host.stat(next)
+    if found and found.kind == "link" then
+      links = links + 1
+      if links > 40 then return nil end
+      rest = tbl.concat(str.split(found.target, "/"), rest)
+      if str.starts(found.target, "/") then at = "/" end
+    else
+      at = next
+    end
+  end
+  return at
+end
+
+--- Whether something is at a path. A link counts if its target exists.
+function safepath.exists(host, name)
+  local at = safepath.resolved(host, name)
+  return at ~= nil and host.stat(at) ~= nil
+end
+
+--- Fails if there is a link on the path of a mount point: the kernel lists what is mounted by the path without links.
+function safepath.refuse_link(host, point)
+  local real = safepath.resolved(host, point)
+  if real ~= point then error(("%s is a link to %s (name that as the mount point)"):format(point, real or "itself"), 0) end
+end
+
+--- Fails if another user could put a link on the way to a home directory: useradd, usermod and userdel follow links.
+function safepath.check_home(host, home)
+  local weakness = host.root == "/" and safepath.weakness(host, home)
+  if weakness then error(("%s, so a link could lead manage_home elsewhere on the way to %s; take a home in directories of root's"):format(weakness, home), 0) end
+end
+
 -- Whether an entry of the source is excluded from the copy.
 local function left_out(want, name)
   return tbl.any(want.exclude or {}, function(p) return path.match(p, name) or path.match(p, path.base(name)) end)

@@ -12,6 +12,9 @@ local ageing = { { "min_days", "--mindays" }, { "max_days", "--maxdays" }, { "wa
 
 --- Returns the mistake in the properties, as validate of a type does.
 function shadow.mistake(want)
+  for _, p in ipairs { "comment", "home", "shell" } do
+    if want[p] and want[p]:find(":", 1, true) then return p, "want a text without colons" end
+  end
   if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then
     return "expires", "want a date such as 2027-01-31, or never"
   end

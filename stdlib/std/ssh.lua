@@ -54,8 +54,7 @@ function ssh.check(want, found, host)
   if host.root ~= "/" or found and host.stat(ssh.file(want, found)) then return end
   if not host.which "ssh-keygen" then error("there is no ssh-keygen, which makes the key (its package is openssh-client, or openssh-clients)", 0) end
   local home = want.home or found and found.home
-  local makes = want.manage_home and (not found or home ~= found.home)
-  if home and not makes then check_home(host, home) end
+  if home and not want.manage_home then check_home(host, home) end
 end
 
 --- Makes a key without a passphrase, and its directory. This is done as the user, to whom the home directory belongs,

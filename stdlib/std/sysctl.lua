@@ -4,7 +4,7 @@
 --   sysctl { "net.ipv4.ip_forward", value = "1" }
 --   sysctl { "vm.swappiness", value = "10", path = "/etc/sysctl.d/60-database.conf" }
 
-local lines = require "std.lines"
+local boot, lines = require "std.sysctl_files", require "std.lines"
 
 -- The file of the running kernel. If the first separator of the name is a slash, slashes and dots are literal; if it
 -- is a dot, they are exchanged (sysctl.d(5)).
@@ -13,25 +13,10 @@ local function proc(want)
   return "/proc/sys/" .. (slashes and want.name or want.name:gsub("[./]", { ["."] = "/", ["/"] = "." }))
 end
 
--- Values are compared by their words.
-local function words(value) return value and str.join(str.fields(value), " ") end
-
--- The positions of the lines that set the key, and the value of the last one.
-local function find(list, name)
-  local found, value = {}, nil
-  for i, l in ipairs(list) do
-    local m = l:find(name, 1, true) and re.match(l, [[^\s*-?]] .. re.escape(name) .. [[\s*=\s*(.*?)\s*$]])
-    if m then
-      found[#found + 1], value = i, m[1]
-    end
-  end
-  return found, value
-end
-
 -- The text of the file with the setting, or without it if it is to be absent.
 local function edited(want, text)
   local list, eol = lines.split(text or "")
-  local found = find(list, want.name)
+  local found = boot.find(list, want.name)
   for i = #found, 1, -1 do table.remove(list, found[i]) end
   if want.ensure == "present" then table.insert(list, found[1] or #list + 1, want.name .. " = " .. want.value) end
   return lines.join(list, eol)
@@ -71,15 +56,16 @@ return ccm.type {
 
   status = function(want, host)
     local text = host.read(want.path)
-    local found, value = find(lines.split(text or ""), want.name)
-    local have = { ensure = #found > 0 and "present" or "absent", file = words(value), text = text }
+    local found, value = boot.find(lines.split(text or ""), want.name)
+    local have = { ensure = #found > 0 and "present" or "absent", file = boot.words(value), text = text }
     if want.ensure == "absent" then return have end
+    boot.warn(want, host)
     -- A machine that is only a directory has no running kernel.
-    local running = words(host.read(proc(want)))
+    local running = boot.words(host.read(proc(want)))
     if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
     have.running = running
     have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}
-    local fits = function(v) return v == words(want.value) end
+    local fits = function(v) return v == boot.words(want.value) end
     have.value = not fits(have.file) and (have.file or "") or (running and not fits(running)) and running or want.value
     return have
   end,
@@ -88,10 +74,10 @@ return ccm.type {
     local list = {}
     if not have then
       list[1] = { path = want.path }
-    elseif want.ensure == "absent" or words(want.value) ~= have.file then
+    elseif want.ensure == "absent" or boot.words(want.value) ~= have.file then
       list[1] = { path = want.path, kind = "file", content = edited(want, have.text) }
     end
-    if want.ensure == "present" and (not have or have.running and have.running ~= words(want.value)) then
+    if want.ensure == "present" and (not have or have.running and have.running ~= boot.words(want.value)) then
       list[#list + 1] = { path = proc(want), kind = "file" }
       for _, c in ipairs(coupled) do
         if re.test(want.name, c[1]) then list[#list + 1] = { path = c[2] } end
@@ -107,10 +93,10 @@ return ccm.type {
   perform = function(action, want, have, host)
     -- The file that is read at boot is written last, so that it never has a value that the kernel
     -- refuses.
-    if action ~= "remove" and have.running and have.running ~= words(want.value) then
+    if action ~= "remove" and have.running and have.running ~= boot.words(want.value) then
       host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }
     end
-    if action == "remove" or words(want.value) ~= have.file then
+    if action == "remove" or boot.words(want.value) ~= have.file then
       host.mkdir(path.dir(want.path))
       host.write(want.path, edited(want, host.read(want.path)))
     end

@@ -28,11 +28,63 @@ function systemd.ctl(host, ...)
   if systemd.runs(host) then host.run { "systemctl", ... } end
 end
 
---- Enables or disables a unit at boot, whether systemd is running or not.
+-- The unit file in another directory to which a link leads by which systemd knows a unit (systemctl link), or nil.
+local function linked(host, unit)
+  local found = host.stat(systemd.directory .. "/" .. unit)
+  local target = found and found.kind == "link" and str.starts(found.target, "/") and found.target or "/dev/null"
+  return path.base(target) == unit and target or nil
+end
+
+--- Enables or disables a unit at boot, whether systemd is running or not. A unit that is known by a link stays so: disable
+--- removes that link too.
 function systemd.enable(host, unit, on)
-  local verb = on and "enable" or "disable"
-  if systemd.runs(host) then return host.run { "systemctl", "--quiet", verb, "--", unit } end
-  host.run { "systemctl", "--quiet", "--root", host.root, verb, "--", unit }
+  local root = systemd.runs(host) and {} or { "--root", host.root }
+  local target = not on and linked(host, unit)
+  host.run(tbl.concat({ "systemctl", "--quiet" }, root, { on and "enable" or "disable", "--", unit }))
+  if target and not linked(host, unit) then host.run(tbl.concat({ "systemctl", "--quiet" }, root, { "link", "--", target })) end
+end
+
+--- Fails if systemd cannot read the time in a property, according to a verb of systemd-analyze, if that is there:
+--- systemd would ignore the line, and only the log would say so.
+function systemd.check_time(host, property, verb, text)
+  if host.root ~= "/" or not host.which "systemd-analyze" then return end
+  local _, code, problem = host.query { "systemd-analyze", verb, "--", text, check = false }
+  if code ~= 0 then error(("%s: %s: %s"):format(property, inspect(text), str.lines(problem)[1] or "not a time"), 0) end
+end
+
+-- The last lines of the log of a unit, for an error.
+local function log_of(host, unit)
+  if not host.which "journalctl" then return "" end
+  host.query { "journalctl", "--sync", timeout = "5s", check = false } -- only root may
+  local text, code = host.query { "journalctl", "-u", unit, "-n", "10", "--no-pager", "-o", "cat", check = false }
+  if code ~= 0 or text == "" or str.starts(text, "-- No entries --") then return "" end
+  return "\nits log ends with:\n  " .. str.join(str.lines(text), "\n  ")
+end
+
+-- Why a unit that was started does not run, nil if it does. The result of a success is left out.
+local function failure(u)
+  if u.ActiveState == "failed" or u.SubState == "auto-restart" then
+    local status = u.ExecMainCode == "1" and ", exit status " .. u.ExecMainStatus or u.ExecMainCode ~= "0" and ", signal " .. (u.ExecMainStatus or "") or ""
+    return ("the unit was started and failed (result %s%s)"):format(u.Result or "", u.ExecMainStatus and status or "")
+  end
+  if u.ActiveState ~= "inactive" then return nil end
+  if u.Type == "oneshot" then return "the unit ran to its end: a oneshot service without RemainAfterExit=yes is never active" end
+  return "the unit was started and is not active"
+end
+
+--- Starts or restarts a unit, if systemd is running, and fails with the reason and the last lines of its log if it is
+--- not active afterwards. A process that ends within half a second counts.
+function systemd.start(host, unit, verb)
+  if not systemd.runs(host) then return end
+  local ok, err = pcall(host.run, { "systemctl", verb or "start", "--", unit })
+  local why = not ok and err
+  for i = 1, ok and 4 or 0 do
+    local u = systemd.show(host, unit, "ActiveState", "SubState", "Result", "ExecMainCode", "ExecMainStatus", "Type")
+    why = failure(u)
+    if why or not str.ends(unit, ".service") or u.SubState == "exited" then break end
+    if i < 4 then host.query { "sleep", "0.15" } end
+  end
+  if why then error(tostring(why) .. log_of(host, unit), 0) end
 end
 
 return systemd

@@ -5,7 +5,7 @@
 --
 -- It keeps backup.service and backup.timer in /etc/systemd/system.
 
-local accounts, systemd = require "std.accounts", require "std.systemd"
+local accounts, calendar, systemd = require "std.accounts", require "std.calendar", require "std.systemd"
 
 local function files(want)
   local base = systemd.directory .. "/" .. want.name
@@ -37,7 +37,7 @@ end
 return ccm.type {
   name = "timer",
   doc = "Runs a command again and again, by a service and a timer of systemd.",
-  commands = { "systemctl", "getent" },
+  commands = { "systemctl", "getent", "systemd-analyze", "journalctl", "sleep" },
   properties = {
     name = { name = true, doc = "The name of the two units, without a suffix.", example = "backup" },
     command = { one_line = true, doc = "What is run, with an absolute path, as ExecStart has it: no shell is started, and a percent sign is written %%. It is required unless ensure is absent." },
@@ -54,13 +54,19 @@ return ccm.type {
     if want.ensure == "absent" then return end
     if not want.command or not str.starts(want.command, "/") then return "command", "want a command with an absolute path" end
     if #(want.schedule or {}) == 0 then return "schedule", "is required unless ensure is absent" end
+    local wrong = calendar.first_mistake(want.schedule)
+    if wrong then return "schedule", wrong end
   end,
 
   status = function(want, host)
     -- A service with an unknown user would fail each time the timer starts it.
-    if want.ensure == "present" and want.user and not re.test(want.user, [[^\d+$|%]]) then accounts.check_user(host, want.user, "who is to run the command") end
+    if want.ensure == "present" and want.user and not want.user:find("%", 1, true) then accounts.check_user(host, want.user, "who is to run the command", true) end
     local service, clock = files(want)
     local have = { service = host.read(service), timer = host.read(clock) }
+    if want.ensure == "present" and have.timer ~= select(2, render(want)) then
+      for _, s in ipairs(want.schedule) do systemd.check_time(host, "schedule", "calendar", s) end
+      if want.delay then systemd.check_time(host, "delay", "timespan", want.delay) end
+    end
     have.ensure = (have.service or have.timer) and "present" or "absent"
     if have.ensure == "absent" then return have end
     have.command, have.user = settings(have.service, "ExecStart")[1] or "", settings(have.service, "User")[1] or ""
@@ -108,6 +114,6 @@ return ccm.type {
     if have.timer ~= clock then host.write(timer_file, clock, { mode = "0644" }) end
     systemd.ctl(host, "daemon-reload")
     if not have.enabled then systemd.enable(host, name, true) end
-    systemd.ctl(host, "restart", "--", name)
+    systemd.start(host, name, "restart")
   end,
 }

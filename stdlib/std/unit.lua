@@ -24,7 +24,7 @@ end
 return ccm.type {
   name = "unit",
   doc = "Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload). A name such as app@.service is a template, whose instances are services: app@blue.",
-  commands = { "systemctl" },
+  commands = { "systemctl", "journalctl", "sleep" },
   properties = {
     name = { name = true, doc = "The name of the unit with its suffix or, if unit is given, any name.", example = "app.service" },
     unit = { doc = "The name of the unit. Left out, it is the name." },
@@ -93,7 +93,7 @@ return ccm.type {
     systemd.ctl(host, "daemon-reload")
     if want.enable ~= nil and want.enable ~= have.enable then systemd.enable(host, name(want), want.enable) end
     if want.active ~= nil and want.active ~= (have.active or false) then
-      systemd.ctl(host, want.active and "start" or "stop", "--", name(want))
+      if want.active then systemd.start(host, name(want)) else systemd.ctl(host, "stop", "--", name(want)) end
     end
   end,
 

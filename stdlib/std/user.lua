@@ -4,12 +4,13 @@
 --   user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
 --   user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
-local accounts, numbers, shadow, ssh = require "std.accounts", require "std.numbers", require "std.shadow", require "std.ssh"
+local accounts, login, numbers = require "std.accounts", require "std.login", require "std.numbers"
+local shadow, ssh = require "std.shadow", require "std.ssh"
 
 return ccm.type {
   name = "user",
   doc = "Keeps a user in /etc/passwd, with useradd and its like.",
-  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen" },
+  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon" },
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The number of the user. Left out, the system chooses one." },
@@ -33,7 +34,6 @@ return ccm.type {
 
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "want the name of a user, got " .. inspect(want.name) end
-    if want.comment and want.comment:find(":", 1, true) then return "comment", "want a text without colons" end
     return shadow.mistake(want)
   end,
 
@@ -44,19 +44,13 @@ return ccm.type {
     local found = accounts.found(host, want)
     if want.ensure == "present" then numbers.check_uid(host, want, found) end
     if want.ssh_key and want.ensure == "present" then ssh.check(want, found, host) end
-    if not found then return { ensure = "absent" } end
-    local have = tbl.pick(found, { "uid", "comment", "home", "shell" })
+    local have = want.ensure == "present" and login.check(host, want, found) or {}
+    if not found then return tbl.merge(have, { ensure = "absent" }) end
+    have = tbl.merge(have, tbl.pick(found, { "uid", "comment", "home", "shell" }))
     have.ensure = "present"
     have.group = found.gid and accounts.group_name(host, found.gid)
     if want.ensure == "absent" then return tbl.merge(have, { takes_group = numbers.takes_group(want, have, host) }) end
-    -- A plan includes groups that earlier resources add the user to.
-    local joined = tbl.filter(want.groups or {}, function(g) return tbl.contains(accounts.group(host, g).members, want.name) end)
-    have.all = tbl.sort(tbl.unique(tbl.concat(accounts.groups_of(host, want.name), joined)))
-    have.groups = have.all
-    if want.membership == "minimum" then
-      -- Only those count that are wanted.
-      have.groups = tbl.filter(want.groups or {}, function(g) return tbl.contains(have.all, g) end)
-    end
+    have.groups = login.groups(host, want)
     have = tbl.merge(have, shadow.found(want, host))
     if want.ssh_key then have.ssh_key = host.stat(ssh.file(want, have)) and want.ssh_key or "none" end
     return have
@@ -64,6 +58,7 @@ return ccm.type {
 
   decide = function(want, have, compare)
     local d, what = compare(), ("the user with %s and all in it"):format(have.home)
+    login.decide(d, have)
     -- Files in a home directory are not backed up.
     if #d.actions > 0 and want.ensure == "absent" and want.manage_home then
       d.actions = { { "remove", "removed " .. what, intent = "remove " .. what } }
@@ -100,6 +95,7 @@ return ccm.type {
     option(differs "shell", "--shell", want.shell)
     option(want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {})),
       "--groups", str.join(want.groups or {}, ","))
+    if have.parents then host.mkdir(path.dir(have.lost or want.home)) end
     if new then
       if not want.group then
         local own = accounts.groups(host)[want.name]
@@ -113,8 +109,9 @@ return ccm.type {
     end
     option(want.groups and want.membership == "minimum" and tbl.contains(options, "--groups"), "--append")
     option(differs "home", "--home", want.home)
-    option(differs "home" and want.manage_home, "--move-home")
-    if #options > 0 then accounts.run(host, "usermod", options, want.name) end
+    option(differs "home" and want.manage_home and not have.stays, "--move-home")
+    if #options > 0 then login.change(host, options, want, have) end
+    if have.lost then login.make_home(host, accounts.users(host)[want.name], have.lost) end
     finish()
   end,
 }

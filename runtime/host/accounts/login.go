@@ -20,8 +20,8 @@ type Entry struct {
 	Home, Shell string
 }
 
-// Entry returns the entry of the user with a number. A user without an entry has only the number,
-// and the group root.
+// Entry returns the entry of the user with a number. A number without an entry has no name, and its
+// group is not known.
 func (a *Accounts) Entry(uid uint32) (Entry, error) {
 	f, fi, err := a.Users.open()
 	if err != nil {

@@ -23,8 +23,9 @@ type Copy struct {
 	// is named.
 	Names []string
 	// Attr returns the owner and mode of the copy of a file or directory. Have describes the
-	// present entry, with kind Missing for none.
-	Attr func(source, have host.Info) host.Attr
+	// present entry, with kind Missing for none; then made has what a new entry gets there (see
+	// [host.NewAttr]).
+	Attr func(source, have host.Info, made host.Attr) host.Attr
 }
 
 // fewEntries is the largest number of new entries of a directory that are made one by one: a
@@ -60,7 +61,7 @@ func CopyTree(ctx context.Context, h *host.Host, c Copy) error {
 	return x.copyBelow(names)
 }
 
-// cleanNames returns paths below a directory in order, without duplicates.
+// cleanNames returns paths below a directory in order, without duplicates. The directory itself, ".", comes first.
 func cleanNames(names []string) ([]string, error) {
 	list := make([]string, 0, len(names))
 	for _, name := range names {
@@ -68,10 +69,13 @@ func cleanNames(names []string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", name, err)
 		}
-		list = append(list, cmp.Or(clean, "."))
+		list = append(list, clean)
 	}
 	slices.Sort(list)
-	return slices.Compact(list), nil
+	if list = slices.Compact(list); len(list) > 0 && list[0] == "" {
+		list[0] = "."
+	}
+	return list, nil
 }
 
 // A treeCopy is a Copy under way.
@@ -141,7 +145,11 @@ func (x *treeCopy) copyOne(name string, have host.Info) error {
 	if have.Kind != host.Missing && have.Kind != source.Kind {
 		return fmt.Errorf("%s: want %s, found %s, which is not replaced", at, source.Kind, have.Kind)
 	}
-	attr := x.Attr(source, have)
+	var made host.Attr
+	if have.Kind == host.Missing {
+		made = host.NewAttr(&x.h.View, at, source.Kind)
+	}
+	attr := x.Attr(source, have, made)
 	switch {
 	case source.Kind == host.Directory && have.Kind == host.Missing:
 		return x.h.MakeDirectory(at, attr)

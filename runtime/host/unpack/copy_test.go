@@ -40,7 +40,7 @@ func copySource(t *testing.T) (dir string, names []string) {
 }
 
 // sourceAttr gives files the mode of their source and directories 0750.
-func sourceAttr(source, _ host.Info) host.Attr {
+func sourceAttr(source, _ host.Info, _ host.Attr) host.Attr {
 	a := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: source.Mode}
 	if source.Kind == host.Directory {
 		a.Mode = 0o750
@@ -203,4 +203,24 @@ func TestCopyIsComparedByItsDigest(t *testing.T) {
 	require.NoError(t, os.WriteFile(source+"/f02", []byte("TEXT"), 0o644))
 	require.NoError(t, os.Chtimes(source+"/f02", time.Unix(1, 0), time.Unix(1, 0)))
 	require.Equal(t, []string{"f01", "f02"}, differing())
+}
+
+// Names that sort before "." come after the directory itself.
+func TestCopyTreeNamesBeforeDot(t *testing.T) {
+	source := t.TempDir()
+	names := []string{"."}
+	for _, name := range []string{" a", "!b", "#c", "(group)", "+page", ",d", "-x", "$", "%", "&", "'", "*", "e"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(source, "dir "+name, name), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(source, name), []byte(name), 0o640))
+		require.NoError(t, os.WriteFile(filepath.Join(source, "dir "+name, name, name), []byte(name), 0o640))
+		names = append(names, name, "dir "+name, filepath.Join("dir "+name, name), filepath.Join("dir "+name, name, name))
+	}
+	for _, some := range [][]string{names, names[:2], append(names[1:7:7], ".")} {
+		root := t.TempDir()
+		h := host.New(host.Options{Root: root})
+		c := unpack.Copy{Source: source, Directory: "/dst", Names: some, Attr: sourceAttr}
+		require.NoError(t, unpack.CopyTree(t.Context(), h, c), "%q", some)
+		require.NoError(t, unpack.CopyTree(t.Context(), h, c), "again: %q", some)
+		require.FileExists(t, root+"/dst/ a")
+	}
 }

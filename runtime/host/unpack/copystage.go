@@ -27,7 +27,8 @@ type stagedTree struct {
 	// dirs has the attributes of the new directories, and files the Info of the new files.
 	dirs  map[string]host.Attr
 	files map[string]*host.Info
-	buf   []byte // for the contents of small files
+	made  map[host.FileKind]host.Attr // what new entries get in the directory of the stage
+	buf   []byte                      // for the contents of small files
 }
 
 // begin makes the stage for new entries.
@@ -42,6 +43,9 @@ func (x *treeCopy) begin(n newEntries) (*stagedTree, error) {
 	}
 	t := &stagedTree{
 		stage: s, treeCopy: x, n: n,
+		made: map[host.FileKind]host.Attr{
+			host.Regular: host.NewAttr(&x.h.View, path.Join(parent, "x"), host.Regular), host.Directory: host.NewAttr(&x.h.View, path.Join(parent, "x"), host.Directory),
+		},
 		in: make(map[string][]string), dirs: make(map[string]host.Attr), files: make(map[string]*host.Info, len(n.names)),
 		buf: make([]byte, 64<<10),
 	}
@@ -146,7 +150,7 @@ func (t *stagedTree) add(from, to *safepath.Handle, name string) error {
 
 // mkdir makes a directory in the stage. It gets its owner and mode once it is full.
 func (t *stagedTree) mkdir(in *safepath.Handle, name string, source unix.Stat_t) error {
-	t.dirs[name] = t.Attr(safepath.InfoOf(&source), host.Info{})
+	t.dirs[name] = t.Attr(safepath.InfoOf(&source), host.Info{}, t.made[host.Directory])
 	at := t.staged(name)
 	return t.do("mkdir", at, func() error {
 		return safepath.PathError("mkdir", t.full(at), unix.Mkdirat(in.FD, path.Base(at), 0o700))
@@ -174,7 +178,7 @@ func (t *stagedTree) setAttr(name string) error {
 func (t *stagedTree) copyFile(source int, st *unix.Stat_t, in *safepath.Handle, name string) (err error) {
 	p := safepath.Location{Dir: in, Name: path.Base(name)}
 	at := t.full(t.staged(name))
-	attr := t.Attr(safepath.InfoOf(st), host.Info{})
+	attr := t.Attr(safepath.InfoOf(st), host.Info{}, t.made[host.Regular])
 	fd, err := p.Open(unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY, attr.Mode&0o777)
 	if err != nil {
 		return safepath.PathError("create", at, err)

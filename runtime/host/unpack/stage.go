@@ -119,7 +119,7 @@ func (s *stage) removeLeft() error {
 			continue
 		}
 		info, err := p.Stat()
-		if own, _ := safepath.Self(); err != nil || info.Kind != host.Directory || info.UID != own || info.Mode != stageMode {
+		if own, _ := safepath.Self(); err != nil || info.Kind != host.Directory || info.UID != own || info.Mode&0o777 != stageMode {
 			continue
 		}
 		if err := s.remove(p); err != nil {

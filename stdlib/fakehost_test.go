@@ -1,0 +1,123 @@
+package stdlib_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Lua that calls the functions of a module with a host of its own: what they say of a running system.
+func TestModulesOnFakeHosts(t *testing.T) {
+	for name, script := range map[string]string{
+		"units": `
+			local systemd = require "std.systemd"
+			-- Starts a unit, of which systemctl show tells that, and returns the error.
+			local function start(unit, shown, fails)
+				local host = {
+					root = "/", stat = function() return { kind = "directory" } end, which = function(c) return "/bin/" .. c end,
+					run = function() if fails then error(fails, 0) end end,
+					query = function(c)
+						if c[1] == "journalctl" then return c[2] == "--sync" and "" or "boom\nexited, status=3", 0 end
+						return str.join(shown, "\n"), 0
+					end,
+				}
+				local ok, err = pcall(systemd.start, host, unit)
+				return not ok and err or nil
+			end
+			local log = "\nits log ends with:\n  boom\n  exited, status=3"
+			check(start("a.service", { "ActiveState=active", "SubState=running", "ExecMainCode=0" }), nil)
+			check(start("a.timer", { "ActiveState=active", "SubState=waiting" }), nil)
+			check(start("a.service", { "ActiveState=failed", "Result=exit-code", "ExecMainCode=1", "ExecMainStatus=3" }), "the unit was started and failed (result exit-code, exit status 3)" .. log)
+			check(start("a.service", { "ActiveState=activating", "SubState=auto-restart", "Result=signal", "ExecMainCode=2", "ExecMainStatus=9" }), "the unit was started and failed (result signal, signal 9)" .. log)
+			check(start("a.timer", { "ActiveState=failed", "Result=resources" }), "the unit was started and failed (result resources)" .. log)
+			check(start("a.service", { "ActiveState=inactive", "Type=oneshot" }), "the unit ran to its end: a oneshot service without RemainAfterExit=yes is never active" .. log)
+			check(start("a.service", { "ActiveState=inactive", "Type=simple" }), "the unit was started and is not active" .. log)
+			check(start("a.timer", {}, "has a bad unit file setting"), "has a bad unit file setting" .. log)`,
+		"linked unit": `
+			local systemd = require "std.systemd"
+			for _, links in ipairs { true, false } do
+				local ran, there = {}, true
+				local host = { root = "/r",
+					stat = function(p) return there and { kind = "link", target = links and "/opt/lk.service" or "/dev/null" } or nil end,
+					run = function(c) ran[#ran + 1] = c[5]; if c[5] == "disable" then there = false end end }
+				systemd.enable(host, "lk.service", false)
+				check(str.join(ran, " "), links and "disable link" or "disable")
+			end`,
+		"calendar": `
+			local calendar = require "std.calendar"
+			for _, s in ipairs { "daily", "Mon *-*-* 03:30", "*-*-* *:00/15:00", "Mon..Fri 10:00", "Sat,Sun 20:00", "Mon,Wed-Fri 1:2:3.5", "2027-01-31", "*-02~01", "1..5:00",
+				"*:0/5", "hourly UTC", "Mon 10:00 Europe/Berlin", "12-31 23:59", "weekly Europe/Berlin", "*-*-01,15 00:00", "05:40:23.4200004/3.1700005", "@1395716396", "Thu *-*-1..7" } do
+				check(calendar.mistake(s), nil)
+			end
+			check(calendar.mistake "Mon *-*-* 25:00", 'hour must be 0 to 23, got "25"')
+			check(calendar.mistake "*:60", 'minute must be 0 to 59, got "60"')
+			check(calendar.mistake "*-13-01", 'month must be 1 to 12, got "13"')
+			check(calendar.mistake "*-*-32 03:00", 'day must be 1 to 31, got "32"')
+			check(calendar.mistake "*-*-* *:0/0", 'minute must have a step above 0, got "0/0"')
+			check(calendar.mistake "Foo 03:30", "no such day of the week: Foo")`,
+		"devices": `
+			local fstab = require "std.fstab"
+			-- Whether the device of an entry is there on a machine with these paths.
+			local function ok(e, paths, findfs)
+				local host = { root = "/", which = function() return findfs and "/sbin/findfs" end,
+					stat = function(p) return tbl.contains(paths, p) and { kind = "special" } or nil end,
+					query = function() return "", findfs == "found" and 0 or 1 end }
+				local ok, err = pcall(fstab.check_device, host, tbl.merge({ type = "ext4", options = {} }, e))
+				return ok or err
+			end
+			check(ok({ device = "UUID=0000-dead" }, {}), "there is no device UUID=0000-dead to mount")
+			check(ok({ device = "UUID=0000-dead" }, {}, "none"), "there is no device UUID=0000-dead to mount")
+			check(ok({ device = "UUID=0000-dead" }, {}, "found"), true)
+			check(ok({ device = 'LABEL="data"' }, { "/dev/disk/by-label/data" }), true)
+			check(ok({ device = "/dev/sdz1", type = "auto" }, {}), "there is no device /dev/sdz1 to mount")
+			check(ok({ device = "/dev/sdz1" }, { "/dev/sdz1" }), true)
+			check(ok({ device = "/srv/img", type = "iso9660", options = { "loop" } }, {}), "there is no device /srv/img to mount")
+			check(ok({ device = "/srv/src", type = "none", options = { "bind" } }, {}), "there is no device /srv/src to mount")
+			check(ok({ device = "tmpfs", type = "tmpfs" }, {}), true)
+			check(ok({ device = "nas:/export", type = "nfs" }, {}), true)
+			check(ok({ device = "//nas/share", type = "cifs" }, {}), true)
+			check(ok({ device = "overlay", type = "overlay" }, {}), true)`,
+		"users of commands": `
+			local accounts = require "std.accounts"
+			local host = { root = "/", which = function() return "getent" end, pending_user = function() end,
+				read = function(p) return p == "/etc/passwd" and "root:x:0:0::/:/bin/sh\n" or "" end,
+				query = function(c) return c[3] == "0" and "root:x:0:0::/:/bin/sh" or c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh" or "", 0 end }
+			local function fails(name, by_number) return not pcall(accounts.check_user, host, name, "who runs it", by_number) end
+			check(fails("root"), false)
+			check(fails("ada"), false)
+			check(fails("0"), true) -- cron looks for a name
+			check(fails("0", true), false)
+			check(fails("99999", true), true)`,
+	} {
+		_, _, mistakes := evaluate(t, `
+			local function check(got, want) if got ~= want then error(("want %s, got %s"):format(inspect(want), inspect(got)), 2) end end
+			`+script)
+		require.Empty(t, mistakes, name)
+	}
+}
+
+// What std.calendar refuses, systemd refuses too, where it is installed.
+func TestCalendarAsSystemd(t *testing.T) {
+	tool, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd is not installed")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	part := func() string {
+		return pick("*", "0", "1", "5", "12", "23", "24", "31", "32", "59", "60", "1..5", "*/5", "0/15", "1/0", "1,15", "2..4/2", "07")
+	}
+	for range 60 {
+		s := strings.TrimSpace(strings.Join([]string{
+			pick("", "Mon", "sat,sun", "Mon..Fri", "Foo", "friday"), pick("*", "2027", "1969") + "-" + part() + "-" + part(), part() + ":" + part() + pick("", ":"+part()), pick("", "", "UTC"),
+		}, " "))
+		_, _, refused := evaluate(t, fmt.Sprintf(`local m = require "std.calendar".mistake %q; if m then error(m) end`, s))
+		if refused != "" {
+			require.Error(t, exec.Command(tool, "calendar", "--", s).Run(), "%s: %s", s, refused)
+		}
+	}
+}
