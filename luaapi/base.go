@@ -121,6 +121,7 @@ func (lib *baseLib) rawset(L *lua.LState) int {
 // numbers.
 func (lib *baseLib) setMetatable(L *lua.LState) int {
 	t := L.CheckTable(1)
+	L.CheckAny(2)
 	L.CheckTypes(2, lua.LTNil, lua.LTTable)
 	if L.GetMetaField(t, "__metatable") != lua.LNil {
 		lib.in.report.throw(L, "", "the metatable of the table is protected")

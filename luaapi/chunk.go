@@ -25,7 +25,7 @@ type chunk struct {
 	owner *Package // the package of the code; nil for that of the site, and of ccm itself
 
 	first int      // the number of its first node
-	nodes []uint32 // for each node: line*4, +1 if [chunk.curried], +2 if [chunk.spread]
+	nodes []uint32 // for each node: line*8, +1 if [chunk.curried], +2 if [chunk.spread], +4 if [chunk.isCall]
 
 	callSites []*callSite            // by number; an element is nil once that call cannot run again
 	nilable   map[int][]nilableField // fields that may turn out nil, by the node of the call with the table
@@ -76,8 +76,9 @@ func (c *chunk) numberNodes(stmts []ast.Stmt) {
 		if !hasNumber(n) {
 			return
 		}
-		entry := uint32(n.Line()) << 2
+		entry := uint32(n.Line()) << 3
 		if call, ok := n.(*ast.FuncCallExpr); ok {
+			entry |= 4
 			if call == curried {
 				entry |= 1
 			}
@@ -148,7 +149,7 @@ func (c *chunk) release() {
 }
 
 // line returns the line of a node.
-func (c *chunk) line(node int) int { return int(c.nodes[node-c.first] >> 2) }
+func (c *chunk) line(node int) int { return int(c.nodes[node-c.first] >> 3) }
 
 // curried reports whether the result of the call is called at once, as in
 // file "/etc/motd" { ... }.
@@ -156,6 +157,9 @@ func (c *chunk) curried(node int) bool { return c.nodes[node-c.first]&1 != 0 }
 
 // spread reports whether the results of the call are assigned to several variables.
 func (c *chunk) spread(node int) bool { return c.nodes[node-c.first]&2 != 0 }
+
+// isCall reports whether the node is written as a call.
+func (c *chunk) isCall(node int) bool { return c.nodes[node-c.first]&4 != 0 }
 
 // withoutShebang returns a text without the #! line of a Unix script. The numbers of the
 // other lines stay as they are.

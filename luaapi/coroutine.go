@@ -33,8 +33,8 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 	}
 	return []builtin{
 		{"yield", func(L *lua.LState) int {
-			if lib.in.limits.isProtected(L) {
-				L.RaiseError("attempt to yield across a protected call")
+			if !lib.canYield(L) {
+				L.RaiseError("attempt to yield across metamethod/C-call boundary")
 			}
 			return yield(L)
 		}},
@@ -71,6 +71,26 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			}))
 			return 1
 		}},
+	}
+}
+
+// canYield reports whether all running functions of L can be left for a while: they were called by calls in scripts,
+// and not by a function of this program, a metamethod or a for loop, which wait for a result.
+func (lib *baseLib) canYield(L *lua.LState) bool {
+	if lib.in.limits.isProtected(L) {
+		return false
+	}
+	for level := 1; ; level++ {
+		f, ok, more := frameAt(L, level)
+		if !more {
+			return true
+		}
+		if !ok {
+			return false
+		}
+		if c := lib.in.source.chunkOf(f.node); c != nil && !c.isCall(f.node) {
+			return false
+		}
 	}
 }
 

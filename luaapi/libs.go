@@ -85,6 +85,7 @@ func (gt *globalTable) open() {
 	mathTable := globals.RawGetString("math").(*lua.LTable)
 	mathTable.RawSetString("huge", lua.LNumber(gomath.Inf(1))) // that of gopher-lua is the largest finite number
 	mathTable.RawSetString("mod", mathTable.RawGetString("fmod"))
+	gt.define(globals.RawGetString("os").(*lua.LTable), []builtin{{"date", date}, {"time", timeOf}})
 	debug := L.CreateTable(0, 3)
 	globals.RawSetString("debug", debug)
 	gt.define(debug, []builtin{{"traceback", base.traceback}, {"getinfo", base.getInfo}, {"getmetatable", getMetatable}})

@@ -24,12 +24,20 @@ const (
 )
 
 // parseText parses a text, without the #! line of a Unix script. The error and
-// the tree are those of parse.Parse.
+// the tree are those of parse.Parse, but for what that misreads ([misread]).
 func parseText(text, name string) ([]ast.Stmt, error) {
-	if len(text) < manyLiterals {
-		return parseLua(text, name)
+	parse := parseLua
+	if len(text) >= manyLiterals {
+		parse = func(text, name string) ([]ast.Stmt, error) { return parseShort(text, name, longLiteral) }
 	}
-	return parseShort(text, name, longLiteral)
+	stmts, err := parse(text, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := misread(text); err != nil {
+		return nil, err
+	}
+	return stmts, nil
 }
 
 // parseShort parses a text without the strings of at least long bytes.

@@ -90,7 +90,7 @@ func (lib *tableLib) concat(L *lua.LState) int {
 	to := optInt(L, 4, lib.in.limits.length(L, t))
 	var out strings.Builder
 	for i := from; i <= to; i++ {
-		v := t.RawGetInt(i)
+		v := t.RawGet(lua.LNumber(i))
 		if !lua.LVCanConvToString(v) {
 			lib.in.report.throw(L, "", "table.concat: item %d is %s, want a string or a number", i, kindOf(v))
 		}
@@ -179,7 +179,7 @@ func (lib *tableLib) unpack(L *lua.LState) int {
 	}
 	reserve(L, to-from+1)
 	for i := from; i <= to; i++ {
-		L.Push(t.RawGetInt(i))
+		L.Push(t.RawGet(lua.LNumber(i)))
 	}
 	return to - from + 1
 }

@@ -175,7 +175,7 @@ co = coroutine.create(function()
   print(pcall(coroutine.resume, co)) --: true	false	cannot resume running coroutine
   local inner = coroutine.wrap(function() print(coroutine.status(co)) end)
   pcall(inner) --: normal
-  print(pcall(coroutine.yield)) --: false	testdata/lua.lua:178: attempt to yield across a protected call
+  print(pcall(coroutine.yield)) --: false	testdata/lua.lua:178: attempt to yield across metamethod/C-call boundary
 end)
 print(coroutine.resume(co)) --: true
 print(coroutine.status(co), coroutine.resume(co)) --: dead	false	cannot resume dead coroutine

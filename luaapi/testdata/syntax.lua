@@ -89,3 +89,9 @@ goto skip --> 6: goto skip jumps to where the local x lives
 local x = 5
 ::skip::
 print(x)
+---
+local n = 1e --> 11: malformed number near "1e"
+---
+local n = 0x1e + 1e1 + #"1e" + 2E+ --> 32: malformed number near "2E+"
+---
+local s = "\\256 \255" .. "a\256" --> 29: the escape \256 is larger than 255 (a byte has up to three decimal digits)
