@@ -88,7 +88,16 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 	return p.newHost(host.Options{
 		Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
 		BeforeChange: r.beforeChange, RecordTemporary: r.recordTemporary, Progress: o.Progress,
+		Hold: r.hold,
 	})
+}
+
+// hold begins the new content of a file that is written in place.
+func (r *Recorder) hold(path string) (host.Held, error) {
+	if r.work == nil {
+		return host.HoldUnrecorded(path)
+	}
+	return r.work.Hold(path)
 }
 
 // beforeChange backs up an entry that is about to be changed.

@@ -86,6 +86,9 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 	managed := want.ManagesContent(host.Regular)
 	if managed && want.Content != nil {
 		info, same, err = v.LookAt(want.Name, *want.Content)
+		if err == nil && !same && info.Kind == host.Regular && v.IsOfKernel(want.Name) {
+			same, err = v.ReadsBack(want.Name, *want.Content)
+		}
 		return info, nil, same, err
 	}
 	if info, err = v.Lstat(want.Name); err != nil || info.Kind != host.Regular || !managed {

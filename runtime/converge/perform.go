@@ -40,6 +40,12 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		}
 		return
 	}
+	notes, err := w.view.Obstacles(d.Effects...)
+	if err != nil {
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
+		return
+	}
+	ev.Reason = event.JoinRemarks(ev.Reason, strings.Join(notes, ", "))
 	if !w.approves(w.redactor, ev) {
 		w.mayHaveChanged = false
 		if ev.Declined && w.stopped(ctx) { // the run was stopped during the question

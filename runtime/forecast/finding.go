@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
@@ -86,6 +87,11 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 	}
 	if err == nil {
 		err = host.CheckMounts(v, d.Effects...)
+	}
+	if err == nil {
+		var notes []string
+		notes, err = v.Obstacles(d.Effects...)
+		caveat = event.JoinRemarks(strings.Join(notes, ", "), caveat)
 	}
 	var suspects []suspect
 	if err == nil && f.looks != nil && !f.looks.IsEmpty() {

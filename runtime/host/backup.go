@@ -50,7 +50,7 @@ func (b Backups) Make(name string) error {
 		return err
 	}
 	defer p.Close()
-	return p.Backup()
+	return p.Backup(b.host.writesInPlace(p.Location))
 }
 
 // Rollback moves the backup back to the path, or removes the entry if the path was missing.
@@ -64,7 +64,23 @@ func (b Backups) Rollback(name string) error {
 		return fmt.Errorf("nothing is set aside for %s", name)
 	}
 	b.host.log.Debug("put back", "path", name)
+	if b.host.writesInPlace(p.Location) {
+		return b.rollbackInPlace(p, old)
+	}
 	return p.Rollback(old)
+}
+
+// rollbackInPlace writes the content of a backup over that of the file at a path.
+func (b Backups) rollbackInPlace(p target.Target, old target.BackupFile) error {
+	f, info, err := old.Open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := b.host.WriteFile(p.PathName, f, Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}); err != nil {
+		return err
+	}
+	return p.RemoveBackup(old)
 }
 
 // Discard removes the backup if there is one.

@@ -73,10 +73,10 @@ var openFileShare = sync.OnceValue(func() int {
 
 // IsRetryable reports whether a file that could not be written in a batch may be written by
 // itself. The reasons are: the disk is full or too many files are open, which a commit changes;
-// the file system cannot do what a batch does; the effect is another than to write a file; or
-// there is a conflict.
+// the file system cannot do what a batch does; the file is written in place; the effect is another
+// than to write a file; or there is a conflict.
 func IsRetryable(err error) bool {
-	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) || IsConflict(err) {
+	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) || errors.Is(err, errInPlace) || IsConflict(err) {
 		return true
 	}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE} {

@@ -52,6 +52,7 @@ type machine struct {
 	progress        func(Progress)
 	output          func(of any, line string)
 	recordTemporary func(path string) (Temporary, error)
+	hold            func(path string) (Held, error)
 	texts           *sources.Texts
 	decrypt         func(name string, text []byte) ([]byte, error)
 	sums            *sources.Sums
@@ -101,6 +102,9 @@ type Options struct {
 	// RecordTemporary records a directory, by its path for the operating system, before it is
 	// made: if this process died, the directory would be left behind. Nil records nothing.
 	RecordTemporary func(path string) (Temporary, error)
+	// Hold begins the new content of a file that is written in place, by its path on the machine.
+	// Nil holds it where a dying process loses it.
+	Hold func(path string) (Held, error)
 }
 
 // New returns a host.
@@ -130,7 +134,10 @@ func New(o Options) *Host {
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(target.Sweeps)
-	m.recordTemporary, m.decrypt = o.RecordTemporary, o.Decrypt
+	m.recordTemporary, m.decrypt, m.hold = o.RecordTemporary, o.Decrypt, o.Hold
+	if m.hold == nil {
+		m.hold = HoldUnrecorded
+	}
 	m.progress, m.output, m.transport = o.Progress, o.Output, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }

@@ -35,6 +35,11 @@ type Temp struct {
 	// info describes the file once it is at the target, if the attributes were set after the
 	// content was written.
 	info Info
+	// inPlace is the reason why the content is written over that of the file at the target, "" if
+	// that file is replaced. Then held is the content so far, and attr the owner and mode.
+	inPlace string
+	held    Held
+	attr    Attr
 	// kept are the extended attributes of the file that it replaces; nil if it replaces none.
 	kept safepath.Xattrs
 }
@@ -51,12 +56,13 @@ func (h *Host) Create(name string, attr Attr) (*Temp, error) {
 // create is Create with open as the function that makes the file.
 func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, error) {
 	t, err := h.begin(name, func(t *Temp) (err error) {
-		if t.target, err = h.files.At(name); err == nil {
-			if err = open(t); err == nil {
-				t.readXattrs()
-			}
+		if t.target, err = h.files.At(name); err != nil {
+			return err
 		}
-		return err
+		if t.lookAtOld(); t.inPlace != "" {
+			return t.openHeld()
+		}
+		return open(t)
 	})
 	if err != nil {
 		return nil, err
@@ -90,6 +96,9 @@ func (t *Temp) at() target.Target { return t.h.targetAt(t.target, t.name) }
 // path returns the path of the temporary file for the operating system, or of the target if the
 // file is unnamed.
 func (t *Temp) path() string {
+	if t.held != nil {
+		return t.held.Name()
+	}
 	if t.temp == "" || t.target.Dir == nil {
 		return filepath.Join(t.h.root, t.name)
 	}
@@ -120,7 +129,7 @@ func (t *Temp) setAttr(attr Attr) error {
 	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
 		return &os.PathError{Op: "stat", Path: t.path(), Err: err}
 	}
-	t.info = safepath.InfoOf(&st)
+	t.attr, t.info = attr, safepath.InfoOf(&st)
 	t.info.Links = 1
 	own := t.info.UID != attr.UID || t.info.GID != attr.GID
 	if own {
@@ -141,18 +150,20 @@ func (t *Temp) setAttr(attr Attr) error {
 	return t.call("chmod", func() error { return unix.Fchmod(t.fd, mode) })
 }
 
-// readXattrs notes the extended attributes that the file is to have: those of the file at the target, or those of
-// [Host.WithXattrs].
-func (t *Temp) readXattrs() {
-	if t.kept = t.h.xattrs; t.kept != nil {
-		return
-	}
+// lookAtOld looks at the file at the target: can it be replaced, and which extended attributes does
+// it have? With [Host.WithXattrs] the file is to have others.
+func (t *Temp) lookAtOld() {
+	t.kept = t.h.xattrs
 	old, err := t.target.OpenXattrs()
 	if err != nil {
 		return // the target is missing
 	}
 	defer old.Close()
-	if old.Stat.Mode&unix.S_IFMT == unix.S_IFREG {
+	if t.inPlace = t.h.inPlaceReason(old); t.inPlace != "" {
+		t.kept = nil
+		return
+	}
+	if t.kept == nil && old.Stat.Mode&unix.S_IFMT == unix.S_IFREG {
 		var errs []error
 		t.kept, errs = old.Xattrs()
 		t.h.warnOfXattrs(t.name, errs)
@@ -225,6 +236,9 @@ func (t *Temp) file() *os.File {
 // close closes the file and the directory of the target.
 func (t *Temp) close() error {
 	defer t.target.Close()
+	if t.held != nil {
+		return t.held.Remove()
+	}
 	if t.f != nil {
 		return t.f.Close()
 	}
@@ -293,6 +307,9 @@ func (t *Temp) sync() error { return t.call("sync", func() error { return safepa
 
 // Commit moves the temporary file to the target, durably. If it fails, Discard must follow.
 func (t *Temp) Commit() error {
+	if t.inPlace != "" {
+		return t.commitInPlace()
+	}
 	if err := t.setCapabilities(); err != nil {
 		return err
 	}

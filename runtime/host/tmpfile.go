@@ -20,11 +20,13 @@ func (t *Temp) openUnnamed(dirs *safepath.DirectoryCache, mode uint32, isNew boo
 		return err
 	}
 	t.target = safepath.Location{Dir: d, Name: base}
+	if !isNew {
+		if t.lookAtOld(); t.inPlace != "" {
+			return errInPlace
+		}
+	}
 	if err := t.openIn(mode); err != nil {
 		return err
-	}
-	if !isNew {
-		t.readXattrs()
 	}
 	if t.temp == "" { // many files may wait, each in another directory
 		t.dirs, t.from, t.target.Dir = dirs, d, nil

@@ -46,27 +46,6 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 }
 
-// TestMountPoint: a file that is a mount point cannot be replaced.
-func TestMountPoint(t *testing.T) {
-	tally.Of(t, "a mount point as target", "the same").Add(1)
-	b := newBox(t)
-	b.root = mounted(t)
-	b.write("a", "old", 0o640)
-	b.write("over", "mounted", 0o600)
-	at := filepath.Join(b.root, "a")
-	if err := syscall.Mount(filepath.Join(b.root, "over"), at, "", syscall.MS_BIND, ""); err != nil {
-		t.Skipf("mount: %v", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(at, syscall.MNT_DETACH)) })
-	before := hosttest.Snapshot(t, b.root)
-	_, sum, err := b.run(cat(t, file("/a", "new")))
-	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(event.Failed))
-	require.ErrorIs(t, b.events[0].Err, syscall.EBUSY)
-	require.Equal(t, before, hosttest.Snapshot(t, b.root))
-	noLeftovers(t, b.root)
-}
-
 // TestUndoOfMountPoint: directories made by a run stay while a file system, empty or not, is mounted on them; that is
 // reported differently from failures.
 func TestUndoOfMountPoint(t *testing.T) {

@@ -60,6 +60,7 @@ type Work struct {
 	f        *os.File // nil until something is recorded
 	last     int
 	commands int // number of commands begun
+	held     int // number of files written in place
 	open     map[int]bool
 	round    int64
 	size     int64 // of the lines of this round, in bytes
@@ -255,10 +256,11 @@ func (l openWorkLine) number() int {
 	return l.Done
 }
 
-// CleanUp ends the commands and removes the directories that dead runs of any site left behind,
+// CleanUp ends the commands, removes the directories and completes the files that dead runs of any site left behind,
 // and warns of each. The lock of the directory must be held, so that none of these runs is alive.
 // The next run tries again what could not be ended or removed.
 func (s *Store) CleanUp() {
+	s.completeWrites()
 	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
 		if err != nil {

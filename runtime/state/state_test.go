@@ -93,7 +93,7 @@ func (b *box) begin(kind string) (*state.RecordWriter, *host.Host, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return run, host.New(host.Options{Root: b.root, Clock: b.clock, Effect: b.effect, BeforeChange: run.BeforeChange, Runner: b.runner}), nil
+	return run, host.New(host.Options{Root: b.root, Clock: b.clock, Effect: b.effect, BeforeChange: run.BeforeChange, Runner: b.runner, Hold: b.store().Work(run.ID()).Hold}), nil
 }
 
 // run converges a catalog, and returns its record. An error is that of the record, not of a resource.

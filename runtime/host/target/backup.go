@@ -18,8 +18,9 @@ const backupSuffix = ".ccm-old"
 func backupName(base string) string { return safepath.HiddenName(base, backupSuffix) }
 
 // Backup gives the file or symbolic link at the target a second name in its directory. If the
-// target is missing, a dangling link records that. An earlier backup stays.
-func (t Target) Backup() error {
+// target is missing, a dangling link records that. An earlier backup stays. With copy a file is
+// copied, because it is going to be written in place.
+func (t Target) Backup(copy bool) error {
 	if earlier, err := FindBackup(t.Location); err != nil || earlier.Exists() {
 		return safepath.PathError("lstat", t.PathName, err)
 	}
@@ -31,11 +32,13 @@ func (t Target) Backup() error {
 	if safepath.IsShared(&t.Dir.Stat) {
 		old.Name = safepath.RandomName(t.Name, backupSuffix)
 	}
-	switch info.Kind {
-	case safepath.Missing:
+	switch {
+	case info.Kind == safepath.Missing:
 		// A link to itself leads nowhere, whatever is made later.
 		err = t.Symlink(old.Name, old)
-	case safepath.Regular, safepath.Symlink:
+	case copy && info.Kind == safepath.Regular:
+		err = t.copyBackup(old, info)
+	case info.Kind == safepath.Regular || info.Kind == safepath.Symlink:
 		err = t.Effect("link", t.PathName, func() error {
 			return safepath.PathError("link", t.Real(old), unix.Linkat(t.Dir.FD, t.Name, old.Dir.FD, old.Name, 0))
 		})
@@ -101,6 +104,15 @@ type BackupFile struct {
 
 // Exists reports whether there is a backup.
 func (b BackupFile) Exists() bool { return b.info.Kind != safepath.Missing }
+
+// Open opens a backup that is a file.
+func (b BackupFile) Open() (*os.File, safepath.Info, error) {
+	fd, err := b.at.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, b.info, safepath.PathError("open", b.at.Path(), err)
+	}
+	return os.NewFile(uintptr(fd), b.at.Path()), b.info, nil
+}
 
 // FindBackup finds the backup of a place.
 //

@@ -1,0 +1,184 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// An ObstacleError says what keeps a path from being changed, and what to do about it.
+type ObstacleError struct {
+	text  string
+	errno error // of the system call that would fail
+}
+
+// Error implements error.
+func (e *ObstacleError) Error() string { return e.text }
+
+// Unwrap returns the errno of the system call that would fail.
+func (e *ObstacleError) Unwrap() error { return e.errno }
+
+// obstacle returns an ObstacleError.
+func obstacle(errno error, format string, args ...any) error {
+	return &ObstacleError{fmt.Sprintf(format, args...), errno}
+}
+
+// Obstacles looks for what keeps effects from happening, whoever tries, without trying: immutable
+// files, read-only mounts, files of the kernel and the like. The error says what to do about the
+// first one. Notes say of paths that are written in place, and why. An effect that cannot be judged,
+// because an earlier one is assumed at its path, has no obstacle.
+func (v *View) Obstacles(list ...PathEffect) (notes []string, err error) {
+	for _, p := range list {
+		if p.Unsure || p.Vague || p.Account != nil || p.OfSystem && v.root != "/" {
+			continue
+		}
+		if _, assumed := v.overlay.Assumed(p.Path); assumed {
+			continue
+		}
+		note, err := v.obstacleOf(p)
+		if err != nil {
+			return nil, err
+		}
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes, nil
+}
+
+// obstacleOf is Obstacles for one effect.
+func (v *View) obstacleOf(p PathEffect) (note string, err error) {
+	at, dir, err := v.nearest(p.Path)
+	if err != nil {
+		return "", nil // the effect itself reports it
+	}
+	defer dir.Close()
+	if dir != at.Dir { // a directory above the path is missing
+		return "", v.directoryObstacle(p, dir)
+	}
+	d, err := at.OpenPath()
+	if err != nil {
+		return "", v.directoryObstacle(p, dir)
+	}
+	defer d.Close()
+	kind := safepath.InfoOf(&d.Stat).Kind
+	if p.Kind == Directory && (kind != Directory || p.Attr == nil) {
+		return "", nil
+	}
+	c := d.Constraint()
+	stays := p.Kind == kind && (p.Kept || kind == Directory) // only its owner or mode changes
+	switch {
+	case c.OfKernel && p.Kind == Missing:
+		return "", obstacle(unix.EPERM, "%s cannot be removed: the kernel provides it", p.Path)
+	case c.OfKernel && isBelow(at.Path(), "/proc/sys") && v.root == "/" && !stays:
+		setting := strings.ReplaceAll(strings.TrimPrefix(at.Path(), "/proc/sys/"), "/", ".")
+		return "", obstacle(unix.EPERM, "%s is a kernel setting: std.sysctl sets it, after a boot too (sysctl { %q, value = ... })", p.Path, setting)
+	case c.ReadOnly:
+		return "", v.readOnly(p.Path, at.Path())
+	case c.Mounted && p.Kind == Missing:
+		return "", obstacle(unix.EBUSY, "%s is a mount point, which cannot be removed (umount %s)", p.Path, p.Path)
+	case c.Immutable:
+		return "", obstacle(unix.EPERM, "%s is immutable (chattr -i %s)", p.Path, p.Path)
+	case c.AppendOnly:
+		return "", obstacle(unix.EPERM, "%s is append-only (chattr -a %s)", p.Path, p.Path)
+	case stays:
+		return "", nil
+	}
+	if kind == Regular && p.Kind == Regular {
+		if reason := v.inPlaceReason(d); reason != "" {
+			return "in place, because " + reason, nil
+		}
+	}
+	return "", v.directoryObstacle(p, dir)
+}
+
+// nearest returns the place of a path, and the directory in which an entry has to be made for it: that of the path, or
+// the nearest one above it that exists. The caller closes the directory.
+func (v *View) nearest(name string) (at safepath.Location, dir *safepath.Handle, err error) {
+	if at, err = v.files.At(name); err == nil {
+		return at, at.Dir, nil
+	}
+	for above := filepath.Dir(name); safepath.IsMissing(err); above = filepath.Dir(above) {
+		if dir, err = v.files.Directory(above); err == nil || above == "/" {
+			break
+		}
+	}
+	return at, dir, err
+}
+
+// directoryObstacle returns what keeps entries of a directory from being made, replaced or removed.
+func (v *View) directoryObstacle(p PathEffect, dir *safepath.Handle) error {
+	if _, assumed := v.overlay.Assumed(dir.Path); assumed {
+		return nil
+	}
+	c := dir.Constraint()
+	switch {
+	case c.OfKernel:
+		return obstacle(unix.EPERM, "%s cannot be created or removed: the kernel provides what is in %s", p.Path, dir.Path)
+	case c.ReadOnly:
+		return v.readOnly(p.Path, dir.Path)
+	case c.Immutable:
+		return obstacle(unix.EPERM, "%s is in an immutable directory (chattr -i %s)", p.Path, dir.Path)
+	case c.AppendOnly:
+		return obstacle(unix.EPERM, "%s is in an append-only directory (chattr -a %s)", p.Path, dir.Path)
+	}
+	if uid, _ := safepath.Self(); uid == 0 {
+		if err := dir.MayWrite(); err != nil {
+			return obstacle(err, "root may not write in %s: %v (a user namespace, a missing capability, or root_squash of NFS)", dir.Path, err)
+		}
+	}
+	if v.IsPlan() && p.Kind != Missing {
+		return v.roomFor(p, dir)
+	}
+	return nil
+}
+
+// roomFor returns an error if the file system has no room for an effect. A run finds out by trying.
+func (v *View) roomFor(p PathEffect, dir *safepath.Handle) error {
+	free, another, ok := dir.Room()
+	need := uint64(1)
+	if p.Content != nil {
+		need = max(need, uint64(len(*p.Content)))
+	}
+	switch {
+	case !ok:
+		return nil
+	case !another:
+		return obstacle(unix.ENOSPC, "the file system of %s can hold no more files (df -i %s)", dir.Path, dir.Path)
+	case free < need:
+		return obstacle(unix.ENOSPC, "the file system of %s is full: %s free, %s needed (df %s)", dir.Path, bytesize.Format(int64(free)), bytesize.Format(int64(need)), dir.Path)
+	}
+	return nil
+}
+
+// readOnly returns the error that a path is on a read-only mount.
+func (v *View) readOnly(name, real string) error {
+	point := v.mountPointOf(real)
+	return obstacle(unix.EROFS, "%s is on a read-only mount, %s (mount -o remount,rw %s)", name, point, point)
+}
+
+// mountPointOf returns the mount point above or at a path, as the operating system sees both.
+func (v *View) mountPointOf(real string) string {
+	real = filepath.Join(v.root, real)
+	text, _ := os.ReadFile("/proc/self/mountinfo")
+	point := "/"
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 4 {
+			if at := unescapeMount(words[4]); isBelow(real, at) && len(at) >= len(point) {
+				point = at
+			}
+		}
+	}
+	return point
+}
+
+// isBelow reports whether a path is a directory or below it.
+func isBelow(name, dir string) bool {
+	return name == dir || dir == "/" || strings.HasPrefix(name, dir+"/")
+}

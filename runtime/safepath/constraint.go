@@ -1,0 +1,24 @@
+package safepath
+
+import "golang.org/x/sys/unix"
+
+// A Constraint is what keeps a file or directory from being changed, whoever tries.
+type Constraint struct {
+	// Mounted says that it is a mount point itself: nothing can get its place by a rename.
+	Mounted bool
+	// ReadOnly says that it is on a read-only mount.
+	ReadOnly bool
+	// Immutable and AppendOnly are the flags of chattr(1).
+	Immutable, AppendOnly bool
+	// OfKernel says that the kernel generates its content (proc(5), sysfs(5)).
+	OfKernel bool
+}
+
+// IsMountPoint reports whether the open file is a mount point.
+func (d *Handle) IsMountPoint() bool { return isMountRoot(d.FD) }
+
+// IsOfKernel reports whether the kernel generates the content of the open file.
+func (d *Handle) IsOfKernel() bool {
+	var fs unix.Statfs_t
+	return unix.Fstatfs(d.FD, &fs) == nil && holdsKernelFiles(&fs)
+}
