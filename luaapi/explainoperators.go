@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"fmt"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -150,11 +151,11 @@ func (x *explainer) key(args []string) {
 
 // constructorKey returns the key of a table constructor that is nil or not a number; nil if that is
 // not known. The fields are set one after the other, each with an instruction.
-func (x *explainer) constructorKey(t *ast.TableExpr) (key ast.Expr) {
+func (x *explainer) constructorKey(t *ast.TableExpr) ast.Expr {
 	if x.fn == nil {
 		return nil
 	}
-	var keys []ast.Expr
+	var keys, wrong []ast.Expr
 	for _, f := range t.Fields {
 		if _, constant := f.Key.(*ast.StringExpr); f.Key != nil && !constant {
 			keys = append(keys, f.Key)
@@ -166,14 +167,17 @@ func (x *explainer) constructorKey(t *ast.TableExpr) (key ast.Expr) {
 		}
 		v := x.value(int(code) & 0x1ff)
 		if n, ok := v.(lua.LNumber); v == lua.LNil || ok && n != n {
-			if key != nil {
-				return nil // the keys were in the same register
-			}
-			key = keys[0]
+			wrong = append(wrong, keys[0])
 		}
 		keys = keys[1:]
 	}
-	return key
+	if len(wrong) > 1 { // they were in the same register
+		wrong = slices.DeleteFunc(wrong, func(e ast.Expr) bool { return x.eval(e) != lua.LNil })
+	}
+	if len(wrong) != 1 {
+		return nil
+	}
+	return wrong[0]
 }
 
 // blame reports that the value v of expr is not of the wanted kind.

@@ -263,6 +263,16 @@ local list = {
   [n] = 2, --> 4: the key 'n' of the table is nil
 }
 ---
+local n, t, u = nil, {}, { name = "x" }
+local function list()
+  return {
+    [u.name] = 3,
+    [t.name] = 2, --> 6: the key 'name' of the table is nil
+    [t] = 3,
+  }
+end
+list()
+---
 local o = setmetatable({}, { __index = function(_, k) if k == "a" then return function(o) return o end end end })
 o
   :a()
