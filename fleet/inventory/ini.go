@@ -23,7 +23,7 @@ func (inv *Inventory) readINI(file string, text []byte) error {
 		if m := section().FindStringSubmatch(line); m != nil {
 			g, kind = inv.group(m[1], at), m[2]
 			if kind != "vars" {
-				g.defined = true
+				g.define(inv)
 			}
 			if kind != "" && kind != "vars" && kind != "children" {
 				return fmt.Errorf("%s: want [%s], [%[2]s:vars] or [%[2]s:children], got %q", at, m[1], line)
@@ -64,8 +64,11 @@ func (inv *Inventory) childLine(g *group, line, at string) error {
 	if err != nil || len(words) != 1 {
 		return fmt.Errorf("%s: want the name of a group, got %q", at, line)
 	}
-	inv.group(words[0], at)
-	g.addChild(words[0])
+	if child := inv.group(words[0], at); child.defined {
+		g.addChild(child.name)
+	} else {
+		child.parents = append(child.parents, g)
+	}
 	return nil
 }
 

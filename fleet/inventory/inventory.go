@@ -22,7 +22,7 @@ type Inventory struct {
 	groups map[string]*group
 	hosts  map[string]*host
 	order  []string // of hosts, by first mention
-	names  []string // of groups, by first mention
+	names  []string // of groups, in the order of their definitions
 }
 
 // A group is hosts and other groups.
@@ -31,6 +31,7 @@ type group struct {
 	hosts, children []string
 	vars, files     variables // of the inventory, and of group_vars
 	defined         bool      // not only named as the child of another
+	parents         []*group  // that named it as a child before it was defined
 	at              string    // place of the first mention
 }
 
@@ -67,8 +68,8 @@ type Check func(path string, runs bool) error
 // Read reads inventories, each a file or a directory of files. Later ones take precedence.
 func Read(ctx context.Context, paths []string, check Check) (*Inventory, error) {
 	inv := &Inventory{groups: make(map[string]*group), hosts: make(map[string]*host)}
-	inv.group("all", "").defined = true
-	inv.group("ungrouped", "").defined = true
+	inv.group("all", "").define(inv)
+	inv.group("ungrouped", "").define(inv)
 	var varDirs []string // directories in which group_vars and host_vars may lie
 	for _, path := range paths {
 		files, dir, err := filesOf(path)
@@ -178,7 +179,6 @@ func (inv *Inventory) group(name, at string) *group {
 	if g == nil {
 		g = &group{name: name, at: at, vars: make(variables), files: make(variables)}
 		inv.groups[name] = g
-		inv.names = append(inv.names, name)
 	}
 	return g
 }
@@ -198,6 +198,18 @@ func (inv *Inventory) host(name, at string) (*host, error) {
 		inv.order = append(inv.order, name)
 	}
 	return h, nil
+}
+
+// define marks a group as defined. It becomes the last child of those that named it before, as in Ansible.
+func (g *group) define(inv *Inventory) {
+	if g.defined {
+		return
+	}
+	g.defined = true
+	inv.names = append(inv.names, g.name)
+	for _, parent := range g.parents {
+		parent.addChild(g.name)
+	}
 }
 
 func (g *group) add(host string)       { g.hosts = append(g.hosts, host) }

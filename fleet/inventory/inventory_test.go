@@ -2,7 +2,10 @@ package inventory_test
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -123,10 +126,10 @@ func TestPatterns(t *testing.T) {
 		}
 		require.Equal(t, want, strings.Join(names, " "), patterns)
 	}
-	// As ansible 2.18 has it with --list-hosts.
+	// As ansible-core 2.14 lists them with --list-hosts.
 	inv, err = read(t, write(t, map[string]string{"hosts": "b\n[web]\na\nb\n[site:children]\nnested\nweb\n[site]\nd\n[nested]\nc\n[db]\na\n"}), "hosts")
 	require.NoError(t, err)
-	for pattern, want := range map[string]string{"web[0]": "a", "web[1]": "b", "site[0]": "d", "site[1]": "c", "site[-1]": "b", "*b*[0]": "a", "all[0]": "d"} {
+	for pattern, want := range map[string]string{"web[0]": "a", "web[1]": "b", "site[0]": "d", "site[1]": "a", "site[-1]": "c", "*b*[0]": "a", "all[0]": "d"} {
 		list, err := inv.Select([]string{pattern})
 		require.NoError(t, err)
 		require.Equal(t, want, list[0].Name, pattern)
@@ -356,4 +359,54 @@ func FuzzYAML(f *testing.F) {
 			_, _ = inv.Select([]string{"all:!x"})
 		}
 	})
+}
+
+// The hosts that a pattern with a position selects are those of Ansible, in inventories with random groups.
+func TestPositionsAsInAnsible(t *testing.T) {
+	if _, err := exec.LookPath("ansible"); err != nil {
+		t.Skip("ansible is not installed; TestPatterns has a table of its results")
+	}
+	inventories := 2 // ansible takes seconds for each pattern
+	if os.Getenv("CCM_TEST_NIGHTLY") != "" {
+		inventories = 40
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range inventories {
+		var text strings.Builder
+		groups := []string{"web", "db", "site", "zone"}
+		random.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
+		text.WriteString("h3\n")
+		for i, g := range groups {
+			fmt.Fprintf(&text, "[%s]\n", g)
+			for range 1 + random.IntN(4) {
+				fmt.Fprintf(&text, "h%d\n", random.IntN(9))
+			}
+			if i > 0 && random.IntN(2) == 0 { // of groups further up, so that none is its own parent
+				fmt.Fprintf(&text, "[%s:children]\n%s\n", groups[i-1], g)
+			}
+		}
+		dir := write(t, map[string]string{"hosts": text.String()})
+		inv, err := read(t, dir, "hosts")
+		require.NoError(t, err)
+		for _, pattern := range []string{"site[0]", "zone[1:]", "all[2]", "*e*[0]"} {
+			want := strings.Fields(strings.ReplaceAll(ansibleHosts(t, dir, pattern), "hosts", ""))
+			var got []string
+			if list, err := inv.Select([]string{pattern}); err == nil {
+				for _, h := range list {
+					got = append(got, h.Name)
+				}
+			}
+			require.ElementsMatch(t, want, got, "%s in\n%s", pattern, text.String())
+		}
+	}
+}
+
+// ansibleHosts returns the hosts that ansible --list-hosts prints.
+func ansibleHosts(t *testing.T, dir, pattern string) string {
+	cmd := exec.Command("ansible", "-i", "hosts", pattern, "--list-hosts")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	_, hosts, _ := strings.Cut(string(out), ":\n")
+	return hosts
 }

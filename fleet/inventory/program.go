@@ -125,7 +125,7 @@ func (inv *Inventory) jsonGroup(at, name string, raw json.RawMessage) error {
 		return fmt.Errorf("%s: group %s: %w", at, name, err)
 	}
 	g := inv.group(name, at)
-	g.defined = true
+	g.define(inv)
 	for _, h := range parts.Hosts {
 		if _, err := inv.host(h, at); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (inv *Inventory) jsonGroup(at, name string, raw json.RawMessage) error {
 		g.add(h)
 	}
 	for _, c := range parts.Children {
-		inv.group(c, at).defined = true // programs name groups that are empty
+		inv.group(c, at).define(inv) // programs name groups that are empty
 		g.addChild(c)
 	}
 	g.vars.addJSON(parts.Vars, at)

@@ -111,7 +111,7 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 // group reads a group, and the groups below it.
 func (y *yamlFile) group(inv *Inventory, name string, key, n *yaml.Node) error {
 	g := inv.group(name, y.at(key))
-	g.defined = true
+	g.define(inv)
 	return y.each(n, "hosts, vars or children of a group", func(part string, key, value *yaml.Node) error {
 		switch part {
 		case "vars":
