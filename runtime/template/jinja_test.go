@@ -2,6 +2,7 @@ package template
 
 import (
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,6 +81,7 @@ func TestJinjaIsPython(t *testing.T) {
 		{text: "{{ 'a' % x }}", fail: `/site/t.conf:1: format: more values than conversions in "a"`},
 		{text: "{{ '%(zz)s' % d }}", fail: `/site/t.conf:1: format: no value "zz"`},
 		{text: "{{ '%99999s' % x }}", fail: "/site/t.conf:1: format: want widths of at most 10000"},
+		{text: "{{ '" + strings.Repeat("%(k)9999s", 7000) + "'|format(k=1) }}", fail: "is the limit"},
 		{text: "{% set a, b = l %}", fail: "want 2 values, got 3"},
 		{text: "{% set a, 1 = l %}", fail: "/site/t.conf:1:"},
 	} {

@@ -213,7 +213,9 @@ func (r *rendering) format(text string, args []*exec.Value, named *exec.Value) s
 		default:
 			r.throw(fmt.Errorf("format: unknown conversion %q", text[m[0]:m[1]]))
 		}
-		r.checkRoom(1, b.Len()/(used+1))
+		if b.Len() > maxOutput {
+			r.throw(errTooLong)
+		}
 	}
 	if used < len(args) && !byName {
 		r.throw(fmt.Errorf("format: more values than conversions in %q", text))
