@@ -434,6 +434,7 @@ func TestAgentRequests(t *testing.T) {
 
 // Cancel and the end of the context work like Ctrl-C: the present resource is finished.
 func TestAgentCancel(t *testing.T) {
+	long(t)
 	w := newAgentWorld(t)
 	script, began := filepath.Join(w.dir, "site.lua"), filepath.Join(w.dir, "began")
 	require.NoError(t, os.WriteFile(script, []byte(fmt.Sprintf("exec { 'slow', command = \"sh -c 'touch %s; sleep 1; touch %s.end'\" }\n", began, began)+w.file("c", "c")), 0o644))
@@ -675,6 +676,7 @@ func TestAgentCommand(t *testing.T) {
 
 // If an agent is killed during a run, the run goes on, and the next agent waits for it.
 func TestAgentKilledInRun(t *testing.T) {
+	long(t)
 	tries := tally.Of(t, "kills of the agent in the middle of a run", "the run ends by itself, the next agent waits for it and runs again")
 	w := newAgentWorld(t)
 	config, script, began := filepath.Join(w.dir, "agent.yaml"), filepath.Join(w.dir, "site.lua"), filepath.Join(w.dir, "began")

@@ -211,6 +211,7 @@ func TestFiftyAtOnce(t *testing.T) {
 // TestTwoRunsAtOnce: one of two runs with a state directory gets the lock. The other names the holder, or waits for
 // it if it may.
 func TestTwoRunsAtOnce(t *testing.T) {
+	long(t)
 	tally.Of(t, "two runs at once, then five that wait, then one after a killed run",
 		"one gets the lock, the other names its pid, command and start; who waits goes on; the lock of a killed run is free").Add(8)
 	t.Parallel()

@@ -19,6 +19,7 @@ import (
 // TestDamagedFiles damages each file of a state directory in several ways. Every command still works, except for the
 // data of that file, and replaced contents can always be restored.
 func TestDamagedFiles(t *testing.T) {
+	long(t)
 	tries := tally.Of(t, "damaged state files: empty, zeros, half, other JSON, junk; ten commands each",
 		"a warning, a copy set aside, what is good is used, what was overwritten can be had back")
 	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-") // in memory if possible, because it syncs often

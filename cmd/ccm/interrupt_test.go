@@ -56,6 +56,7 @@ func stubborn(file string) string {
 
 // The second signal ends a run and the processes that it has started, whatever it is blocked in.
 func TestSecondSignalEnds(t *testing.T) {
+	long(t)
 	tries := tally.Of(t, "two signals while a run waits for a server, a command, a guard, a check, a script, its input or who reads its report", "it exits with 130, and its commands are gone")
 	dir := t.TempDir()
 	marker := filepath.Join(dir, "began")
@@ -179,6 +180,7 @@ func TestTimeoutOfSource(t *testing.T) {
 
 // The next run, of any site, ends the processes that a killed run has left, and no others.
 func TestCommandsLeftBehind(t *testing.T) {
+	long(t)
 	tries := tally.Of(t, "`kill -9` of a run whose command goes on: stubborn, without a shell, a child alone, with a daemon", "the next run of another site ends the command, and not the daemon")
 	dir, state := t.TempDir(), t.TempDir()
 	marker := filepath.Join(dir, "began")

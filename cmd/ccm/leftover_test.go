@@ -20,6 +20,7 @@ import (
 // If a run dies at any step of unpacking an archive, the next run removes the leftovers, even a run of another site.
 // A further run of its own site unpacks the archive.
 func TestArchiveLeavesNothing(t *testing.T) {
+	long(t)
 	body := hosttest.TarGzip(t, hosttest.Dir("bin", 0o755), hosttest.File("bin/app", "app 1"), hosttest.Dir("closed", 0o500), hosttest.File("closed/x", "x"))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
 	defer s.Close()

@@ -13,6 +13,7 @@ import (
 // A file system that is mounted below a directory, of another device or by mount --bind, is neither purged nor
 // removed.
 func TestMountsAreLeftAlone(t *testing.T) {
+	long(t)
 	const mounts = `mkdir -p d/device d/sub/bind d/other bound tree; echo mine > bound/precious; echo x > d/other/x; echo y > tree/keep; echo f > single; echo g > d/single
 		mount -t tmpfs tmpfs d/device; echo mine > d/device/precious; mount --bind bound d/sub/bind; mount --bind single d/single
 		%s

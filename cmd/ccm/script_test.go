@@ -32,6 +32,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// long skips a test that takes seconds in make test. Scripts say [short] skip.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test-all runs it")
+	}
+}
+
 // A laterClock is an hour ahead, as on a machine on which nothing has happened for an hour.
 type laterClock struct{ host.RealClock }
 

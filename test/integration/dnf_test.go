@@ -97,6 +97,7 @@ func TestDnfUnknown(t *testing.T) {
 // Versions are ordered as by rpm: an epoch is higher than 1.5, a tilde is lower than nothing. A wanted version need
 // not have the epoch.
 func TestDnfOrder(t *testing.T) {
+	nightly(t)
 	l := boot(t, rhel)
 	for _, x := range []struct{ ensure, does, evr string }{
 		{"1:0.9~rc1", "Installed version 1:0.9~rc1", "1:0.9~rc1-1.lab"},

@@ -278,7 +278,7 @@ func requireDiff(t *testing.T, e report.Event, have, want string) {
 var unwatched = []string{
 	"/var/cache/apt", "/var/cache/dnf", "/var/lib/dnf", "/var/log/dnf*", "/var/log/hawkey*",
 	"/srv/ccm-lab/rpm/*.rpm", // dnf stores the digest of a local package in an attribute of the file
-	"/var/lib/rpm/rpmdb.sqlite-*", "/run/log/journal", "/run/systemd/journal", "/run/systemd/units",
+	"/var/lib/rpm/rpmdb.sqlite-*", "/run/log/journal", "/run/systemd/journal", "/run/systemd/units", "/run/systemd/users",
 }
 
 // census lists all files that were written since the boot of the lab, with their times.

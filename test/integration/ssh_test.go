@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,7 +29,9 @@ type sshLab struct {
 	settings []string // further lines of sshd's configuration
 }
 
+// newSSHLab starts sshd. The test runs in parallel with others.
 func newSSHLab(t *testing.T, settings ...string) *sshLab {
+	t.Parallel()
 	for _, name := range []string{"ssh", "ssh-keygen", "/usr/sbin/sshd"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("there is no %s", name)
@@ -42,10 +45,7 @@ func newSSHLab(t *testing.T, settings ...string) *sshLab {
 	for _, key := range []string{"hostkey", "key"} {
 		require.NoError(t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", dir+"/"+key).Run())
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	l.port = listener.Addr().(*net.TCPAddr).Port
-	require.NoError(t, listener.Close())
+	l.port = freePort(t)
 	pub, err := os.ReadFile(dir + "/hostkey.pub")
 	require.NoError(t, err)
 	l.write("known", fmt.Sprintf("[127.0.0.1]:%d %s", l.port, pub))
@@ -55,9 +55,30 @@ func newSSHLab(t *testing.T, settings ...string) *sshLab {
 	return l
 }
 
+// lastPort is the port that freePort returned last.
+var lastPort atomic.Int32
+
+// freePort returns a free port, each one once. It is below those that the system gives to connections, so that nothing
+// else gets it before sshd listens.
+func freePort(t *testing.T) int {
+	for range 4000 {
+		port := 20_000 + int(lastPort.Add(1))
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			require.NoError(t, l.Close())
+			return port
+		}
+	}
+	require.FailNow(t, "no free port")
+	return 0
+}
+
+// write writes a file in the directory.
 func (l *sshLab) write(name, text string) {
 	path := filepath.Join(l.dir, name)
 	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	// A process that is started meanwhile would hold a script open for writing, and the script could not be executed.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(l.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
@@ -400,7 +421,7 @@ func TestSSHConnectionCut(t *testing.T) {
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { _, err := os.Stat(l.dir + "/begun"); return err == nil }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(l.dir + "/begun"); return err == nil }, patience, 20*time.Millisecond)
 	require.NoError(t, exec.Command("sh", "-c", fmt.Sprintf("kill -9 $(ss -tnpH 'sport = :%d' | grep -o 'pid=[0-9]*' | cut -d= -f2)", l.port)).Run())
 	_ = cmd.Wait()
 	require.Equal(t, 5, cmd.ProcessState.ExitCode(), out.String())
@@ -408,7 +429,7 @@ func TestSSHConnectionCut(t *testing.T) {
 	require.Eventually(t, func() bool {
 		text, _ := l.run("one", "--", "history")
 		return strings.Contains(text, "interrupted")
-	}, 20*time.Second, 500*time.Millisecond)
+	}, patience, 500*time.Millisecond)
 	require.NoFileExists(t, l.dir+"/third")
 }
 
