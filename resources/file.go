@@ -53,6 +53,14 @@ type File struct {
 	// SpecialBits allows a mode above 0777 such as "2775", which sets setuid (4), setgid
 	// (2) or sticky (1).
 	SpecialBits bool `ccm:"special_bits"`
+	// Links says what becomes of a symbolic link in the place of the file or directory: refuse fails,
+	// follow manages what the link leads to, and replace puts the file in the place of the link. A
+	// link of another user is followed only to files of that user.
+	Links FileLinks `ccm:"links,default=refuse"`
+	// HardLinks says what becomes of the other names of a file with several hard links, when its
+	// content changes. With replace they keep the old content; with keep the file is written in
+	// place, so that all names have the new one.
+	HardLinks FileHardLinks `ccm:"hardlinks,default=replace"`
 	// Check is a command that looks at the new content before it gets its place,
 	// such as "sshd -t -f %s". %s stands for a file that holds it, in the same
 	// directory and with the same owner and mode. A line is split into words as a
@@ -89,6 +97,31 @@ const (
 // Values implements schema.Enum.
 func (FileEnsure) Values() []string { return []string{"present", "absent", "directory", "existing"} }
 
+// A FileLinks is a desired value of links.
+type FileLinks string
+
+// The values of FileLinks.
+const (
+	LinksRefuse  FileLinks = "refuse"
+	LinksFollow  FileLinks = "follow"
+	LinksReplace FileLinks = "replace"
+)
+
+// Values implements schema.Enum.
+func (FileLinks) Values() []string { return []string{"refuse", "follow", "replace"} }
+
+// A FileHardLinks is a desired value of hardlinks.
+type FileHardLinks string
+
+// The values of FileHardLinks.
+const (
+	HardLinksReplace FileHardLinks = "replace"
+	HardLinksKeep    FileHardLinks = "keep"
+)
+
+// Values implements schema.Enum.
+func (FileHardLinks) Values() []string { return []string{"replace", "keep"} }
+
 // FileState is the entry at a path, compared with the desired file.
 type FileState struct {
 	Kind     host.FileKind
@@ -99,6 +132,8 @@ type FileState struct {
 	MTime time.Time
 	// Target is the target of a symbolic link.
 	Target string
+	// Followed is the path to which a followed symbolic link leads; "" if there is none.
+	Followed string
 	// Owner and Group are the names of UID and GID; empty if they are as desired.
 	Owner, Group string
 	// Checksum is the SHA-256 of the content in hexadecimal; empty if there is no file, if the
@@ -234,11 +269,17 @@ func (f File) MayPrefetch() bool { return f.Source == nil || !fetch.IsURL(*f.Sou
 // anything, and names of owners depend on two files.
 func (f File) Bounds() (path string, looks, acts bool) {
 	acts = !f.Parents && f.Ensure != FileDirectory && f.Ensure != FileExisting && !f.Force && len(f.Check)+len(f.CheckAfter) == 0 && f.Name != "/etc/passwd" && f.Name != "/etc/group"
+	if f.Links == LinksFollow { // which may lead anywhere
+		return f.Name, false, false
+	}
 	return f.Name, f.Source == nil && len(f.CheckAfter) == 0, acts
 }
 
 // ConfinedTo implements resource.EffectBound.
 func (f File) ConfinedTo() (paths []string, tree bool) {
+	if f.Links == LinksFollow { // which may lead anywhere
+		return nil, false
+	}
 	return []string{f.Name}, f.Ensure == FileAbsent && f.Force
 }
 

@@ -12,13 +12,18 @@ import (
 
 // Decide implements resource.Spec.
 func (f File) Decide(have FileState) resource.Decision {
+	if have.Followed != "" {
+		f.Name = have.Followed
+	}
 	switch {
 	case f.Ensure == FileAbsent:
 		return f.decideAbsent(have)
 	case f.Ensure == FileExisting && have.Kind == host.Missing:
 		return resource.Decision{Err: errors.New("want a file or a directory that exists already, found nothing")}
+	case have.Kind == host.Symlink && f.Links == LinksReplace:
+		return f.decideReplaceLink(have)
 	case have.Kind == host.Symlink:
-		return resource.Decision{Err: fmt.Errorf("want %s, found a symbolic link to %s, which is not followed", f.wanted(), have.Target)}
+		return resource.Decision{Err: fmt.Errorf("want %s, found a symbolic link to %s, which is not followed (%s)", f.wanted(), have.Target, f.linksHint())}
 	case f.Ensure == FileExisting && have.Kind == host.Directory:
 	case have.Kind != host.Missing && have.Kind != f.wanted():
 		return resource.Decision{Err: fmt.Errorf("want %s, found %s, which is not replaced", f.wanted(), have.Kind)}
@@ -29,6 +34,25 @@ func (f File) Decide(have FileState) resource.Decision {
 		}
 	}
 	return f.decidePresent(have)
+}
+
+// linksHint names the ways to deal with a symbolic link.
+func (f File) linksHint() string {
+	if f.Ensure != FilePresent {
+		return `links = "follow" manages what it leads to`
+	}
+	return `links = "follow" manages what it leads to, links = "replace" puts the file in its place`
+}
+
+// decideReplaceLink decides to put the file in the place of a symbolic link.
+func (f File) decideReplaceLink(have FileState) resource.Decision {
+	link := have.Target
+	have.Kind = host.Missing
+	d := f.decidePresent(have)
+	d.Diff[0].Have = "link to " + link
+	d.Actions = nil
+	d.AddAction("Store", "replaced the symbolic link by the file")
+	return d
 }
 
 // wanted returns the desired kind.
@@ -141,7 +165,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 
 // effect returns the effect at the path.
 func (f File) effect(have FileState) host.PathEffect {
-	p := host.PathEffect{Path: f.Name, Kind: f.wanted()}
+	p := host.PathEffect{Path: f.Name, Kind: f.wanted(), KeepsHardLinks: f.HardLinks == HardLinksKeep}
 	if f.Ensure == FileExisting {
 		p.Kind = have.Kind
 	}

@@ -125,7 +125,7 @@ func TestFileExisting(t *testing.T) {
 	}
 	for kind, message := range map[host.FileKind]string{
 		host.Missing: "want a file or a directory that exists already, found nothing",
-		host.Symlink: "want a file, found a symbolic link to /g, which is not followed",
+		host.Symlink: "want a file, found a symbolic link to /g, which is not followed (links = \"follow\" manages what it leads to)",
 		host.Special: "want a file, found a special file, which is not replaced",
 	} {
 		require.EqualError(t, mode.Decide(FileState{Kind: kind, Target: "/g"}).Err, message)

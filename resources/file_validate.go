@@ -50,6 +50,12 @@ func (f File) Validate() error {
 	if err := f.checkCommands(); err != nil {
 		errs = append(errs, err)
 	}
+	if f.Links == LinksReplace && f.Ensure != FilePresent {
+		errs = append(errs, wrong("links", "replace goes with ensure present: want refuse or follow"))
+	}
+	if f.Links == LinksFollow && f.Ensure == FileAbsent {
+		errs = append(errs, wrong("links", "with ensure absent the link itself is removed: follow goes with the others"))
+	}
 	if f.Force && f.Ensure != FileAbsent {
 		errs = append(errs, wrong("force", "goes only with ensure absent"))
 	}

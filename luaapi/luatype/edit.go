@@ -79,7 +79,11 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 		}
 		return s, err
 	case info.Kind == host.Symlink:
-		return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed", path)
+		to, err := v.LinkEnd(path)
+		if err != nil {
+			return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (%w)", path, err)
+		}
+		return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (path = %q edits what it leads to)", path, to)
 	case info.Kind != host.Regular:
 		return nil, fmt.Errorf("want a file to edit at %s, found %s", path, info.Kind)
 	}

@@ -70,6 +70,9 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 	if !want.Validation().IsGiven() || want.Content == nil && want.Source == nil {
 		return caveat, nil
 	}
+	if want, err = resolved(v, want); err != nil {
+		return caveat, err
+	}
 	info, _, same, err := p.look(ctx, v, want)
 	if err != nil || same || !want.ManagesContent(info.Kind) {
 		return caveat, err

@@ -30,11 +30,21 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	if err != nil {
 		return have, err
 	}
+	if info.Kind == host.Symlink && want.Links == resources.LinksFollow {
+		if want, err = followed(v, want); err != nil {
+			return have, err
+		}
+		have, err = p.Status(ctx, v, want)
+		have.Followed = want.Name
+		return have, err
+	}
 	have = resources.FileState{Kind: info.Kind, UID: info.UID, GID: info.GID, Mode: info.Mode, Size: info.Size}
 	switch {
 	case info.Kind == host.Symlink:
-		have.Target, err = v.Readlink(want.Name)
-		return have, err
+		if have.Target, err = v.Readlink(want.Name); err != nil || want.Links != resources.LinksReplace {
+			return have, err
+		}
+		info = host.Info{} // nothing of the link stays
 	case want.Ensure == resources.FileAbsent && info.Kind == host.Missing:
 		if want.ValidationAfter().IsGiven() {
 			have.CheckAfterPending, err = v.HasBackup(want.Name)
@@ -64,6 +74,9 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 			return have, err
 		}
 	}
+	if have.Kind == host.Symlink && !want.ManagesContent(host.Missing) {
+		return have, nil
+	}
 	if want.Ensure != resources.FilePresent || info.Kind != host.Missing && info.Kind != host.Regular {
 		return have, nil
 	}
@@ -77,6 +90,34 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		return have, p.compareSource(ctx, v, want, source, same, &have)
 	}
 	return have, p.compareContent(ctx, v, want, same, &have)
+}
+
+// followed returns the desired file at the path to which the symbolic link at its path leads.
+func followed(v *host.View, want resources.File) (resources.File, error) {
+	to, err := v.LinkEnd(want.Name)
+	want.Name, want.Links = to, resources.LinksRefuse
+	return want, err
+}
+
+// resolved returns the desired file at the path to which a followed symbolic link leads, if there is one.
+func resolved(v *host.View, want resources.File) (resources.File, error) {
+	if want.Links != resources.LinksFollow {
+		return want, nil
+	}
+	info, err := v.Lstat(want.Name)
+	if err == nil && info.Kind == host.Symlink {
+		return followed(v, want)
+	}
+	return want, err
+}
+
+// target returns the desired file as resolved does, and the host that writes it.
+func target(h *host.Host, want resources.File) (*host.Host, resources.File, error) {
+	if want.HardLinks == resources.HardLinksKeep {
+		h = h.KeepingHardLinks()
+	}
+	want, err := resolved(&h.View, want)
+	return h, want, err
 }
 
 // look describes the entry at the path and reports whether it is a file with the desired content.

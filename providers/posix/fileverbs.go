@@ -14,6 +14,10 @@ import (
 
 // Create implements resources.FileProvider. A file that somebody made meanwhile is replaced.
 func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
+	h, want, err := target(h, want)
+	if err != nil {
+		return err
+	}
 	if want.Parents {
 		want.Parents = false
 		return host.WithParents(h, want.Name, func() error { return p.Create(ctx, h, want) })
@@ -32,6 +36,10 @@ func (p files) Create(ctx context.Context, h *host.Host, want resources.File) er
 
 // Store implements resources.FileProvider.
 func (p files) Store(ctx context.Context, h *host.Host, want resources.File) error {
+	h, want, err := target(h, want)
+	if err != nil {
+		return err
+	}
 	return withCheckAfter(ctx, h, want, func() error { return p.store(ctx, h, want) })
 }
 
@@ -39,6 +47,9 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 	info, _, same, err := p.look(ctx, &h.View, want)
 	if err != nil {
 		return err
+	}
+	if info.Kind == host.Symlink && want.Links == resources.LinksReplace {
+		return p.write(ctx, h, want, info)
 	}
 	if info.Kind != host.Missing && info.Kind != host.Regular {
 		return fmt.Errorf("want a file, found %s", info.Kind)
@@ -92,6 +103,9 @@ func (files) open(ctx context.Context, h *host.Host, want resources.File) (io.Re
 // attr returns the desired attributes. Digits of the mode that are not managed are those of the
 // present entry, or of mode if there is none.
 func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32) (a host.Attr, err error) {
+	if have.Kind == host.Symlink {
+		have = host.Info{} // nothing of the link stays
+	}
 	if a.UID, a.GID, err = owners(v, want, have); err != nil {
 		return a, err
 	}
@@ -105,6 +119,10 @@ func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32
 
 // CreateDirectory implements resources.FileProvider.
 func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.File) error {
+	h, want, err := target(h, want)
+	if err != nil {
+		return err
+	}
 	info, err := h.Lstat(want.Name)
 	if err != nil {
 		return err
@@ -124,6 +142,10 @@ func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.F
 
 // SetAttributes implements resources.FileProvider.
 func (p files) SetAttributes(_ context.Context, h *host.Host, want resources.File) error {
+	h, want, err := target(h, want)
+	if err != nil {
+		return err
+	}
 	info, err := h.Lstat(want.Name)
 	if err != nil {
 		return err

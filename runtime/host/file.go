@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -113,6 +114,23 @@ func (v *View) Brief() *View {
 	c := *v
 	c.lastDir = new(string)
 	return &c
+}
+
+// LinkEnd returns the path to which the symbolic link at a path leads, by the rule for unsafe
+// links. A link that leads nowhere is an error.
+func (v *View) LinkEnd(name string) (string, error) {
+	if o := v.planned(); o != nil {
+		return o.LinkEnd(name)
+	}
+	p, _, err := savedAt(v.files, name)
+	if safepath.IsMissing(err) {
+		return "", overlay.LeadsNowhere(name)
+	}
+	if err != nil {
+		return "", safepath.PathError("open", name, err)
+	}
+	defer p.Close()
+	return p.Path(), nil
 }
 
 // Readlink returns the target of the link at the path.

@@ -21,6 +21,7 @@ import (
 const (
 	isMountPoint = "it is a mount point"
 	isOfKernel   = "the kernel provides it"
+	hasHardLinks = "it has other names"
 )
 
 // errInPlace says that a file cannot be written in a batch.
@@ -76,8 +77,17 @@ func (u unrecorded) Remove() error { return u.f.Close() }
 // Close implements Held.
 func (u unrecorded) Close() error { return u.f.Close() }
 
-// inPlaceReason returns the reason why an open file cannot be replaced by a rename, "" for none.
-func (m *machine) inPlaceReason(d *safepath.Handle) string {
+// KeepingHardLinks returns a copy of h that writes a file with several hard links in place, so that
+// all its names have the new content.
+func (h *Host) KeepingHardLinks() *Host {
+	c := *h
+	c.keepLinks = true
+	return &c
+}
+
+// inPlaceReason returns the reason why an open file is not replaced by a rename, "" for none. With
+// keepLinks, one is that it has several hard links.
+func inPlaceReason(d *safepath.Handle, keepLinks bool) string {
 	switch {
 	case d.Stat.Mode&unix.S_IFMT != unix.S_IFREG:
 		return ""
@@ -85,18 +95,20 @@ func (m *machine) inPlaceReason(d *safepath.Handle) string {
 		return isMountPoint
 	case d.IsOfKernel():
 		return isOfKernel
+	case keepLinks && d.Stat.Nlink > 1:
+		return hasHardLinks
 	}
 	return ""
 }
 
 // writesInPlace reports whether a file at a place is written in place.
-func (m *machine) writesInPlace(p safepath.Location) bool {
+func (h *Host) writesInPlace(p safepath.Location) bool {
 	d, err := p.OpenPath()
 	if err != nil {
 		return false
 	}
 	defer d.Close()
-	return m.inPlaceReason(d) != ""
+	return inPlaceReason(d, h.keepLinks) != ""
 }
 
 // openHeld opens the temporary file of a file that is written in place.
@@ -120,7 +132,7 @@ func (t *Temp) commitInPlace() error {
 		return safepath.PathError("open", t.name, err)
 	}
 	defer old.Close()
-	if t.h.inPlaceReason(old) != t.inPlace {
+	if inPlaceReason(old, t.h.keepLinks) != t.inPlace {
 		return fmt.Errorf("%s: something else was put in its place meanwhile", t.name)
 	}
 	if err := t.h.announce(t.at(), true); err != nil {

@@ -231,6 +231,23 @@ func TestObstacles(t *testing.T) {
 	}
 }
 
+// TestNoObstacle: what a command changes in a file system of the kernel, as std.sysctl does, and what is unknown, is not
+// judged.
+func TestNoObstacle(t *testing.T) {
+	h := host.New(host.Options{})
+	for _, p := range []host.PathEffect{
+		{Path: "/proc/sys/kernel/domainname", Kind: host.Regular},
+		{Path: "/proc/sys/kernel/no-such-setting", Kind: host.Regular},
+		{Path: "/proc/no-such-directory", Kind: host.Directory},
+		{Path: "/proc/sys", Vague: true},
+		{Path: "/proc/version", Unsure: true},
+	} {
+		notes, err := h.Obstacles(p)
+		require.NoError(t, err, p.Path)
+		require.Empty(t, notes)
+	}
+}
+
 // TestRootMayNotWrite: a plan of root without the right to write everywhere says so.
 func TestRootMayNotWrite(t *testing.T) {
 	if os.Geteuid() != 0 {

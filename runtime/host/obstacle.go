@@ -72,6 +72,9 @@ func (v *View) obstacleOf(p PathEffect) (note string, err error) {
 		return "", nil
 	}
 	c := d.Constraint()
+	if c.OfKernel && !isWritten(p) && !(p.Kind == Missing && kind == Regular) {
+		return "", nil // a command may do what a write cannot
+	}
 	stays := p.Kind == kind && (p.Kept || kind == Directory) // only its owner or mode changes
 	switch {
 	case c.OfKernel && p.Kind == Missing:
@@ -91,11 +94,20 @@ func (v *View) obstacleOf(p PathEffect) (note string, err error) {
 		return "", nil
 	}
 	if kind == Regular && p.Kind == Regular {
-		if reason := v.inPlaceReason(d); reason != "" {
+		if reason := inPlaceReason(d, p.KeepsHardLinks); reason != "" {
 			return "in place, because " + reason, nil
 		}
+		if d.Stat.Nlink > 1 {
+			note = "its other names keep the old content"
+		}
 	}
-	return "", v.directoryObstacle(p, dir)
+	return note, v.directoryObstacle(p, dir)
+}
+
+// isWritten reports whether ccm itself writes the content of a file, and not a command such as
+// sysctl.
+func isWritten(p PathEffect) bool {
+	return p.Kind == Regular && (p.Content != nil || p.Source != "" || p.Kept)
 }
 
 // nearest returns the place of a path, and the directory in which an entry has to be made for it: that of the path, or
@@ -119,6 +131,8 @@ func (v *View) directoryObstacle(p PathEffect, dir *safepath.Handle) error {
 	}
 	c := dir.Constraint()
 	switch {
+	case c.OfKernel && !isWritten(p):
+		return nil // control groups are directories that anybody may make
 	case c.OfKernel:
 		return obstacle(unix.EPERM, "%s cannot be created or removed: the kernel provides what is in %s", p.Path, dir.Path)
 	case c.ReadOnly:

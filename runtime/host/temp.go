@@ -159,7 +159,7 @@ func (t *Temp) lookAtOld() {
 		return // the target is missing
 	}
 	defer old.Close()
-	if t.inPlace = t.h.inPlaceReason(old); t.inPlace != "" {
+	if t.inPlace = inPlaceReason(old, t.h.keepLinks); t.inPlace != "" {
 		t.kept = nil
 		return
 	}

@@ -31,12 +31,6 @@ func (b *box) mountFile(t *testing.T, name, content string) string {
 	return at
 }
 
-func read(t *testing.T, path string) string {
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(text)
-}
-
 // TestMountPoint: a file resource writes a mount point in place and says so, and restore gives the content back.
 func TestMountPoint(t *testing.T) {
 	tally.Of(t, "a mount point as target", "it is written in place").Add(1)

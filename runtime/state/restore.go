@@ -278,7 +278,11 @@ func (x *restoreCall) create(r Restoration) error {
 	if err != nil {
 		return x.store.gone(r.Want.Object, err)
 	}
-	return errors.Join(x.h.WithXattrs(r.Want.Xattrs).WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
+	h := x.h.WithXattrs(r.Want.Xattrs)
+	if info.Dev == r.Want.Dev && info.Ino == r.Want.Ino { // it was written in place, with all its names
+		h = h.KeepingHardLinks()
+	}
+	return errors.Join(h.WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
 }
 
 // finish sets the owner and mode of a directory, after its entries are back.

@@ -84,6 +84,24 @@ func (o *View) Readlink(name string) (string, error) {
 	return o.target(p)
 }
 
+// LeadsNowhere returns the error of a symbolic link whose target is missing.
+func LeadsNowhere(name string) error {
+	return fmt.Errorf("the symbolic link %s leads nowhere: %w", name, syscall.ENOENT)
+}
+
+// LinkEnd returns the path to which the symbolic link at a path leads. A link that leads nowhere
+// is an error.
+func (o *View) LinkEnd(name string) (string, error) {
+	p, err := o.look(name, true, false)
+	if err != nil {
+		return "", err
+	}
+	if p.info.Kind == safepath.Missing {
+		return "", LeadsNowhere(name)
+	}
+	return p.path, nil
+}
+
 func orMissing(p place, err error) error {
 	if p.info.Kind == safepath.Missing {
 		return syscall.ENOENT

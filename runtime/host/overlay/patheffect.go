@@ -21,6 +21,9 @@ type PathEffect struct {
 	Source string
 	// Kept says that a file keeps its content.
 	Kept bool
+	// KeepsHardLinks says that a file with other names is written in place, so that they keep its
+	// content too.
+	KeepsHardLinks bool
 	// Attr is the owner, group and mode; nil if they are unknown, or stay.
 	Attr *safepath.Attr
 	// Target is the target of a symbolic link.
