@@ -97,15 +97,22 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	return s, err
 }
 
-// callEdit calls the edit function.
+// byteOrderMark begins some texts of Windows. It belongs to no line.
+const byteOrderMark = "\ufeff"
+
+// callEdit calls the edit function. A byte order mark stays where it is, and the function does not see it.
 func (d *definition) callEdit(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
-	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(before))
+	text, marked := strings.CutPrefix(before, byteOrderMark)
+	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(text))
 	if err != nil {
 		return s, err
 	}
 	after, ok := out[0].(lua.LString)
 	if !ok {
 		return s, d.blame(d.edit, "edit", "want the text as it should be, got %s", describe(out[0]))
+	}
+	if marked {
+		after = byteOrderMark + after
 	}
 	s = State{Data: make(map[string]any), schema: d.schema}
 	if out[1] != lua.LNil {
