@@ -21,8 +21,14 @@ import (
 // fileLimit is the maximum size of a file that is read into a script.
 const fileLimit = 64 << 20
 
-// checkEdit reports an edit function without a path.
-func (r *reader) checkEdit(d *definition) {
+// checkEdit reports an edit function without a path. It reads which properties say what part of the file is edited.
+func (r *reader) checkEdit(given *lua.LTable, d *definition) {
+	d.part = r.strings(given, nil, "part")
+	for _, name := range d.part {
+		if d.schema.Field(name) == nil || d.edit == nil {
+			r.fail("part", "", "want properties of a type that edits, got %q", name)
+		}
+	}
 	f := d.schema.Field("path")
 	switch {
 	case d.edit == nil:
@@ -57,6 +63,40 @@ func filePath(want *resource.Properties) string {
 		return path
 	}
 	return want.Name()
+}
+
+// editedPart returns which part of the file is edited, and what is wanted of it. A key that was left out is the name.
+// Of a list to which others may add, the value is the part.
+func (d *definition) editedPart(want *resource.Properties) (part, wanted string) {
+	value := func(property string) string {
+		v, _ := want.Value(property)
+		return text(v.Go())
+	}
+	var parts []string
+	known := false
+	for _, name := range d.part {
+		v := value(name)
+		if v == "" && name == "key" {
+			v = want.Name()
+		}
+		known = known || v != ""
+		parts = append(parts, v)
+	}
+	if !known {
+		return "", ""
+	}
+	wanted = want.WantedEnsure()
+	among := value("among") == "true"
+	if among {
+		parts = append(parts, value("value"))
+	} else if wanted != absent {
+		for _, name := range []string{"value", "values", "no_value"} {
+			if v, given := want.Value(name); given {
+				wanted += fmt.Sprintf(" %#v", v.Go())
+			}
+		}
+	}
+	return fmt.Sprintf("%q %t", parts, among), wanted
 }
 
 // editStatus reads the file and calls the script for the new text.

@@ -43,6 +43,7 @@ return ccm.type {
     if not want.no_value then return entries.mistake(want) end
   end,
 
+  part = { "whole_section", "section", "key" },
   edit = lines.keeping(function(want, text)
     local format = formats.ini(want)
     if want.whole_section then return sections.without(text, want.section or want.name, format.fold), nil, nil, "removed the section" end

@@ -33,6 +33,7 @@ return ccm.type {
     return entries.mistake(want)
   end,
 
+  part = { "key" },
   edit = lines.keeping(function(want, text)
     local key, format, sign = want.key or want.name, formats.kv(want), re.escape(str.trim(want.separator))
     local between = format.equals and [[(?:\s*=\s*|\s+)]] or sign == "" and [[\s+]] or [[\s*]] .. sign .. [[\s*]]

@@ -72,6 +72,7 @@ return ccm.type {
     end
   end,
 
+  part = { "line" },
   edit = lines.keeping(function(want, text)
     if want.ensure == "present" then
       local now, found, shown = edited(want, text)

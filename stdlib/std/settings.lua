@@ -81,6 +81,7 @@ function settings.type(spec)
       if mistake then return "document", mistake end
     end,
 
+    part = { spec.document and "document" or "path", "key" },
     edit = function(want, text)
       local before, document, behind = "", text, ""
       local ok, now, old = true, nil, nil
