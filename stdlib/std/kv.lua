@@ -40,11 +40,12 @@ return ccm.type {
     local setting = [[^\s*]] .. format.pattern(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
     local hidden = [[^\s*]] .. re.escape(want.comment) .. [[\s*]] .. format.pattern(key) .. [[(]] .. between .. [[|\s*$)]]
 
-    -- Only lines before the one that matches want.ends_at count.
-    local list, ends_at = lines.of(text), want.ends_at or format.block
-    local stop = ends_at and lines.first(list, ends_at)
+    -- Only lines before the one that matches ends_at count. Most edits need not split the text.
+    local ends_at = want.ends_at or format.block
+    local stop = ends_at and lines.first((lines.of(text)), ends_at)
     local found, commented = {}, nil
     for _, i in ipairs(lines.having(format.fold(text), format.fold(key))) do
+      local list = lines.of(text)
       local line = (not stop or i < stop) and list[i]
       local m = line and re.match(line, setting)
       if m and not entries.continues(list, i, 1, format.continuation) then
@@ -59,7 +60,7 @@ return ccm.type {
     if #found == 0 and #values == 1 and not commented and not stop then return lines.with(text, write(values[1])) end
     if #found == 0 and #values == 0 then return text end
     local new, eol = lines.split(text)
-    local at = commented or stop and stop - 1 or #list
+    local list, at = lines.of(text), commented or stop and stop - 1 or #new
     while list[at + 1] and entries.continues(list, at + 1, 1, format.continuation) do at = at + 1 end
     if not entries.replace(new, found, mine, values, write, at) then return text end
     local had = tbl.map(mine, function(e) return e.value end)
