@@ -16,7 +16,8 @@ import (
 // its name. The function gets the wanted properties and the text, and returns the new text. It does
 // not look at the machine. Its second result is the state for comparison with the wanted
 // properties; without it, the resource is stable if the text is unchanged. The third result has the
-// wanted properties for reports: a line with its groups filled in.
+// wanted properties for reports: a line with its groups filled in. The
+// fourth result is a phrase, the fifth a warning about the file.
 
 // fileLimit is the maximum size of a file that is read into a script.
 const fileLimit = 64 << 20
@@ -113,7 +114,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.callEdit(ctx, want, path, "")
+		s, err := d.callEdit(ctx, v, want, path, "")
 		if err == nil {
 			s.text.HaveExists, s.newFile = false, made
 		}
@@ -130,7 +131,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == before {
 		return l.have, nil // perform looks again
 	}
-	s, err := d.callEdit(ctx, want, path, before)
+	s, err := d.callEdit(ctx, v, want, path, before)
 	if err == nil {
 		d.latest.want, d.latest.have = want, s
 	}
@@ -141,9 +142,9 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 const byteOrderMark = "\ufeff"
 
 // callEdit calls the edit function. A byte order mark stays where it is, and the function does not see it.
-func (d *definition) callEdit(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
+func (d *definition) callEdit(ctx context.Context, v *host.View, want *resource.Properties, path, before string) (s State, err error) {
 	text, marked := strings.CutPrefix(before, byteOrderMark)
-	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(text))
+	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 5, d.luaWant(d.values(), want), lua.LString(text))
 	if err != nil {
 		return s, err
 	}
@@ -173,6 +174,10 @@ func (d *definition) callEdit(ctx context.Context, want *resource.Properties, pa
 			return s, d.blame(d.edit, "edit", `want words that read well after "Would have" as what is done, got %s`, describe(out[3]))
 		}
 		s.phrase = string(phrase)
+	}
+	if warning, ok := out[4].(lua.LString); ok && d.warned != want {
+		d.warned = want // a run looks several times
+		v.Log().Warn(fmt.Sprintf("%s#%s: %s", d.name, want.Name(), warning))
 	}
 	if s.Data["ensure"] == nil {
 		s.Data["ensure"] = d.foundEnsure(want, before == string(after))

@@ -65,6 +65,9 @@ type definition struct {
 	commands                                                 []string // nil if not given
 	part                                                     []string // the properties that say which part of the file is edited
 
+	// warned are the properties of the last resource whose edit function warned.
+	warned *resource.Properties
+
 	// latest is the last result of status, for perform.
 	latest struct {
 		want *resource.Properties

@@ -7,6 +7,15 @@
 
 local entries, formats, lines = require "std.entries", require "std.formats", require "std.lines"
 
+-- Returns a warning if the line is below one that seems to begin a block, in a text of an unknown format.
+local function warning(want, text, line)
+  if want.ends_at or not (text:find("[", 1, true) or text:find("Match ", 1, true) or text:find("Host ", 1, true)) then return end
+  local at = lines.first(tbl.slice(lines.of(text), 1, line - 1), [=[^\s*(?:\[[^\]]+\]|(?:Match|Host)\s+\S.*)\s*$]=])
+  if not at then return end
+  return ("%s is set only in line %d of %s, below line %d: %s (ends_at sets where blocks begin; ini is for files with sections)"):format(
+    want.key or want.name, line, want.path, at, str.trim(lines.of(text)[at]))
+end
+
 return ccm.type {
   name = "kv",
   doc = "Keeps one setting in a file that has a key and its value in each line, such as sshd_config.",
@@ -62,9 +71,10 @@ return ccm.type {
     local new, eol = lines.split(text)
     local list, at = lines.of(text), commented or stop and stop - 1 or #new
     while list[at + 1] and entries.continues(list, at + 1, 1, format.continuation) do at = at + 1 end
-    if not entries.replace(new, found, mine, values, write, at) then return text end
+    local below = #found > 0 and not format.block and warning(want, text, found[1].from) or nil
+    if not entries.replace(new, found, mine, values, write, at) then return text, nil, nil, nil, below end
     local had = tbl.map(mine, function(e) return e.value end)
     local state = want.values and { ensure = "present", values = had } or { ensure = "present", value = str.join(had, ", ") }
-    return lines.join(new, eol), #mine > 0 and #values > 0 and state or nil
+    return lines.join(new, eol), #mine > 0 and #values > 0 and state or nil, nil, nil, below
   end),
 }
