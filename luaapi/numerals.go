@@ -13,6 +13,8 @@ import (
 var (
 	unusualNumeral = lazyregexp.New(`(^|[^\w.])(0[0-9xX]|[0-9]+[eE.])`)
 	usualNumeral   = lazyregexp.New(`^(-?(0|[1-9][0-9]{0,14})|[^-0-9.].*|-[^0-9.].*)$`) // or no number at all
+	// doubtfulNumeral matches what nobody would write for a number that remains one: a mode, a phone number, a hash.
+	doubtfulNumeral = lazyregexp.New(`^-?(0[0-9]|[0-9.]+[eE])`)
 )
 
 // mayHaveNumerals reports whether a text may have numbers in an unusual notation.
@@ -29,11 +31,11 @@ func (dc *declarer) markNumerals(t *resource.Type, entries []schema.Entry, where
 		switch {
 		case f == nil:
 		case f.Scalar && isNumber(e.Val):
-			entries[i].Val = where.numeral(c, e.Val, schema.Path{e.Key})
+			entries[i].Val = where.numeral(c, f, e.Val, schema.Path{e.Key})
 		case f.Elem != nil && f.Elem.Scalar && e.Val.Kind == schema.List:
 			for n, item := range e.Val.Items() {
 				if isNumber(item) {
-					e.Val.Items()[n] = where.numeral(c, item, schema.Path{e.Key, n})
+					e.Val.Items()[n] = where.numeral(c, f.Elem, item, schema.Path{e.Key, n})
 				}
 			}
 		}
@@ -43,7 +45,7 @@ func (dc *declarer) markNumerals(t *resource.Type, entries []schema.Entry, where
 func isNumber(v schema.Value) bool { return v.Kind == schema.Int || v.Kind == schema.Float }
 
 // numeral returns the value of the property at path: v, unless the script has a number in an unusual notation there.
-func (p *locator) numeral(c *chunk, v schema.Value, path schema.Path) schema.Value {
+func (p *locator) numeral(c *chunk, f *schema.Field, v schema.Value, path schema.Path) schema.Value {
 	at := p.Locate(path, false)
 	lines := strings.SplitN(withoutShebang(c.text.text()), "\n", at.Line+1)
 	if at.File != c.name || at.Line > len(lines) || at.Col < 1 || at.Col-1+at.Len > len(lines[at.Line-1]) {
@@ -52,6 +54,9 @@ func (p *locator) numeral(c *chunk, v schema.Value, path schema.Path) schema.Val
 	written := lines[at.Line-1][at.Col-1:][:at.Len]
 	if strings.HasSuffix(lines[at.Line-1][:at.Col-1], "-") {
 		written = "-" + written
+	}
+	if f.Kind == schema.Any && !doubtfulNumeral().MatchString(written) {
+		return v
 	}
 	if written == "" || usualNumeral().MatchString(written) || strings.ContainsAny(written, "+*/^%( ") {
 		return v

@@ -227,6 +227,12 @@ func TestNumbersForTexts(t *testing.T) {
 			require.Contains(t, mistake(t, strings.ReplaceAll(make, "%s", number)), `want a string, got the number `+number+` (quote it: "`+number+`")`)
 		}
 	}
+	for _, typ := range []string{"json_setting", "yaml_setting", "toml_setting"} {
+		for _, number := range []string{"0644", "1e15", "-007"} {
+			require.Contains(t, mistake(t, `require "std.`+typ+`" { "a", path = "/x", value = `+number+` }`), `value: want a string, got the number `+number+` (quote it: "`+number+`")`)
+		}
+		require.Empty(t, mistake(t, `require "std.`+typ+`" { "a", path = "/x", value = 1.50 } require "std.`+typ+`" { "b", path = "/x", value = 0x1e } require "std.`+typ+`" { "c", path = "/x", value = 0 }`))
+	}
 	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", value = 10 / 4 }`), "value: want a string, got the number 2.5")
 	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", value = 10 ^ 15 }`), "value: want a string, got the number 1000000000000000")
 	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", key = 5, value = 5 }`), "key: want a string, got the number 5")

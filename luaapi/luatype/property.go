@@ -110,8 +110,8 @@ func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, 
 		wrong("relative", "only a path can be relative, this is a %s", typ)
 	case f.oneLine && typ != "string" && typ != "list" && typ != "map":
 		wrong("one_line", "only a string, or those of a list or map, can be one line, this is a %s", typ)
-	case p.Scalar && typ != "string" && typ != "list" && typ != "map":
-		wrong("scalar", "only a string, or those of a list or map, can be given as a number, this is a %s", typ)
+	case p.Scalar && typ != "string" && typ != "list" && typ != "map" && typ != "any":
+		wrong("scalar", "only a string, those of a list or map, or any value can be given as a number, this is a %s", typ)
 	case p.Values != nil && typ != "string" && typ != "list":
 		wrong("enum", "only a string, or the items of a list, can be one of some values, this is a %s", typ)
 	}

@@ -280,7 +280,11 @@ func setFloat(d *decoder, f *Field, dst reflect.Value, v Value) {
 	}
 }
 
-func setAny(_ *decoder, _ *Field, dst reflect.Value, v Value) {
+func setAny(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if _, ok := v.X.(Numeral); ok {
+		f.mismatch(d, v)
+		return
+	}
 	if x := v.Go(); x != nil {
 		dst.Set(reflect.ValueOf(x))
 	}

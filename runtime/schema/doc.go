@@ -107,7 +107,7 @@ func (f *Field) Describe() string {
 		return "list of KEY=VALUE, or map"
 	case f.Words:
 		return "string, or list of words"
-	case f.Scalar:
+	case f.Scalar && f.Kind == String:
 		return "string, integer or boolean"
 	case f.Kind == List:
 		return "list of " + f.Elem.Describe()

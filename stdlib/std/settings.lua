@@ -56,7 +56,7 @@ function settings.type(spec)
       name = { name = true, doc = "Where the value is or, if key is given, any name.", example = spec.key },
       path = { type = "path", required = true, doc = "The file.", example = spec.path },
       key = { type = "any", doc = "Where the value is: names with dots between them, such as server.ports.0, in which positions in lists count from 0 and that behind the last is a new item; a backslash stands before a dot that is part of a name. Or a list of names. What is missing on the way is made. Left out, it is the name." },
-      value = { type = "any", doc = "The value: a text, a number, true or false, a list or a table, which replaces what is there as a whole. 80 and \"80\" are different values. It is required unless ensure is absent." },
+      value = { type = "any", scalar = true, doc = "The value: a text, a number, true or false, a list or a table, which replaces what is there as a whole. 80 and \"80\" are different values. It is required unless ensure is absent." },
       among = { type = "boolean", default = false, doc = "Whether the value is one item of a list, whose other items stay. A new one goes to its end; with ensure absent, all that are equal are removed." },
       document = spec.document,
       create = lines.create,
