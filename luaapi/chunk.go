@@ -30,6 +30,7 @@ type chunk struct {
 	callSites []*callSite            // by number; an element is nil once that call cannot run again
 	nilable   map[int][]nilableField // fields that may turn out nil, by the node of the call with the table
 	cut       map[int]ast.Expr       // names of which Lua keeps the first value only, by the node of the call
+	numerals  bool                   // it may have numbers such as 0644; see numerals.go
 	script    bool                   // set for the script that is run, not for its modules
 	foreign   bool                   // set for code of others: assignments to globals define them for that file alone
 
@@ -196,6 +197,7 @@ func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction,
 	if err != nil {
 		return nil, nil, syntaxMistake(name, withoutShebang(c.text.text()), err)
 	}
+	c.numerals = mayHaveNumerals(text)
 	c.text.fill(stmts, func(value string) string { return value })
 	if cp.in.ctx.Err() != nil {
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)

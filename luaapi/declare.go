@@ -197,6 +197,7 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 		}
 	}
 	where := locator{in: dc.in, typ: t, node: f.node, file: f.file, defaults: def}
+	dc.markNumerals(t, w.entries, &where)
 	push := func(x any) {
 		if s == nil || !s.unused {
 			handles = append(handles, dc.handle(x))

@@ -46,7 +46,7 @@ func TestLine(t *testing.T) {
 			"other/after":   {"/etc/x": new("#Port 1\none\nPort 22\nPort 2\ntwo\nPort 3\nend\n")},
 			"other/no port": {"/etc/x": new("#Port 1\none\ntwo\nend\n")},
 			"crlf/match":    {"/etc/x": new("one\r\nPort 22\r\n")},
-			"no end/line":   {"/etc/x": new("one\nPort 2\nPort 22\n")},
+			"no end/line":   {"/etc/x": new("one\nPort 2\nPort 22")},
 			"no end/absent": {"/etc/x": new("one\nPort 2")},
 			"there/no port": {"/etc/x": new("one\n")},
 		},
@@ -295,8 +295,8 @@ func TestIniSection(t *testing.T) {
 		},
 		phrases: map[string][]string{"none/section": {}, "parts/name": {"removed the section"}, "parts/section": {"removed the section"}},
 		after: map[string]map[string]*string{
-			"parts/section": {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2\n")},
-			"parts/name":    {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2\n")},
+			"parts/section": {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2")},
+			"parts/name":    {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2")},
 			"none/name":     {"/etc/x": new("a = 1\n[b]")},
 		},
 	}.run(t)
@@ -335,7 +335,7 @@ func TestReplace(t *testing.T) {
 			"old/groups":  {"/etc/x": new("a=1\nb=22\n a=3")},
 			"old/gone":    {"/etc/x": new("a=1\n a=3")},
 			"new/dollar":  {"/etc/x": new("a=8\n$1 = 22\n")},
-			"crlf/groups": {"/etc/x": new("a=1\r\nb = 1\r\n")},
+			"crlf/groups": {"/etc/x": new("a=1\r\nb=1\r\n")},
 		},
 	}.run(t)
 	for properties, want := range map[string]string{

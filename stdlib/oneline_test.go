@@ -16,7 +16,7 @@ import (
 var mayHave = map[string]string{
 	"apt_repo.key": "line break, NUL", "package_key.key": "line break, NUL",
 	"block.content": "line break", "firewall.rules": "line break", "unit.content": "line break",
-	"block.insert_after": "line break, NUL", "line.match": "line break, NUL", "line.insert_before": "line break, NUL", "line.insert_after": "line break, NUL",
+	"block.insert_after": "line break, NUL", "kv.ends_at": "line break, NUL", "line.match": "line break, NUL", "line.insert_before": "line break, NUL", "line.insert_after": "line break, NUL",
 	"replace.name": "line break, NUL", "replace.match": "line break, NUL", "replace.replacement": "line break, NUL",
 	"json_setting.name": "line break, NUL", "json_setting.key": "line break, NUL", "json_setting.value": "line break, NUL",
 	"toml_setting.name": "line break, NUL", "toml_setting.key": "line break, NUL", "toml_setting.value": "line break, NUL",

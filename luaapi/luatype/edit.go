@@ -16,13 +16,20 @@ import (
 // its name. The function gets the wanted properties and the text, and returns the new text. It does
 // not look at the machine. Its second result is the state for comparison with the wanted
 // properties; without it, the resource is stable if the text is unchanged. The third result has the
-// wanted properties for reports: a line with its groups filled in.
+// wanted properties for reports: a line with its groups filled in. The
+// fourth result is a phrase, the fifth a warning about the file.
 
 // fileLimit is the maximum size of a file that is read into a script.
 const fileLimit = 64 << 20
 
-// checkEdit reports an edit function without a path.
-func (r *reader) checkEdit(d *definition) {
+// checkEdit reports an edit function without a path. It reads which properties say what part of the file is edited.
+func (r *reader) checkEdit(given *lua.LTable, d *definition) {
+	d.part = r.strings(given, nil, "part")
+	for _, name := range d.part {
+		if d.schema.Field(name) == nil || d.edit == nil {
+			r.fail("part", "", "want properties of a type that edits, got %q", name)
+		}
+	}
 	f := d.schema.Field("path")
 	switch {
 	case d.edit == nil:
@@ -59,6 +66,40 @@ func filePath(want *resource.Properties) string {
 	return want.Name()
 }
 
+// editedPart returns which part of the file is edited, and what is wanted of it. A key that was left out is the name.
+// Of a list to which others may add, the value is the part.
+func (d *definition) editedPart(want *resource.Properties) (part, wanted string) {
+	value := func(property string) string {
+		v, _ := want.Value(property)
+		return text(v.Go())
+	}
+	var parts []string
+	known := false
+	for _, name := range d.part {
+		v := value(name)
+		if v == "" && name == "key" {
+			v = want.Name()
+		}
+		known = known || v != ""
+		parts = append(parts, v)
+	}
+	if !known {
+		return "", ""
+	}
+	wanted = want.WantedEnsure()
+	among := value("among") == "true"
+	if among {
+		parts = append(parts, value("value"))
+	} else if wanted != absent {
+		for _, name := range []string{"value", "values", "no_value"} {
+			if v, given := want.Value(name); given {
+				wanted += fmt.Sprintf(" %#v", v.Go())
+			}
+		}
+	}
+	return fmt.Sprintf("%q %t", parts, among), wanted
+}
+
 // editStatus reads the file and calls the script for the new text.
 func (d *definition) editStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
 	path := filePath(want)
@@ -73,7 +114,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.callEdit(ctx, want, path, "")
+		s, err := d.callEdit(ctx, v, want, path, "")
 		if err == nil {
 			s.text.HaveExists, s.newFile = false, made
 		}
@@ -94,22 +135,29 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == before {
 		return l.have, nil // perform looks again
 	}
-	s, err := d.callEdit(ctx, want, path, before)
+	s, err := d.callEdit(ctx, v, want, path, before)
 	if err == nil {
 		d.latest.want, d.latest.have = want, s
 	}
 	return s, err
 }
 
-// callEdit calls the edit function.
-func (d *definition) callEdit(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
-	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(before))
+// byteOrderMark begins some texts of Windows. It belongs to no line.
+const byteOrderMark = "\ufeff"
+
+// callEdit calls the edit function. A byte order mark stays where it is, and the function does not see it.
+func (d *definition) callEdit(ctx context.Context, v *host.View, want *resource.Properties, path, before string) (s State, err error) {
+	text, marked := strings.CutPrefix(before, byteOrderMark)
+	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 5, d.luaWant(d.values(), want), lua.LString(text))
 	if err != nil {
 		return s, err
 	}
 	after, ok := out[0].(lua.LString)
 	if !ok {
 		return s, d.blame(d.edit, "edit", "want the text as it should be, got %s", describe(out[0]))
+	}
+	if marked {
+		after = byteOrderMark + after
 	}
 	s = State{Data: make(map[string]any), schema: d.schema}
 	if out[1] != lua.LNil {
@@ -130,6 +178,10 @@ func (d *definition) callEdit(ctx context.Context, want *resource.Properties, pa
 			return s, d.blame(d.edit, "edit", `want words that read well after "Would have" as what is done, got %s`, describe(out[3]))
 		}
 		s.phrase = string(phrase)
+	}
+	if warning, ok := out[4].(lua.LString); ok && d.warned != want {
+		d.warned = want // a run looks several times
+		v.Log().Warn(fmt.Sprintf("%s#%s: %s", d.name, want.Name(), warning))
 	}
 	if s.Data["ensure"] == nil {
 		s.Data["ensure"] = d.foundEnsure(want, before == string(after))

@@ -63,6 +63,10 @@ type definition struct {
 	status, decide, perform, refresh, validate, edit, leaves *lua.LFunction
 	phrases                                                  map[string]string
 	commands                                                 []string // nil if not given
+	part                                                     []string // the properties that say which part of the file is edited
+
+	// warned are the properties of the last resource whose edit function warned.
+	warned *resource.Properties
 
 	// latest is the last result of status, for perform.
 	latest struct {
@@ -72,7 +76,7 @@ type definition struct {
 }
 
 // keys are the allowed keys in the table of ccm.type.
-var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "leaves", "phrases", "commands"}
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "phrases", "commands"}
 
 // define is ccm.type.
 func (lib *library) define(L *lua.LState) int {
@@ -98,7 +102,7 @@ func (lib *library) define(L *lua.LState) int {
 	if d.schema.Name() == nil {
 		r.fail("properties", "name = true says which one does", "no property names the resource")
 	}
-	r.checkEdit(d)
+	r.checkEdit(given, d)
 	return d.add(L)
 }
 
@@ -140,6 +144,7 @@ func (d *definition) functions() resource.Functions {
 	}
 	if d.edit != nil {
 		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, filePath
+		f.Part = d.editedPart
 		f.Validate, f.Predict = d.validateEdit, d.editPredict
 	}
 	return f

@@ -21,7 +21,7 @@ type field struct {
 
 // propertyKeys are the allowed keys in the table of a property.
 var propertyKeys = []string{
-	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative", "one_line", "kind",
+	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative", "one_line", "scalar", "kind",
 }
 
 // valueKinds are the kinds of values for forms that offer values.
@@ -78,6 +78,7 @@ func (r *reader) property(name string, t *lua.LTable, path schema.Path) (schema.
 	}
 	p.IsName, p.Required, p.Secret = r.truth(t, path, "name"), r.truth(t, path, "required"), r.truth(t, path, "secret")
 	f := field{set: r.truth(t, path, "set"), relative: r.truth(t, path, "relative"), oneLine: r.truth(t, path, "one_line")}
+	p.Scalar = r.truth(t, path, "scalar")
 	p.Aliases = r.strings(t, path, "alias")
 	p.Values = r.strings(t, path, "enum")
 	r.valueType(t, path, &p, &f)
@@ -109,6 +110,8 @@ func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, 
 		wrong("relative", "only a path can be relative, this is a %s", typ)
 	case f.oneLine && typ != "string" && typ != "list" && typ != "map":
 		wrong("one_line", "only a string, or those of a list or map, can be one line, this is a %s", typ)
+	case p.Scalar && typ != "string" && typ != "list" && typ != "map" && typ != "any":
+		wrong("scalar", "only a string, those of a list or map, or any value can be given as a number, this is a %s", typ)
 	case p.Values != nil && typ != "string" && typ != "list":
 		wrong("enum", "only a string, or the items of a list, can be one of some values, this is a %s", typ)
 	}

@@ -6,6 +6,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -184,7 +185,7 @@ type ExcludedResource struct {
 // come after another. The error has all mistakes.
 func (b *Builder) Build() (*Catalog, error) {
 	edges, err := b.edges()
-	if err != nil {
+	if err := errors.Join(err, b.contradictions().Err()); err != nil {
 		return nil, err
 	}
 	return order(b.list, edges)

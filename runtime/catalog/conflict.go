@@ -36,3 +36,36 @@ func (b *Builder) Conflicts() (conflicts diag.List) {
 	}
 	return conflicts
 }
+
+// contradictions reports each resource that edits a part of a file of which an earlier resource of its type wants
+// something else.
+func (b *Builder) contradictions() (mistakes diag.List) {
+	type place struct{ typ, file, part string }
+	var first map[place]*resource.Resource
+	for _, r := range b.list {
+		e, ok := r.Spec.(resource.PartEditor)
+		if !ok || r.Skip != "" || len(r.LazyProperties) > 0 {
+			continue
+		}
+		part, wanted := e.EditedPart()
+		if part == "" {
+			continue
+		}
+		file := r.Spec.(resource.FileEditor).EditedFile()
+		if first == nil {
+			first = make(map[place]*resource.Resource)
+		}
+		at := place{r.ID.Type, path.Clean(file), part}
+		other := first[at]
+		if other == nil {
+			first[at] = r
+			continue
+		}
+		if _, otherWanted := other.Spec.(resource.PartEditor).EditedPart(); otherWanted != wanted {
+			e := r.Errorf(nil, "conflicts with %s at %s over the same part of %s: every run would change it twice", other.ID, other.Pos, file)
+			e.Pos = r.Pos
+			mistakes.Add(e.WithHint("remove one of them"))
+		}
+	}
+	return mistakes
+}

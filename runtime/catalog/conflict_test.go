@@ -47,3 +47,42 @@ func TestFileIsWrittenOrEdited(t *testing.T) {
 		require.Empty(t, b.Conflicts())
 	}
 }
+
+// A setting is a spec that keeps one part of a file.
+type setting struct{ file, part, wanted string }
+
+func (s setting) EditedFile() string           { return s.file }
+func (s setting) EditedPart() (string, string) { return s.part, s.wanted }
+
+// TestContradictions: two resources of a type that want different things of one part of a file are refused.
+func TestContradictions(t *testing.T) {
+	for _, c := range []struct {
+		a, b setting
+		typ  string // of b
+		want bool
+	}{
+		{setting{"/f", "k", "present"}, setting{"/f/", "k", "absent"}, "kv", true},
+		{setting{"/f", "k", "present"}, setting{"/f", "k", "present"}, "kv", false},
+		{setting{"/f", "k", "present"}, setting{"/g", "k", "absent"}, "kv", false},
+		{setting{"/f", "k", "present"}, setting{"/f", "l", "absent"}, "kv", false},
+		{setting{"/f", "k", "present"}, setting{"/f", "k", "absent"}, "ini", false},
+		{setting{"/f", "", "present"}, setting{"/f", "", "absent"}, "kv", false},
+	} {
+		for _, skip := range []string{"", "not here"} {
+			var b Builder
+			for _, r := range []*resource.Resource{
+				{ID: resource.ID{Type: "kv", Name: "a"}, Pos: diag.Pos{File: "site.lua", Line: 1, Col: 1}, Spec: c.a},
+				{ID: resource.ID{Type: c.typ, Name: "b"}, Pos: diag.Pos{File: "site.lua", Line: 2, Col: 1}, Spec: c.b, Skip: skip},
+			} {
+				_, err := b.Add(r)
+				require.NoError(t, err)
+			}
+			_, err := b.Build()
+			if c.want && skip == "" {
+				require.ErrorContains(t, err, "site.lua:2:1: kv#b: conflicts with kv#a at site.lua:1:1 over the same part of /f/: every run would change it twice (remove one of them)")
+			} else {
+				require.NoError(t, err)
+			}
+		}
+	}
+}

@@ -85,6 +85,10 @@ type (
 	// A FileEditor is a spec whose Perform only writes the file with the returned path.
 	// Consecutive edits of one file become one write. Without it, each edit is a write.
 	FileEditor interface{ EditedFile() string }
+	// A PartEditor is a FileEditor that keeps one part of the file, such as the setting of a key. Of two resources of
+	// a type with the same file and part, the wanted texts must be the same: otherwise every run would change the
+	// file twice. part is "" if it is unknown. Without it, such resources are not found.
+	PartEditor interface{ EditedPart() (part, wanted string) }
 	// A WholeFile is a spec that sets the whole content of the file with the returned path, "" for
 	// none. No FileEditor may edit that file. Without it, edits are allowed.
 	WholeFile interface{ WrittenFile() string }

@@ -47,6 +47,8 @@ type Functions struct {
 	// Edits returns the path of the file that Perform edits, for types whose Perform does nothing
 	// else.
 	Edits func(want *Properties) string
+	// Part returns the part of the file, for types with Edits; see [PartEditor]. May be nil.
+	Part func(want *Properties) (part, wanted string)
 	// Effects returns the effects of Perform. Have is nil if the state is not known.
 	Effects func(want *Properties, have any) (list []host.PathEffect, more OtherEffects, err error)
 }
@@ -71,6 +73,7 @@ var (
 	_ schema.Holder  = (*Properties)(nil)
 	_ EnsureReporter = (*Properties)(nil)
 	_ FileEditor     = (*Properties)(nil)
+	_ PartEditor     = (*Properties)(nil)
 	_ EffectBound    = (*Properties)(nil)
 )
 
@@ -108,6 +111,14 @@ func (p *Properties) EditedFile() string {
 		return ""
 	}
 	return p.functions.Edits(p)
+}
+
+// EditedPart implements [PartEditor].
+func (p *Properties) EditedPart() (part, wanted string) {
+	if p.functions.Part == nil {
+		return "", ""
+	}
+	return p.functions.Part(p)
 }
 
 // ConfinedTo implements [EffectBound].

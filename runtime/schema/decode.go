@@ -134,6 +134,9 @@ func (f *Field) assign(d *decoder, dst reflect.Value, v Value) {
 // mismatch reports that v has another kind than f wants.
 func (f *Field) mismatch(d *decoder, v Value) {
 	hint := ""
+	if n, ok := v.X.(Numeral); ok {
+		hint = fmt.Sprintf("quote it: %q", string(n))
+	}
 	if f.Kind == String && (v.Kind == Int || v.Kind == Float) {
 		num := strings.TrimPrefix(v.describe(), "the number ")
 		hint = fmt.Sprintf("quote it: %q", num)
@@ -202,6 +205,9 @@ func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
 		return
 	}
 	s, ok := v.text()
+	if f.Scalar && !ok {
+		s, ok = v.scalarText()
+	}
 	// A manifest that says check: true hardly means the command of that name. Manifests of Choria may say unless: false.
 	if !ok || f.Quoted && v.Kind == Bool {
 		f.mismatch(d, v)
@@ -274,7 +280,11 @@ func setFloat(d *decoder, f *Field, dst reflect.Value, v Value) {
 	}
 }
 
-func setAny(_ *decoder, _ *Field, dst reflect.Value, v Value) {
+func setAny(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if _, ok := v.X.(Numeral); ok {
+		f.mismatch(d, v)
+		return
+	}
 	if x := v.Go(); x != nil {
 		dst.Set(reflect.ValueOf(x))
 	}

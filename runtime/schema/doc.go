@@ -107,6 +107,8 @@ func (f *Field) Describe() string {
 		return "list of KEY=VALUE, or map"
 	case f.Words:
 		return "string, or list of words"
+	case f.Scalar && f.Kind == String:
+		return "string, integer or boolean"
 	case f.Kind == List:
 		return "list of " + f.Elem.Describe()
 	case f.Kind == Map:

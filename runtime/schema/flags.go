@@ -137,7 +137,7 @@ func (x *Flag) Type() string {
 		return "KEY=VALUE"
 	case f.Kind == Map || f.Kind == Object:
 		return "JSON"
-	case f.Words:
+	case f.Words, f.Scalar && f.Kind == String:
 		return "string"
 	}
 	return strings.ReplaceAll(f.Describe(), " ", "-")

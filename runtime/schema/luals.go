@@ -53,6 +53,9 @@ func (f *Field) LuaType(class string) string {
 	if f.Words {
 		return "string|string[]"
 	}
+	if f.Scalar {
+		return "string|integer|boolean"
+	}
 	return "string"
 }
 

@@ -35,6 +35,7 @@ type Property struct {
 	Required  bool
 	Secret    bool
 	IsName    bool
+	Scalar    bool // see [Field.Scalar]
 }
 
 // A Holder holds a struct, which is decoded into and encoded.
@@ -94,6 +95,7 @@ func (p Property) field(i int) Field {
 	if f.Elem != nil {
 		of = f.Elem
 	}
+	of.Scalar = p.Scalar
 	if p.Values != nil {
 		of.Values = p.Values
 	}

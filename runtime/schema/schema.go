@@ -52,6 +52,7 @@ type Field struct {
 	Argv     bool // becomes arguments of a command
 	Words    bool // a text that may be given as a list of words
 	Quoted   bool // booleans do not count as their text
+	Scalar   bool // a text that may be given as an integer or a boolean, or any value but a number such as 0644
 	Pairs    bool // a list of KEY=VALUE that may be given as a table
 	Added    bool // a list to which a default is added
 	IsName   bool // the property that names the resource

@@ -162,6 +162,23 @@ func (v Value) text() (string, bool) {
 	return v.S, v.S != "" && v.Kind != List && v.Kind != Map && v.Kind != Opaque
 }
 
+// scalarText returns the text of a boolean, or of an integer that has only one usual notation.
+func (v Value) scalarText() (string, bool) {
+	switch {
+	case v.Kind == Bool:
+		return strconv.FormatBool(v.B), true
+	case v.Kind == Int && v.I > -1e15 && v.I < 1e15:
+		return strconv.FormatInt(v.I, 10), true
+	}
+	return "", false
+}
+
+// A Numeral is an Opaque: a number in a notation, such as 0644 or 1e15, that leaves open which text it stands for.
+type Numeral string
+
+// String returns the numeral for messages.
+func (n Numeral) String() string { return "the number " + string(n) }
+
 // An Entry is one named value.
 type Entry struct {
 	Key string

@@ -51,9 +51,11 @@ var (
 )
 
 // Set returns the text with a value set at a path, and the old value, nil if there was none. Missing parts of the
-// path become maps. value is nil, bool, int64, float64, string, []any or map[string]any. The text stays as it is if
-// the value is there already; numbers are compared by value, and a date equals its text.
+// path become maps, and a byte order mark stays. value is nil, bool, int64, float64, string, []any or map[string]any.
+// The text stays as it is if the value is there already; numbers are compared by value, and a date equals its text.
 func (f Format) Set(text string, path Path, value any) (after string, old any, err error) {
+	mark, text := cutMark(text)
+	defer func() { after = mark + after }()
 	doc, err := f.read(text, path)
 	if err != nil {
 		return "", nil, err
@@ -64,6 +66,9 @@ func (f Format) Set(text string, path Path, value any) (after string, old any, e
 	}
 	if found && same(old, value) {
 		return text, resolved(old), nil
+	}
+	if _, isList := old.([]any); isList && same(value, []any{}) {
+		value = []any{} // an empty table of Lua
 	}
 	splices, err := f.setter(text, path, value)
 	if err != nil {
@@ -76,6 +81,8 @@ func (f Format) Set(text string, path Path, value any) (after string, old any, e
 // Remove returns the text without the value at a path, and the removed value. If there is no value, the text stays as
 // it is.
 func (f Format) Remove(text string, path Path) (after string, old any, err error) {
+	mark, text := cutMark(text)
+	defer func() { after = mark + after }()
 	doc, err := f.read(text, path)
 	if err != nil {
 		return "", nil, err
@@ -97,6 +104,14 @@ func (f Format) Remove(text string, path Path) (after string, old any, err error
 	}
 	after, err = f.proven(text, splices, wants...)
 	return after, resolved(old), err
+}
+
+// cutMark splits a text into its byte order mark, "" if it has none, and the rest.
+func cutMark(text string) (mark, rest string) {
+	if rest, found := strings.CutPrefix(text, "\ufeff"); found {
+		return "\ufeff", rest
+	}
+	return "", text
 }
 
 // read checks the limits and decodes a text.

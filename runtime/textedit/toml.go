@@ -144,7 +144,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 		for n < min(len(it.path), len(path))-1 && it.path[n] == path[n] {
 			n++
 		}
-		if !it.header && !it.inline && (n > common || n == common && sibling >= 0 && items[sibling].section == it.section && n > len(sectionPath(items, it.section))) {
+		if !it.header && !it.inline && path.below(sectionPath(items, it.section)) && (n > common || n == common && sibling >= 0 && items[sibling].section == it.section && n > len(sectionPath(items, it.section))) {
 			sibling, common = i, n
 		}
 	}

@@ -12,6 +12,21 @@
 
 local lines = require "std.lines"
 
+-- What ends a comment, by what begins it.
+local ends = { ["<!--"] = "-->", ["/*"] = "*/", ["(*"] = "*)", ["{-"] = "-}", ["<%--"] = "--%>", ["{#"] = "#}", ["{{/*"] = "*/}}", ["--[["] = "]]" }
+
+-- What begins and ends a comment in the file.
+local function comment(want)
+  local first = want.comment or re.test(want.path, [[(?i)\.(xml|x?html?|svg|xsl|plist)$]]) and "<!--" or "#"
+  return first, want.comment_end or ends[first] or ""
+end
+
+-- A marker of the block, as a whole comment.
+local function marker(want, word)
+  local first, last = comment(want)
+  return ("%s %s ccm %s"):format(first, word, want.name) .. (last == "" and "" or " " .. last)
+end
+
 return ccm.type {
   name = "block",
   doc = "Keeps some lines of a text file between two markers that bear its name.",
@@ -19,7 +34,8 @@ return ccm.type {
     name = { name = true, one_line = true, doc = "The name of the block in the file.", example = "web servers" },
     path = { type = "path", required = true, doc = "The file.", example = "/etc/hosts" },
     content = { doc = "The lines. It is required unless ensure is absent." },
-    comment = { one_line = true, default = "#", doc = "What begins a comment in the file." },
+    comment = { one_line = true, doc = "What begins a comment in the file. Left out, it is <!-- in files of XML and HTML, and # in others." },
+    comment_end = { one_line = true, doc = "What ends a comment. Left out, it is --> after <!--, */ after /*, the like after others, and otherwise the end of the line." },
     insert_after = { type = "regexp", doc = "A regular expression (RE2). A new block is put behind the last line that matches, and at the end if none does." },
     create = lines.create,
     validate = lines.validate,
@@ -30,15 +46,18 @@ return ccm.type {
   validate = function(want)
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
     if want.content and want.content:find("\0", 1, true) then return "content", "want a text without NUL bytes" end
-    for _, mark in ipairs { " BEGIN ccm ", " END ccm " } do
-      if want.content and tbl.contains((lines.split(want.content)), want.comment .. mark .. want.name) then return "content", "a line of it is a marker of the block" end
+    local first, last = comment(want)
+    if last ~= "" and str.contains(want.name, last) or first == "<!--" and str.contains(want.name, "--") then
+      return "name", ("expected a name that can be in a comment %s %s, got %s"):format(first, last, inspect(want.name))
+    end
+    for _, word in ipairs { "BEGIN", "END" } do
+      if want.content and tbl.contains((lines.split(want.content)), marker(want, word)) then return "content", "a line of it is a marker of the block" end
     end
   end,
 
-  edit = function(want, text)
+  edit = lines.keeping(function(want, text)
     local list, eol = lines.of(text)
-    local first = lines.position(text, want.comment .. " BEGIN ccm " .. want.name)
-    local last = lines.position(text, want.comment .. " END ccm " .. want.name)
+    local first, last = lines.position(text, marker(want, "BEGIN")), lines.position(text, marker(want, "END"))
     if (first ~= nil) ~= (last ~= nil) or first and last < first then
       error(("%s: one of the two markers of the block %s is missing, or they are the wrong way round"):format(want.path, want.name), 0)
     end
@@ -47,7 +66,7 @@ return ccm.type {
       return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), tbl.slice(list, last + 1)), eol)
     end
     local content = lines.split(want.content)
-    local block = tbl.concat({ want.comment .. " BEGIN ccm " .. want.name }, content, { want.comment .. " END ccm " .. want.name })
+    local block = tbl.concat({ marker(want, "BEGIN") }, content, { marker(want, "END") })
     if not first then
       local at = want.insert_after and lines.last(list, want.insert_after) or #list
       return lines.join(tbl.concat(tbl.slice(list, 1, at), block, tbl.slice(list, at + 1)), eol)
@@ -56,5 +75,5 @@ return ccm.type {
     if tbl.equal(old, content) then return text end
     local found = { ensure = "present", content = lines.join(old, "\n") }
     return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), block, tbl.slice(list, last + 1)), eol), found
-  end,
+  end),
 }

@@ -3,8 +3,11 @@
 --   local ini = require "std.ini"
 --   ini { "listen", path = "/etc/app.ini", section = "server", value = "0.0.0.0:80" }
 --   ini { "debug off", path = "/etc/app.ini", key = "debug", ensure = "absent" }
+--   ini { "skip-networking", path = "/etc/my.cnf", section = "mysqld", no_value = true }
+--   ini { "Environment", path = "/etc/systemd/system/a.service.d/b.conf", section = "Service", values = { "A=1", "B=2" } }
 --   ini { "tests", path = "/etc/app.ini", whole_section = true, ensure = "absent" }
 
+local entries, formats = require "std.entries", require "std.formats"
 local lines, sections = require "std.lines", require "std.sections"
 
 return ccm.type {
@@ -15,8 +18,12 @@ return ccm.type {
     path = { type = "path", required = true, doc = "The file.", example = "/etc/app.ini" },
     section = { one_line = true, doc = "The section. Left out, it is what stands before the first one." },
     key = { one_line = true, doc = "The key. Left out, it is the name." },
-    value = { one_line = true, doc = "The value, with whatever else stands behind the equals sign. It is required unless ensure is absent." },
+    value = { one_line = true, scalar = true, doc = "The value, with whatever else stands behind the equals sign. It is required unless ensure is absent, or values or no_value are given. Of several lines with the key the last one counts." },
+    no_value = { type = "boolean", default = false, doc = "Whether the key is alone in its line, without an equals sign, such as skip-networking in my.cnf." },
+    values = entries.properties.values,
+    among = entries.properties.among,
     separator = { one_line = true, default = " = ", doc = "What stands between a key and its value in a new line." },
+    continuation = formats.continuation,
     whole_section = { type = "boolean", default = false, doc = "Whether the whole section is removed, and not one setting of it. It is that of section or, if that is left out, of the name. It goes with ensure absent." },
     create = lines.create,
     validate = lines.validate,
@@ -32,40 +39,34 @@ return ccm.type {
     if not want.whole_section and re.test(key, [=[^\s|\s$|^[\[#;]|=]=]) then
       return want.key and "key" or "name", "want a key without an equals sign, brackets before it or blanks around it, got " .. inspect(key)
     end
-    if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
+    if want.no_value and (want.value or want.values) then return "no_value", "goes without value and values" end
+    if not want.no_value then return entries.mistake(want) end
   end,
 
-  edit = function(want, text)
-    if want.whole_section then return sections.without(text, want.section or want.name), nil, nil, "removed the section" end
+  part = { "whole_section", "section", "key" },
+  edit = lines.keeping(function(want, text)
+    local format = formats.ini(want)
+    if want.whole_section then return sections.without(text, want.section or want.name, format.fold), nil, nil, "removed the section" end
     local key, section = want.key or want.name, want.section or ""
-    local setting = [[^(\s*]] .. re.escape(key) .. [[\s*[=:]\s*)(.*?)\s*$]]
-    local list, eol = lines.of(text)
-    local mine = sections.parts(text, section)
+    local setting = [[^(\s*]] .. format.pattern(key) .. [[\s*[=:]\s*)(.*?)\s*$]]
+    local bare = [[^\s*]] .. format.pattern(key) .. [[\s*(?:[#;].*)?$]]
+    local glue = format.continuation == "indent" and "\n" or " "
+    local list = lines.of(text)
+    local mine = sections.parts(text, section, format.fold)
 
-    -- The lines that set the key; the last one counts.
     local found = {}
     for _, part in ipairs(mine) do
-      for _, n in ipairs(lines.having(str.join(tbl.slice(list, part.from, part.to), "\n"), key)) do
+      local first = section == "" and part.from or part.from + 1
+      for _, n in ipairs(lines.having(format.fold(str.join(tbl.slice(list, part.from, part.to), "\n")), format.fold(key))) do
         local i = part.from + n - 1
-        if re.test(list[i], setting) then found[#found + 1] = i end
+        local m = re.match(list[i], setting)
+        if (m or re.test(list[i], bare)) and not entries.continues(list, i, first, format.continuation) then
+          found[#found + 1] = entries.at(list, i, part.to, m and m[2], format.continuation, glue)
+          found[#found].head = m and m[1]
+        end
       end
     end
 
-    if want.ensure == "absent" then
-      if #found == 0 then return text end
-      list = lines.split(text)
-      for i = #found, 1, -1 do table.remove(list, found[i]) end
-      return lines.join(list, eol)
-    end
-    if #found > 0 then
-      local at = found[#found]
-      local m = re.match(list[at], setting)
-      if m[2] == want.value then return text end
-      list = lines.split(text)
-      list[at] = m[1] .. want.value
-      return lines.join(list, eol), { ensure = "present", value = m[2] }
-    end
-    list = lines.split(text)
     -- The end of the section: its last line that is not blank.
     local last = section == "" and 0 or nil
     for _, part in ipairs(mine) do
@@ -76,12 +77,22 @@ return ccm.type {
         end
       end
     end
-    local new = key .. want.separator .. want.value
-    if last then
-      table.insert(list, last + 1, new)
-    else
-      list = tbl.concat(list, #list > 0 and { "" } or {}, { "[" .. section .. "]", new })
+    local function write(value, entry)
+      if not value then return key end
+      local head = entry and entry.head or key .. want.separator
+      return head .. (head:find("%s[=:]$") and " " or "") .. value
     end
-    return lines.join(list, eol)
-  end,
+    local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true)
+    local list, eol = lines.split(text)
+    if not last and #values > 0 then
+      list = tbl.concat(list, #list > 0 and { "" } or {}, { "[" .. section .. "]" })
+      last = #list
+    end
+    if not entries.replace(list, found, about, values, write, last) then return text end
+    if #about == 0 or #values == 0 then return lines.join(list, eol) end
+    local state = { ensure = "present", value = about[1].value or nil }
+    if want.no_value or not about[1].value then state.no_value = not about[1].value end
+    if want.values then state = { ensure = "present", values = tbl.map(about, function(e) return e.value or "" end) } end
+    return lines.join(list, eol), state
+  end),
 }

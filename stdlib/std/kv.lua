@@ -1,24 +1,35 @@
 -- kv: keeps one setting in a file of keys and values.
 --
 --   local kv = require "std.kv"
---   kv.defaults { path = "/etc/ssh/sshd_config", ends_at = "^Match " }
---   kv { "PermitRootLogin", value = "no" }
---   kv { "X11Forwarding", value = "no" }
---   kv { "swap", path = "/etc/sysctl.conf", key = "vm.swappiness", value = "10", separator = " = " }
+--   kv { "PermitRootLogin", path = "/etc/ssh/sshd_config", value = "no" }
+--   kv { "two ports", path = "/etc/ssh/sshd_config", key = "Port", values = { 22, 2222 } }
+--   kv { "swap", path = "/etc/sysctl.conf", key = "vm.swappiness", value = 10, separator = " = " }
 
-local lines = require "std.lines"
+local entries, formats, lines = require "std.entries", require "std.formats", require "std.lines"
+
+-- Returns a warning if the line is below one that seems to begin a block, in a text of an unknown format.
+local function warning(want, text, line)
+  if want.ends_at or not (text:find("[", 1, true) or text:find("Match ", 1, true) or text:find("Host ", 1, true)) then return end
+  local at = lines.first(tbl.slice(lines.of(text), 1, line - 1), [=[^\s*(?:\[[^\]]+\]|(?:Match|Host)\s+\S.*)\s*$]=])
+  if not at then return end
+  return ("%s is set only in line %d of %s, below line %d: %s (ends_at sets where blocks begin; ini is for files with sections)"):format(
+    want.key or want.name, line, want.path, at, str.trim(lines.of(text)[at]))
+end
 
 return ccm.type {
   name = "kv",
   doc = "Keeps one setting in a file that has a key and its value in each line, such as sshd_config.",
   properties = {
     name = { name = true, one_line = true, doc = "The key or, if key is given, any name.", example = "PermitRootLogin" },
-    path = { type = "path", required = true, doc = "The file.", example = "/etc/ssh/sshd_config" },
+    path = { type = "path", required = true, doc = "The file. In those of ssh, keys are equal in any case, and only the part above the first Match or Host is edited.", example = "/etc/ssh/sshd_config" },
     key = { one_line = true, doc = "The key. Left out, it is the name." },
-    value = { one_line = true, doc = "The value. It is required unless ensure is absent.", example = "no" },
+    value = { one_line = true, scalar = true, doc = "The value. It is required unless ensure is absent, or values are given. Without among, the key is in the file once.", example = "no" },
+    values = entries.properties.values,
+    among = entries.properties.among,
     separator = { one_line = true, default = " ", doc = "What stands between a key and its value in a new line. Blanks around it do not matter in a line that is there." },
     comment = { one_line = true, default = "#", doc = "What begins a comment. A new line is put behind a setting that is commented out." },
-    ends_at = { type = "regexp", doc = "A regular expression (RE2). What follows the first line that matches is left alone, such as ^Match in sshd_config." },
+    continuation = formats.continuation,
+    ends_at = { type = "regexp", doc = "A regular expression (RE2). What follows the first line that matches is left alone. In files of ssh it is the first Match or Host." },
     create = lines.create,
     validate = lines.validate,
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting." },
@@ -26,42 +37,44 @@ return ccm.type {
   phrases = { create = "added the setting", update = "changed the setting", remove = "removed the setting" },
 
   validate = function(want)
-    if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
     local key = want.key or want.name
     if key:find("%s") then return want.key and "key" or "name", "want a key without blanks, got " .. inspect(key) end
+    return entries.mistake(want)
   end,
 
-  edit = function(want, text)
-    local key, sign = want.key or want.name, re.escape(str.trim(want.separator))
-    local between = sign == "" and [[\s+]] or [[\s*]] .. sign .. [[\s*]]
-    local setting = [[^\s*]] .. re.escape(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
-    local hidden = [[^\s*]] .. re.escape(want.comment) .. [[\s*]] .. re.escape(key) .. [[(]] .. between .. [[|\s*$)]]
+  part = { "key" },
+  edit = lines.keeping(function(want, text)
+    local key, format, sign = want.key or want.name, formats.kv(want), re.escape(str.trim(want.separator))
+    local between = format.equals and [[(?:\s*=\s*|\s+)]] or sign == "" and [[\s+]] or [[\s*]] .. sign .. [[\s*]]
+    local setting = [[^\s*]] .. format.pattern(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
+    local hidden = [[^\s*]] .. re.escape(want.comment) .. [[\s*]] .. format.pattern(key) .. [[(]] .. between .. [[|\s*$)]]
 
-    -- Only lines before the one that matches want.ends_at count.
-    local stop = want.ends_at and lines.first((lines.of(text)), want.ends_at)
-    local found, values, commented = {}, {}, nil
-    for _, i in ipairs(lines.having(text, key)) do
-      local line = (not stop or i < stop) and lines.of(text)[i]
+    -- Only lines before the one that matches ends_at count. Most edits need not split the text.
+    local ends_at = want.ends_at or format.block
+    local stop = ends_at and lines.first((lines.of(text)), ends_at)
+    local found, commented = {}, nil
+    for _, i in ipairs(lines.having(format.fold(text), format.fold(key))) do
+      local list = lines.of(text)
+      local line = (not stop or i < stop) and list[i]
       local m = line and re.match(line, setting)
-      if m then
-        found[#found + 1] = i
-        values[#values + 1] = m[1] or ""
+      if m and not entries.continues(list, i, 1, format.continuation) then
+        found[#found + 1] = entries.at(list, i, stop and stop - 1 or #list, m[1] or "", format.continuation, " ")
       elseif line and re.test(line, hidden) then
         commented = i
       end
     end
 
-    if want.ensure == "absent" and #found == 0 then return text end
-    if want.ensure == "present" and #found == 1 and values[1] == want.value then return text end
-    local new = key .. want.separator .. (want.value or "")
-    if #found == 0 and not commented and not stop then return lines.with(text, new) end
-    local list, eol = lines.split(text)
-    for i = #found, 1, -1 do table.remove(list, found[i]) end
-    if want.ensure == "present" then
-      table.insert(list, found[1] or (commented or stop and stop - 1 or #list) + 1, new)
-    end
-    local now = lines.join(list, eol)
-    if want.ensure == "present" and #found > 0 then return now, { ensure = "present", value = str.join(values, ", ") } end
-    return now
-  end,
+    local function write(value) return key .. want.separator .. value end
+    local mine, values = entries.wanted(want, found, want.values or { want.value })
+    if #found == 0 and #values == 1 and not commented and not stop then return lines.with(text, write(values[1])) end
+    if #found == 0 and #values == 0 then return text end
+    local new, eol = lines.split(text)
+    local list, at = lines.of(text), commented or stop and stop - 1 or #new
+    while list[at + 1] and entries.continues(list, at + 1, 1, format.continuation) do at = at + 1 end
+    local below = #found > 0 and not format.block and warning(want, text, found[1].from) or nil
+    if not entries.replace(new, found, mine, values, write, at) then return text, nil, nil, nil, below end
+    local had = tbl.map(mine, function(e) return e.value end)
+    local state = want.values and { ensure = "present", values = had } or { ensure = "present", value = str.join(had, ", ") }
+    return lines.join(new, eol), #mine > 0 and #values > 0 and state or nil, nil, nil, below
+  end),
 }

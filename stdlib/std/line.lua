@@ -72,7 +72,8 @@ return ccm.type {
     end
   end,
 
-  edit = function(want, text)
+  part = { "line" },
+  edit = lines.keeping(function(want, text)
     if want.ensure == "present" then
       local now, found, shown = edited(want, text)
       if now ~= text and edited(want, now) ~= now then
@@ -85,5 +86,5 @@ return ccm.type {
     local rest = tbl.filter(list, function(l) return l ~= want.line and not (want.match and re.test(l, want.match)) end)
     if #rest == #list then return text end
     return lines.join(rest, eol)
-  end,
+  end),
 }

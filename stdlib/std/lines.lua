@@ -22,8 +22,9 @@ lines.validate = {
   doc = "A command that looks at the text before the file has it, such as \"visudo -cf %s\": a line, or a list of words. %s stands for a file that holds it, in the same directory and with the same owner and mode. It is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.",
 }
 
--- The line end of a text, and the number of its line feeds.
-local function ending(text)
+--- Returns the line end of a text, and the number of its line feeds. It is a carriage return and a line feed if all
+--- lines end so.
+function lines.ending(text)
   local feeds = str.count(text, "\n")
   return feeds > 0 and feeds == str.count(text, "\r\n") and "\r\n" or "\n", feeds
 end
@@ -33,7 +34,7 @@ end
 function lines.split(text)
   if text == "" then return {}, "\n" end
   if text == last.text then return tbl.slice(last.list, 1), last.eol end
-  local eol = ending(text)
+  local eol = lines.ending(text)
   return str.split(str.strip_suffix(text, eol), eol), eol
 end
 
@@ -50,7 +51,7 @@ end
 function lines.join(list, eol)
   if #list == 0 then return "" end
   local text = str.join(list, eol) .. eol
-  local is, feeds = ending(text)
+  local is, feeds = lines.ending(text)
   if is == eol and feeds == #list then last = { text = text, list = list, eol = eol } end
   return text
 end
@@ -58,7 +59,7 @@ end
 --- Returns the position of the first line equal to this one, or nil.
 function lines.position(text, line)
   if line == "" then return tbl.index_of((lines.of(text)), line) end
-  local eol = text == last.text and last.eol or ending(text)
+  local eol = text == last.text and last.eol or lines.ending(text)
   local at = (text == line or str.starts(text, line .. eol)) and 0
     or text:find("\n" .. line .. eol, 1, true) or str.ends(text, "\n" .. line) and #text - #line
   if at then return str.count(text:sub(1, at), "\n") + 1 end
@@ -83,9 +84,22 @@ end
 
 --- Returns the text with one more line at its end, without splitting it.
 function lines.with(text, line)
-  local eol = text == last.text and last.eol or ending(text)
+  local eol = text == last.text and last.eol or lines.ending(text)
   if text ~= "" and not str.ends(text, eol) then text = text .. eol end
   return text .. line .. eol
+end
+
+--- Returns an edit function that is like edit, but leaves a text whose last line has no end without one.
+function lines.keeping(edit)
+  local function kept(text, now, ...)
+    if text ~= "" and now ~= text and not str.ends(text, "\n") and re.test(now, [[[^\n]\r?\n\z]]) then
+      local cut = re.replace(now, [[\r?\n\z]], "")
+      if last.text == now then last.text = cut end
+      now = cut
+    end
+    return now, ...
+  end
+  return function(want, text) return kept(text, edit(want, text)) end
 end
 
 --- Returns the position of the first line that matches a regular expression, or nil.

@@ -26,7 +26,7 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The path of the file or, if path is given, any name.", example = "/etc/app.conf" },
     path = { type = "path", doc = "The file. Left out, it is the name." },
-    match = { type = "regexp", required = true, doc = "A regular expression (RE2). ^ and $ are the begin and the end of a line; (?s) before it lets a dot match the end of a line too." },
+    match = { type = "regexp", required = true, doc = "A regular expression (RE2). ^ and $ are the begin and the end of a line; (?s) before it lets a dot match the end of a line too. In a file of CR LF, \\n is that line end, unless the pattern has \\r." },
     replacement = { required = true, doc = "What is put in the place of each match; it may be empty. ${1} is what the first group matched, ${2} the second, and $$ in a text with one of them is a dollar. A second run must find nothing to replace: otherwise the resource fails, and the file stays as it is." },
     validate = lines.validate,
     ensure = { enum = { "present" }, default = "present", doc = "Is always present." },
@@ -39,13 +39,19 @@ return ccm.type {
     if n and n > most then return "replacement", ("want groups of match, of which there are %d, got ${%d}"):format(most, n) end
   end,
 
-  edit = function(want, text)
+  edit = function(want, whole)
+    -- In a file of CR LF a line ends before the CR, unless the pattern has one.
+    local text, eol = whole, "\n"
+    if lines.ending(whole) == "\r\n" and not re.test(want.match, [=[\r|\\r|\\x0[dD]]=]) then
+      text, eol = whole:gsub("\r\n", "\n"), "\r\n"
+    end
     local now, old, first = replaced(want, text)
-    if now == text then return text end
+    if now == text then return whole end
     if replaced(want, now) ~= now then
       error((want.path or want.name) .. ": the next run would replace something again: match fits what results, and changes it", 0)
     end
     local found = #old == 1 and old[1] or ("%d matches, such as %s"):format(#old, old[1])
+    now = eol == "\n" and now or now:gsub("\r?\n", eol)
     return now, { ensure = "present", replacement = #old == 1 and old[1] == want.replacement and "the text " .. old[1] or found },
       { replacement = first }
   end,

@@ -6,7 +6,7 @@ local sections = {}
 
 -- The name of the section that begins in this line, or nil.
 local function header(l)
-  local m = re.match(l, [[^\s*\[\s*(.*?)\s*\]\s*$]])
+  local m = re.match(l, [[^\s*\[\s*(.*?)\s*\]\s*(?:[#;].*)?$]])
   return m and m[1]
 end
 
@@ -23,24 +23,24 @@ local function finish(text, i, place)
 end
 
 --- Returns the parts of a section, each from its header to its last line: a section may have several. The section
---- without a name is the text before the first header.
-function sections.parts(text, section)
+--- without a name is the text before the first header. fold makes equal texts of names that are equal in the format.
+function sections.parts(text, section, fold)
   local list, found = lines.of(text), {}
   if section == "" then
     local to = list[1] and header(list[1]) and 0 or finish(text, 1, 1)
     found[1] = { from = 1, to = math.min(to, #list) }
   end
-  local at, places = lines.having(text, section == "" and "[" or section)
+  local at, places = lines.having(fold(text), section == "" and "[" or fold(section))
   for n, i in ipairs(at) do
-    if header(list[i]) == section then found[#found + 1] = { from = i, to = finish(text, i, places[n]) } end
+    if header(list[i]) and fold(header(list[i])) == fold(section) then found[#found + 1] = { from = i, to = finish(text, i, places[n]) } end
   end
   return found
 end
 
 --- Returns the text without a section. Comments directly above the next section belong to that one.
-function sections.without(text, section)
+function sections.without(text, section, fold)
   local list, eol = lines.split(text)
-  local found = sections.parts(text, section)
+  local found = sections.parts(text, section, fold)
   for n = #found, 1, -1 do
     local last = found[n].to
     while last < #list and re.test(list[last], [=[^\s*[#;]]=]) do last = last - 1 end

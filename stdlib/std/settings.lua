@@ -1,13 +1,57 @@
 -- The common definition of the types that keep one value in a file of JSON, YAML or TOML.
-local lines = require "std.lines"
+local documents, lines = require "std.documents", require "std.lines"
 
 local settings = {}
 
 -- The message of an error of the library, without its position in this file.
 local function reason(fault) return re.replace(tostring(fault), [[^.*?\.(set|remove): ]], "") end
 
+-- The names of a key, and one more.
+local function below(key, step)
+  if type(key) == "string" then return re.replace(key, [[$]], "." .. step) end
+  return tbl.concat(key, { tostring(step) })
+end
+
+-- The text in which the list at the key has the item, or has it no longer.
+local function with_item(library, text, want, key)
+  local _, list = library.remove(text, key)
+  if list ~= nil and type(list) ~= "table" then error(("%s is not a list"):format(inspect(key)), 0) end
+  list = list or {}
+  local rest = tbl.filter(list, function(item) return not tbl.equal(item, want.value) end)
+  if want.ensure == "present" then
+    if #rest < #list then return text end
+    if #list == 0 then return (library.set(text, key, { want.value })) end
+    local ok, now = pcall(library.set, text, below(key, #list), want.value)
+    return ok and now or (library.set(text, key, tbl.concat(list, { want.value })))
+  end
+  local now, ok = text, true
+  for i = #list, 1, -1 do
+    if ok and tbl.equal(list[i], want.value) then ok, now = pcall(library.remove, now, below(key, i - 1)) end
+  end
+  if ok then return now end
+  return (library.set(text, key, rest))
+end
+
+-- The text with the value, or without it, and what was there.
+local function edited(library, text, want, key)
+  if want.among then return with_item(library, text, want, key) end
+  if want.ensure == "present" then
+    local now, old = library.set(text, key, want.value)
+    if tbl.equal(old, want.value) then now = text end -- {} is any empty list or table
+    return now, old
+  end
+  local now = library.remove(text, key)
+  if now ~= text and type(key) == "table" and re.test(key[#key], [[^\d+$]]) then
+    local around = #key > 1 and select(2, library.remove(text, tbl.slice(key, 1, #key - 1)))
+    if not around or tbl.is_list(around) then
+      error("the item behind it would take its place, and be removed by the next run (name it by its value: among = true)", 0)
+    end
+  end
+  return now
+end
+
 --- Returns the type for a format. spec has its name, doc, an example of a file and of a key, and library, whose
---- functions set and remove edit a text.
+--- functions set and remove edit a text. If files may have several documents, it has the property document.
 function settings.type(spec)
   return {
     name = spec.name,
@@ -16,34 +60,48 @@ function settings.type(spec)
       name = { name = true, doc = "Where the value is or, if key is given, any name.", example = spec.key },
       path = { type = "path", required = true, doc = "The file.", example = spec.path },
       key = { type = "any", doc = "Where the value is: names with dots between them, such as server.ports.0, in which positions in lists count from 0 and that behind the last is a new item; a backslash stands before a dot that is part of a name. Or a list of names. What is missing on the way is made. Left out, it is the name." },
-      value = { type = "any", doc = "The value: a text, a number, true or false, a list or a table, which replaces what is there as a whole. 80 and \"80\" are different values. It is required unless ensure is absent." },
+      value = { type = "any", scalar = true, doc = "The value: a text, a number, true or false, a list or a table, which replaces what is there as a whole. 80 and \"80\" are different values. It is required unless ensure is absent." },
+      among = { type = "boolean", default = false, doc = "Whether the value is one item of a list, whose other items stay. A new one goes to its end; with ensure absent, all that are equal are removed." },
+      document = spec.document,
       create = lines.create,
       validate = lines.validate,
-      ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the value. If it is absent, comments above it stay." },
+      ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the value. If it is absent, comments above it stay. An item of a list is not removed by its position, which the next one takes, but with among." },
     },
     phrases = { create = "added the setting", update = "changed the setting", remove = "removed the setting" },
 
     validate = function(want)
-      if want.ensure == "present" and want.value == nil then return "value is required unless ensure is absent" end
+      if (want.ensure == "present" or want.among) and want.value == nil then return "value is required unless ensure is absent" end
       local key = want.key or want.name
-      if type(key) ~= "string" and not (type(key) == "table" and #key > 0 and tbl.all(key, function(k) return type(k) == "string" and k ~= "" end)) then
+      local is_list = type(key) == "table" and #key > 0 and tbl.all(key, function(k) return type(k) == "string" and k ~= "" end)
+      if type(key) ~= "string" and not is_list then
         return "key", "want a text such as " .. spec.key .. ", or a list of names, got " .. inspect(key)
       end
       local ok, fault = pcall(spec.library.remove, "", key)
       if not ok then return want.key and "key" or "name", reason(fault) end
+      if want.ensure == "absent" and not want.among and type(key) == "string" and re.test(key, [[(^|[^\\]\.)\d+$]]) then
+        return want.key and "key" or "name", "a position in a list cannot be absent: the item behind it takes its place (name the item by its value: among = true; write a name of digits in a list: key = { \"ports\", \"80\" })"
+      end
+      local mistake = spec.document and want.document ~= nil and documents.mistake(want.document)
+      if mistake then return "document", mistake end
     end,
 
+    part = { spec.document and "document" or "path", "key" },
     edit = function(want, text)
-      local key = want.key or want.name
-      local ok, now, old
-      if want.ensure == "absent" then
-        ok, now = pcall(spec.library.remove, text, key)
-      else
-        ok, now, old = pcall(spec.library.set, text, key, want.value)
-        if ok and tbl.equal(old, want.value) then return text end -- {} is any empty list or table
+      local before, document, behind = "", text, ""
+      local ok, now, old = true, nil, nil
+      if spec.document and want.document ~= nil then
+        local count
+        ok, before, document, behind, count = pcall(documents.find, text, want.document)
+        if not ok then error(want.path .. ": " .. before, 0) end
+        if not document and want.ensure == "absent" then return text end
+        if not document then error(("%s: no document of %d fits %s"):format(want.path, count, inspect(want.document)), 0) end
       end
-      if not ok then error(want.path .. ": " .. reason(now), 0) end
-      return now, now ~= text and old ~= nil and { ensure = "present", value = old } or nil
+      ok, now, old = pcall(edited, spec.library, document, want, want.key or want.name)
+      if not ok then
+        local several = spec.document and str.contains(tostring(now), "found a second one")
+        error(want.path .. ": " .. reason(now) .. (several and " (document = 1 chooses one)" or ""), 0)
+      end
+      return before .. now .. behind, now ~= document and old ~= nil and { ensure = "present", value = old } or nil
     end,
   }
 end

@@ -1,8 +1,8 @@
 -- sysctl: keeps a parameter of the kernel, now and at boot.
 --
 --   local sysctl = require "std.sysctl"
---   sysctl { "net.ipv4.ip_forward", value = "1" }
---   sysctl { "vm.swappiness", value = "10", path = "/etc/sysctl.d/60-database.conf" }
+--   sysctl { "net.ipv4.ip_forward", value = 1 }
+--   sysctl { "vm.swappiness", value = 10, path = "/etc/sysctl.d/60-database.conf" }
 
 local boot, lines = require "std.sysctl_files", require "std.lines"
 
@@ -43,7 +43,7 @@ return ccm.type {
   commands = { "sysctl" },
   properties = {
     name = { name = true, doc = "The name of the setting.", example = "net.ipv4.ip_forward" },
-    value = { one_line = true, doc = "Its value. It is required unless ensure is absent." },
+    value = { one_line = true, scalar = true, doc = "Its value. It is required unless ensure is absent." },
     path = { type = "path", default = "/etc/sysctl.d/60-ccm.conf", doc = "The file that is read at boot." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting. With absent the running kernel keeps the value that it has." },
   },

@@ -2,10 +2,12 @@
 --
 --   local yaml_setting = require "std.yaml_setting"
 --   yaml_setting { "global.scrape_interval", path = "/etc/prometheus/prometheus.yml", value = "30s" }
+--   yaml_setting { "spec.replicas", path = "/srv/k8s.yaml", value = 3, document = { kind = "Deployment", ["metadata.name"] = "web" } }
 --   yaml_setting { "ssh_pwauth", path = "/etc/cloud/cloud.cfg", ensure = "absent" }
 
 return ccm.type(require("std.settings").type {
   name = "yaml_setting",
-  doc = "Keeps one value in a file of YAML, which has one document. The value of an anchor changes for all its aliases too.",
+  doc = "Keeps one value in a file of YAML. The value of an anchor changes for all its aliases too.",
   path = "/etc/prometheus/prometheus.yml", key = "global.scrape_interval", library = yaml,
+  document = { type = "any", doc = "Which document of several: its number from 1, or values that are in it, by their keys, such as { kind = \"Service\", [\"metadata.name\"] = \"web\" }. It is required if the file has several." },
 })

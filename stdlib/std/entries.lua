@@ -1,0 +1,92 @@
+-- Finds and replaces the entries of a key in the lines of a file, for the types kv and ini.
+--
+-- An entry is { from = 1, to = 2, value = "a b" }: its lines, and its value, false for a key without any.
+
+local entries = {}
+
+local function indentation(line) return #line:match("^%s*") end
+local function is_open(line) return #line:match("\\*$") % 2 == 1 end
+local function says_nothing(line) return re.test(line, [[^\s*(?:[#;]|$)]]) end
+
+--- Whether line i goes on with the value of a line before it, none of which is before the line first.
+function entries.continues(list, i, first, continuation)
+  local depth = indentation(list[i])
+  if continuation == "none" or continuation == "indent" and (depth == 0 or depth == #list[i]) then return false end
+  for n = i - 1, first, -1 do
+    if not says_nothing(list[n]) then
+      if continuation == "backslash" then return is_open(list[n]) end
+      if indentation(list[n]) < depth then return true end
+    end
+  end
+  return false
+end
+
+--- Returns the entry that begins in line i, and whose first line has this value. None of its lines is behind the line
+--- last. The lines of the value are joined by glue.
+function entries.at(list, i, last, value, continuation, glue)
+  local found, parts = { from = i, to = i, value = false }, { value }
+  if not value then return found end
+  local open = continuation == "indent" or continuation == "backslash" and is_open(list[i])
+  for n = i + 1, open and last or 0 do
+    if not says_nothing(list[n]) then
+      if continuation == "indent" and indentation(list[n]) <= indentation(list[i]) then break end
+      found.to, parts[#parts + 1] = n, str.trim(list[n])
+      if continuation == "backslash" and not is_open(list[n]) then break end
+    end
+  end
+  if continuation == "backslash" then
+    parts = tbl.map(parts, function(p) return is_open(p) and str.trim(p:sub(1, -2)) or p end)
+  end
+  if glue == " " then parts = tbl.filter(parts, function(p) return p ~= "" end) end
+  found.value = str.join(parts, glue)
+  return found
+end
+
+--- The properties of keys that a file may have several times.
+entries.properties = {
+  values = { type = "list", one_line = true, scalar = true, doc = "The values of a key that the file has several times, such as Environment in units of systemd: exactly these, in this order." },
+  among = { type = "boolean", default = false, doc = "Whether the file may have the key with other values too, which stay. Then the resource is about the one line with this value." },
+}
+
+--- Returns the property to blame and what is wrong with it, if anything.
+function entries.mistake(want)
+  if want.values and want.value then return "values", "goes without value" end
+  if want.values and #want.values == 0 then return "values", "expected a value at least (ensure = \"absent\" removes the key)" end
+  if want.among and not want.value then return "among", "goes with value" end
+  if want.values and want.ensure == "absent" then return "values", "goes without ensure absent" end
+  if want.ensure == "present" and not want.value and not want.values then return "value is required unless ensure is absent" end
+end
+
+--- Replaces entries in a list of lines. all are those of the key in the file, mine those that the resource is about.
+--- values are the wanted ones, write makes a line of a value, and of the entry that it replaces or nil. at is the
+--- line behind which a new entry goes if there is none. It returns false if there is nothing to do.
+function entries.replace(list, all, mine, values, write, at)
+  local differs = #mine ~= #values
+  for n, v in ipairs(values) do differs = differs or mine[n].value ~= v end
+  if not differs then return false end
+  local last = mine[#mine] or all[#all]
+  for n = #values, #mine + 1, -1 do table.insert(list, (last and last.to or at) + 1, write(values[n])) end
+  for n = #mine, 1, -1 do
+    local entry = mine[n]
+    if entry.value ~= values[n] or values[n] == nil then
+      for i = entry.to, entry.from, -1 do table.remove(list, i) end
+      if values[n] ~= nil then table.insert(list, entry.from, write(values[n], entry)) end
+    end
+  end
+  return true
+end
+
+--- Returns the entries that the resource is about, and their wanted values, given the values that it has for entries.
+--- With only_last a resource with one value is about the last entry.
+function entries.wanted(want, all, values, only_last)
+  local mine = all
+  if want.among then
+    mine = tbl.filter(all, function(e) return e.value == want.value end)
+    values = #mine > 0 and tbl.map(mine, function() return want.value end) or values
+  elseif only_last and not want.values and want.ensure == "present" then
+    mine = { all[#all] }
+  end
+  return mine, want.ensure == "present" and values or {}
+end
+
+return entries

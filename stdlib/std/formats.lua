@@ -1,0 +1,62 @@
+-- What is known about a file of settings from its name, for the types kv and ini.
+
+local formats = {}
+
+local function ends(pattern) return "(?:^|/)(?:" .. pattern .. ")$" end
+
+-- The formats of each type; the first whose path matches counts.
+--   continuation  how a value goes on in the next line (see entries.lua)
+--   ignore_case   keys and sections are equal in any case
+--   dashes        in keys, - and _ are equal
+--   equals        a key has an equals sign or blanks behind it
+--   block         the line that begins a part for some hosts or users only
+local kv = {
+  { path = ends [[sshd_config(?:\.d/[^/]+|\.[^/]+)?]], continuation = "none", ignore_case = true, equals = true, block = [=[(?i)^\s*Match[\s=]]=] },
+  {
+    path = ends [[ssh_config(?:\.d/[^/]+|\.[^/]+)?|\.ssh/config(?:\.d/[^/]+)?]],
+    continuation = "none", ignore_case = true, equals = true, block = [=[(?i)^\s*(?:Host|Match)[\s=]]=],
+  },
+  { path = ends [[[^/]+\.cf|aliases|slapd\.conf|[^/]+\.sources|apt/preferences(?:\.d/[^/]+)?]], continuation = "indent" },
+  { path = "", continuation = "backslash" },
+}
+
+local units = "(?:service|socket|timer|mount|automount|path|slice|scope|target|swap|network|netdev|link|nspawn|container|pod|volume)"
+local ini = {
+  { path = ends([[[^/]+\.]] .. units .. [[|[^/]+\.]] .. units .. [[\.d/[^/]+\.conf]]) .. "|/systemd/", continuation = "backslash" },
+  { path = ends [[\.?gitconfig|\.gitmodules|\.?git/config|smb\.conf|rsyncd\.conf]], continuation = "backslash", ignore_case = true },
+  { path = ends [[openssl[^/]*\.cnf]], continuation = "backslash" },
+  { path = ends [[[^/]+\.cnf]], continuation = "none", dashes = true },
+  { path = ends [[php[^/]*\.ini|pacman\.conf|[^/]+\.(?:desktop|nmconnection)]] .. "|/php|/NetworkManager/", continuation = "none" },
+  { path = "", continuation = "indent" },
+}
+
+-- Returns the format of the file, with the continuation that is wanted, if any.
+local function of(list, want)
+  local format = tbl.copy(tbl.find(list, function(f) return re.test(want.path, f.path) end))
+  format.continuation = want.continuation or format.continuation
+  --- Returns a text of the same length, in which equal keys are equal texts.
+  function format.fold(text)
+    if format.ignore_case then text = text:lower() end
+    return format.dashes and text:gsub("_", "-") or text
+  end
+  --- Returns a regular expression that matches a key.
+  function format.pattern(key)
+    key = re.escape(key)
+    return (format.ignore_case and "(?i:" or "(?:") .. (format.dashes and key:gsub("[-_]", "[-_]") or key) .. ")"
+  end
+  return format
+end
+
+--- The property continuation of the types.
+formats.continuation = {
+  enum = { "none", "indent", "backslash" },
+  doc = "How a value goes on in the next line: not at all, because that line is indented, or because this one ends with a backslash. The default depends on the name of the file.",
+}
+
+--- Returns the format of a file of keys and values.
+function formats.kv(want) return of(kv, want) end
+
+--- Returns the format of a file of sections.
+function formats.ini(want) return of(ini, want) end
+
+return formats
