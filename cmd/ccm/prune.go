@@ -49,6 +49,7 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 		cmd.Flags().Lookup(name).Hidden = true
 	}
 	f.addRestore(cmd)
+	f.AddWithDataFlag(cmd.Flags())
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
 	return cmd
 }

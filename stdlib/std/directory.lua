@@ -50,9 +50,8 @@ return ccm.type {
     if top and top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
     local have = { ensure = top and "present" or "absent", copy = {}, attributes = {}, extra = {} }
     if want.ensure == "absent" and top then
-      -- Whether all of it are copies of the source.
-      local ok, found = pcall(host.compare, want.source, want.path, {})
-      have.clean = #host.list(want.path) == 0 or want.source and ok and not found.clash and #found.changed + #found.extra == 0 or false
+      local _, clean = host.kept_data(want.path, { like = want.source })
+      have.clean = clean
     end
     if want.ensure == "absent" or not top and not want.source then return have end
     local found = host.compare(want.source, want.path, {
