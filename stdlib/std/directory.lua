@@ -27,7 +27,7 @@ return ccm.type {
     dir_mode = { type = "mode", doc = "The permissions of the directories. Left out, they are made with 0755 and keep those that they have." },
     exclude = { type = "list", one_line = true, doc = "Patterns such as *.bak: what matches one, by its name or by its path, is not copied, and is left alone by recurse, and by purge if there is no source." },
     purge = { type = "boolean", default = false, doc = "Whether to remove what the source does not have; what exclude matches is removed too. Without a source, whether to remove all that no resource of the site declares, not even one that is skipped or not selected. A declared path counts with all that is in it. Links are removed and not followed, and other file systems left alone. /etc, homes and the like are refused." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a directory. With absent it is removed with all that is in it." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a directory. With absent it is removed with all that runs have created in it; other data keeps it, unless with_data = true." },
   },
 
   validate = function(want)
