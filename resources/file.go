@@ -76,7 +76,8 @@ type File struct {
 	// and group that ccm runs as. Without it they have to be there. For a directory they
 	// are always made.
 	Parents bool `ccm:"parents"`
-	// Force removes a directory that is not empty. It goes with ensure absent.
+	// Force removes a directory with all that is in it, as with_data does. It goes with
+	// ensure absent.
 	Force bool `ccm:"force"`
 }
 
@@ -280,7 +281,7 @@ func (f File) ConfinedTo() (paths []string, tree bool) {
 	if f.Links == LinksFollow { // which may lead anywhere
 		return nil, false
 	}
-	return []string{f.Name}, f.Ensure == FileAbsent && f.Force
+	return []string{f.Name}, f.Ensure == FileAbsent
 }
 
 // ManagesContent reports whether the content of an existing entry of that kind is managed.
@@ -307,6 +308,9 @@ func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resou
 		return p.CreateDirectory(ctx, h, f)
 	case "SetAttributes":
 		return p.SetAttributes(ctx, h, f)
+	case "RemoveTree":
+		f.Force = true
+		return p.Remove(ctx, h, f)
 	case "Remove":
 		return p.Remove(ctx, h, f)
 	}

@@ -71,14 +71,13 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 		d.Err = fmt.Errorf("validate_after: want a file or a symbolic link to remove, found %s, which could not be put back", have.Kind)
 		return d
 	}
-	if have.Kind == host.Directory && have.Entries && !f.Force {
-		d.Err = errors.New("want nothing, found a directory that is not empty (force = true removes it with all its entries)")
-		return d
-	}
-	phrase := "removed the file"
+	verb, phrase := "Remove", "removed the file"
 	switch have.Kind {
 	case host.Directory:
-		phrase = "removed the directory"
+		// Entries that must not be removed keep the directory: see resource.Removals.
+		if phrase = "removed the directory"; have.Entries {
+			verb = "RemoveTree"
+		}
 	case host.Symlink:
 		phrase = "removed the symbolic link"
 	case host.Missing:
@@ -90,8 +89,8 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 	if have.CheckAfterPending {
 		d.Add("validate_after", "not asked", "passed")
 	}
-	d.AddAction("Remove", phrase)
-	d.Effects, d.Complete = []host.PathEffect{{Path: f.Name, Kind: host.Missing}}, true
+	d.AddAction(verb, phrase)
+	d.Effects, d.Complete = []host.PathEffect{{Path: f.Name, Kind: host.Missing, Clean: f.Force}}, true
 	if have.Kind == host.Regular {
 		d.Text = f.text(have)
 	}

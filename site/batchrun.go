@@ -83,7 +83,7 @@ func (o *OneOff) Close() {
 
 // converge converges or plans a catalog as a part of the batch.
 func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) event.Summary {
-	engine.Cause = b.store.Cause("", "", b.root)
+	engine.Cause, engine.Removals = b.store.Cause("", "", b.root), b.removals(c, false)
 	p := b.recorder.process
 	if err := conceal(engine, p.Secrets, b.store); err != nil {
 		p.Messages.Warn(err.Error()) // known secrets are masked anyway

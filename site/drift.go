@@ -29,7 +29,7 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 		Cause: func(*resource.Resource, resource.DesiredDigest, func() string) event.Cause {
 			return event.Corrective
 		},
-		Recall: store.DesiredDigests(a),
+		Recall: store.DesiredDigests(a), Removals: store.Removals(a.Site, a.Root, s.Catalog),
 	}
 	if err := conceal(engine, p.Secrets, store); err != nil {
 		return event.Summary{}, err

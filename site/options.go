@@ -32,6 +32,8 @@ type Options struct {
 	// Dialect is that of manifests; see manifest.Loader.
 	Dialect string
 	Bundle  BundleOptions
+	// WithData lets removals take along what no run has created.
+	WithData bool `json:",omitempty"`
 }
 
 // selectionFlags returns the options that select what is declared, as flags with absolute paths:

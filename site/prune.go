@@ -3,15 +3,12 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state"
@@ -32,7 +29,6 @@ type Prune struct {
 	// parents are the parent directories that runs of the site made.
 	parents []state.MadeParent
 	summary event.Summary
-	looked  bool // for removals that have to be skipped
 	ran     bool
 	plan    []plannedResource
 }
@@ -99,55 +95,6 @@ func (x *Prune) find() error {
 	return errs.Err()
 }
 
-// spare marks the removals as skipped that would take away more than what runs have made. It is
-// found by a plan that nobody sees, so that plan and run agree.
-func (x *Prune) spare(ctx context.Context) error {
-	if x.looked {
-		return nil
-	}
-	x.looked = true
-	engine, err := x.engine(nil)
-	if err != nil {
-		return err
-	}
-	reasons := make(map[*resource.Resource]string)
-	engine.Spare = func(v *host.View, r *resource.Resource, d resource.Decision) string {
-		reason := foreign(v, d.Effects)
-		if reason != "" {
-			reasons[r] = reason
-		}
-		return reason
-	}
-	engine.Plan(ctx, &x.site.Host.View, x.catalog)
-	for r, reason := range reasons {
-		r.Skip = reason
-		x.previous[r.ID.String()] = false // a later prune may succeed
-	}
-	return ctx.Err()
-}
-
-// foreign returns a reason to keep what effects remove: a directory in which there may be things
-// that no run has made.
-func foreign(v *host.View, effects []host.PathEffect) string {
-	for _, e := range effects {
-		if e.Account != nil || e.Clean || e.Unsure || e.Vague || e.Open || e.Kind != 0 {
-			continue
-		}
-		names, err := v.ReadDir(e.Path)
-		if err != nil || len(names) == 0 {
-			continue // a file, or empty
-		}
-		slices.Sort(names)
-		const most = 3
-		shown := strings.Join(names[:min(most, len(names))], ", ")
-		if len(names) > most {
-			shown += fmt.Sprintf(" and %d more", len(names)-most)
-		}
-		return fmt.Sprintf("%s contains data that no run has created: %s (remove the data or the directory first)", e.Path, shown)
-	}
-	return ""
-}
-
 // Empty reports whether there is nothing to remove or to report.
 func (x *Prune) Empty() bool { return len(x.catalog.Resources) == 0 }
 
@@ -204,7 +151,7 @@ func isApply(t *resource.Type, u state.UndeclaredResource) bool {
 }
 
 // removalCommon are the common properties that a removal keeps.
-var removalCommon = map[string]bool{"provider": true, "backup": true, "timeout": true, "tries": true, "try_sleep": true}
+var removalCommon = map[string]bool{"provider": true, "backup": true, "timeout": true, "tries": true, "try_sleep": true, "with_data": true}
 
 // decodeRemoval returns u with ensure = "absent". Keep lists the properties of its type that
 // stay; nil keeps all.
@@ -223,14 +170,12 @@ func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) 
 // engine returns the engine that converges the catalog.
 func (x *Prune) engine(reporters []event.Reporter) (*converge.Engine, error) {
 	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporters: reporters, Texts: true, Stop: x.process.Stop}
+	e.Removals = x.state.removals(x.site.Catalog, x.options.Site.WithData)
 	return e, conceal(e, x.process.Secrets, x.state.store)
 }
 
 // Plan reports what would be removed.
 func (x *Prune) Plan(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
-	if err := x.spare(ctx); err != nil {
-		return event.Summary{}, err
-	}
 	plan := eventFunc(func(ev *event.Event) { x.plan = append(x.plan, newPlannedResource(ev, x.process.Secrets)) })
 	engine, err := x.engine(append([]event.Reporter{plan}, reporters...))
 	if err != nil {
@@ -244,9 +189,6 @@ func (x *Prune) Plan(ctx context.Context, reporters []event.Reporter) (event.Sum
 func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
 	ctx, cancel := x.options.Record.limited(ctx)
 	defer cancel()
-	if err := x.spare(ctx); err != nil {
-		return event.Summary{}, err
-	}
 	stays := eventFunc(func(ev *event.Event) {
 		if ev.Outcome == event.Failed || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
 			delete(x.previous, ev.Resource.ID.String())

@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -93,7 +94,7 @@ func (r *Run) open(ctx context.Context, file string, args []string) (err error) 
 	s := r.Site
 	r.engine = &converge.Engine{
 		Registry: s.Registry, Facts: s.Facts, Reporters: o.Reporters, Texts: o.Texts, MonitorOnly: o.MonitorOnly,
-		Stop: p.Stop, Sequential: p.Sequential,
+		Stop: p.Stop, Sequential: p.Sequential, Removals: resource.Removals{WithData: o.Site.WithData},
 	}
 	if o.Plan || r.recorder.exclusive {
 		r.engine.Prefetcher = s.prefetcher
@@ -178,7 +179,7 @@ func (r *Run) CheckIdempotent(ctx context.Context) error {
 	p, s := r.process, r.Site
 	ctx, cancel := r.limited(ctx)
 	defer cancel()
-	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporters: []event.Reporter{&second}, Stop: p.Stop, Secrets: p.Secrets}
+	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporters: []event.Reporter{&second}, Stop: p.Stop, Secrets: p.Secrets, Removals: r.engine.Removals}
 	s.reportTo(ctx, engine, p.Messages.Explain)
 	if engine.Plan(ctx, &s.Host.View, s.Catalog).Interrupted {
 		return r.interruption(ctx)

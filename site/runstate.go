@@ -7,6 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 )
@@ -25,6 +26,7 @@ type runState struct {
 
 // attach gives an engine the pending refreshes of earlier runs, and records what it does.
 func (r *runState) attach(engine *converge.Engine, c *catalog.Catalog) error {
+	engine.Removals = r.removals(c, engine.Removals.WithData)
 	if err := conceal(engine, r.recorder.process.Secrets, r.store); err != nil {
 		return err
 	}
@@ -45,6 +47,13 @@ func (r *runState) attach(engine *converge.Engine, c *catalog.Catalog) error {
 	// The writer comes first, so that there is a record even if the report cannot be written.
 	engine.Reporters = append([]event.Reporter{r.writer}, engine.Reporters...)
 	return nil
+}
+
+// removals returns the rules of what removals may take along. Declared has what the site declares.
+func (r *runState) removals(declared *catalog.Catalog, withData bool) resource.Removals {
+	x := r.store.Removals(r.site, r.root, declared)
+	x.WithData = withData
+	return x
 }
 
 // end ends the record and releases the lock. If the record could not be written, the run stays

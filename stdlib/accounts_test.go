@@ -44,7 +44,7 @@ func TestUser(t *testing.T) {
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},
-			"there/once": {}, "there/never": {}, "there/ages": {"updated the user"}, "there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user with /srv/bob and all in it"},
+			"there/once": {}, "there/never": {}, "there/ages": {"updated the user"}, "there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user"},
 		},
 		after: map[string]map[string]*string{
 			"missing/full": {
@@ -287,4 +287,33 @@ func TestKnownHost(t *testing.T) {
 	} {
 		require.Contains(t, mistake(t, `require "std.known_host" `+args), want)
 	}
+}
+
+// A home directory goes with its user, unless it has what no run has made, or does not belong to the user.
+func TestUserHome(t *testing.T) {
+	passwd := func(uid int) string { return basePasswd + fmt.Sprintf("bob:x:%d:33:Bob:/srv/bob:/bin/bash\n", uid) }
+	mine, profile := passwd(os.Geteuid()), "x"
+	suite{
+		name: "user", machine: func(root string) host.Runner { return accounts{root} },
+		starts: map[string]map[string]string{
+			"bare":    {"/etc/passwd": mine, "/etc/group": baseGroup, "/etc/skel/.profile": profile, "/srv/bob/.profile": profile, "/var/mail/bob": ""},
+			"data":    {"/etc/passwd": mine, "/etc/group": baseGroup, "/etc/skel/.profile": profile, "/srv/bob/.profile": profile, "/srv/bob/data": "data", "/var/mail/bob": "mail"},
+			"changed": {"/etc/passwd": mine, "/etc/group": baseGroup, "/etc/skel/.profile": profile, "/srv/bob/.profile": "y"},
+			"shared":  {"/etc/passwd": mine + "eve:x:1700:33::/srv/bob/eve:/bin/sh\n", "/etc/group": baseGroup, "/srv/bob/eve/": ""},
+			"other":   {"/etc/passwd": passwd(12345), "/etc/group": baseGroup, "/srv/bob/": ""},
+		},
+		wants: map[string]string{"absent": `{ "bob", ensure = "absent", manage_home = true }`},
+		phrases: map[string][]string{
+			"bare/absent":    {"removed the user with /srv/bob and all in it"},
+			"data/absent":    {"removed the user without the home: no run has created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
+			"changed/absent": {"removed the user without the home: no run has created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
+			"shared/absent":  {"removed the user without the home: the home of eve is /srv/bob/eve"},
+		},
+		after: map[string]map[string]*string{
+			"bare/absent":    {"/etc/passwd": new(basePasswd), "/srv/bob/.profile": nil, "/var/mail/bob": nil},
+			"data/absent":    {"/etc/passwd": new(basePasswd), "/srv/bob/data": new("data"), "/srv/bob/.profile": new("x"), "/var/mail/bob": new("mail")},
+			"changed/absent": {"/etc/passwd": new(basePasswd), "/srv/bob/.profile": new("y")},
+			"other/absent":   {"/etc/passwd": new(basePasswd)},
+		},
+	}.run(t)
 }

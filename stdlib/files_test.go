@@ -73,6 +73,7 @@ func TestDirectory(t *testing.T) {
 		fails: map[string]string{
 			"nothing/gone": "no such file or directory", "right/gone": "no such file or directory", "more/gone": "no such file or directory",
 			"clash/gone": "no such file or directory", "file/gone": "found a file",
+			"right/absent": "no run has created /srv/www/css, ", "more/absent": "no run has created ", "clash/absent": "no run has created /srv/www/css, ",
 			"file/copy": "want a directory, found a file", "file/purge": "found a file", "file/modes": "found a file", "file/absent": "found a file",
 			"file/odd": "found a file", "clash/copy": "want a directory, found a file", "clash/purge": "found a file", "clash/modes": "found a file",
 			"nothing/odd": "l: want files and directories, found a link", "right/odd": "found a link", "more/odd": "found a link", "clash/odd": "found a link",
@@ -165,7 +166,7 @@ func TestGit(t *testing.T) {
 	} {
 		suite{
 			name: "git", wants: some, machine: clone(change),
-			fails:  map[string]string{"changed/main": "the clone was changed; force = true throws the changes away"},
+			fails:  map[string]string{"changed/main": "the clone was changed; force = true throws the changes away", "changed/absent": "no run has created /srv/app/"},
 			starts: map[string]map[string]string{"changed": {}},
 			after:  map[string]map[string]*string{"changed/force": {"/srv/app/f": new("two")}},
 		}.run(t)

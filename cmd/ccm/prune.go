@@ -27,7 +27,8 @@ func newPruneCommand(e *cli.Env) *cobra.Command {
 		Long: `Remove what earlier runs of the script or manifest FILE have made and FILE
 declares no more: files, packages, users and all else that has ensure = "absent".
 What was there before stays, and so does what commands and services did; that is
-said. What would be removed is shown first, and then asked about.
+said. Data that no run has created stays, with what contains it, unless --with-data
+is given. What would be removed is shown first, and then asked about.
 
 A prune is a run of its own, with backups: ccm undo brings files back.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
@@ -49,6 +50,7 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 		cmd.Flags().Lookup(name).Hidden = true
 	}
 	f.addRestore(cmd)
+	f.AddWithDataFlag(cmd.Flags())
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
 	return cmd
 }

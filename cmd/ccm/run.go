@@ -132,6 +132,7 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	f.SiteFlags.Add(fs)
 	cli.AddBundleFlags(fs, &f.Bundle)
 	f.RecordFlags.Add(fs)
+	f.AddWithDataFlag(fs)
 	f.output = cli.NewChoice("text", "text", "json")
 	f.diff = cli.NewChoice(string(diff), diff.Values()...)
 	f.addReport(cmd)

@@ -21,7 +21,7 @@ type State struct {
 
 	schema      *schema.Schema
 	text        *resource.TextChange // of an edit: the file before and after
-	view        *host.View           // of a plan: the view for status
+	view        *host.View           // of a plan or a removal: the view for status
 	newFile     *newFile             // of an edit: the file to be made, nil if it exists
 	phrase      string               // of an edit: the action in words, instead of the phrase of the type
 	shownValues map[string]any       // of an edit: wanted properties for reports, instead of the given ones
@@ -126,8 +126,8 @@ func (d *definition) callStatus(ctx context.Context, v *host.View, want *resourc
 	if err == nil {
 		d.latest.want, d.latest.have = want, s
 	}
-	if v.IsPlan() {
-		s.view = v
+	if v.IsPlan() || resource.IsAbsent(want.WantedEnsure()) {
+		s.view = v // what is removed has to be known in a run too
 	}
 	return s, err
 }

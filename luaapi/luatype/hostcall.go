@@ -31,7 +31,7 @@ func (lib *library) actHost(L *lua.LState) *lua.LTable {
 // count against the limit of the type. The timeout of the resource and an interrupt end them.
 // Functions that run commands call [luaapi.Interp.Outside] themselves.
 var slowFunctions = map[string]bool{
-	"tree": true, "compare": true, "undeclared": true,
+	"tree": true, "compare": true, "undeclared": true, "kept_data": true,
 	"write": true, "copy": true, "copy_tree": true, "mkdir": true, "symlink": true, "chmod": true, "chown": true, "remove": true,
 }
 

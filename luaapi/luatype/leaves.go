@@ -23,7 +23,7 @@ import (
 // effectKeys are the allowed keys in the table of one effect.
 var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "clean"}
 
-// callLeaves asks the script for the effects. In a run they are not needed.
+// callLeaves asks the script for the effects. In a run only those of removals are needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
 	L := d.values()
 	s, known := have.(State)

@@ -27,6 +27,7 @@ var looks = map[string]func(c *call) int{
 	"tree":       (*call).tree,
 	"compare":    (*call).compare,
 	"undeclared": (*call).undeclared,
+	"kept_data":  (*call).keptData,
 	"which":      (*call).which,
 	"real":       (*call).real,
 	"query":      (*call).query,
@@ -280,4 +281,26 @@ func (c *call) connects() int {
 		return c.give(lua.LFalse, lua.LString(err.Error()))
 	}
 	return c.give(lua.LTrue)
+}
+
+// keptData is host.kept_data(directory, options): the reason why the directory must not be removed,
+// because of data that no run has created or something that is mounted, or nil. A second result
+// says whether runs have created all of it. What is like in the directory options.like, and the
+// paths in options.created, count as created.
+func (c *call) keptData() int {
+	dir := c.path(1)
+	opts := c.options(2, "like", "created")
+	created, err := c.plain(opts.RawGetString("created"), 0)
+	c.must(err)
+	var paths []string
+	list, _ := created.([]any)
+	for _, p := range list {
+		paths = append(paths, text(p))
+	}
+	kept, clean, err := resource.KeptData(c.in.Context(), c.view, dir, lua.LVAsString(opts.RawGetString("like")), paths)
+	c.must(err)
+	if kept == "" {
+		return c.give(lua.LNil, lua.LBool(clean))
+	}
+	return c.give(lua.LString(kept), lua.LFalse)
 }

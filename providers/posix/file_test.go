@@ -102,7 +102,7 @@ func TestFiles(t *testing.T) {
 			"there":   {Name: "/f", Ensure: resources.FileExisting, Mode: new(resources.ModeOf(0o640))},
 		},
 		Fails: map[string]string{
-			"fulldir/absent":   "not empty",
+			"fulldir/absent":   "no run has created /f/",
 			"dir/content":      notFile,
 			"dir/empty":        notFile,
 			"dir/source":       notFile,

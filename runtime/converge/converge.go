@@ -71,10 +71,9 @@ type Engine struct {
 	// skipped, and so is every resource that depends on it. Any other error fails the resource.
 	// May be nil.
 	Approve func(ev *event.Event) error
-	// Spare is asked before a resource is acted on, also in a plan. The view includes what earlier
-	// resources of the plan would do. If it returns a reason, the resource is skipped for it. The
-	// effects of types written in Lua are known only in a plan. May be nil.
-	Spare func(v *host.View, r *resource.Resource, d resource.Decision) (reason string)
+	// Removals has the rules of what removals may take along. A resource that would take more is
+	// skipped.
+	Removals resource.Removals
 	// Stop, once closed, ends a run: the present resource is finished, the others are
 	// skipped. May be nil.
 	Stop <-chan struct{}

@@ -13,6 +13,9 @@ import (
 // gets the outcome.
 func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) {
 	r := ev.Resource
+	if want, ok := r.Spec.(resource.EnsureReporter); ok && resource.IsAbsent(want.WantedEnsure()) {
+		ctx = w.Removals.With(ctx, r)
+	}
 	by, maybe := w.refreshes.refreshers(i)
 	pending := w.refreshes.earlier[r.ID]
 	refresh := len(by)+len(pending) > 0

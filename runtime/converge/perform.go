@@ -16,11 +16,16 @@ import (
 // act performs a decision about a state. With noop it only records the decision in the event.
 func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *event.Event) {
 	r := ev.Resource
-	if w.Spare != nil {
-		if reason := w.Spare(w.view, r, d); reason != "" {
-			ev.Outcome, ev.Reason = event.Skipped, reason
-			return
-		}
+	c := w.Removals.Check(ctx, w.view, r, d)
+	switch {
+	case c.Err != nil:
+		ev.Outcome, ev.Err, ev.Diff = event.Failed, c.Err, d.Diff
+		return
+	case c.KeepReason != "":
+		ev.Outcome, ev.Reason = event.Skipped, c.KeepReason
+		return
+	case c.Remark != "":
+		ev.Reason = event.JoinRemarks(c.Remark, ev.Reason)
 	}
 	nameVersion(ev, d, state)
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))

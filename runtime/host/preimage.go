@@ -17,6 +17,8 @@ type PreImage struct {
 	Info
 	// Content says that the content changes too, not only the owner and mode.
 	Content bool
+	// Removed says that nothing will be at the path.
+	Removed bool
 	// Next is the entry that the path will have, if that is known; nil otherwise. The host does
 	// not change it afterwards.
 	Next *Info
@@ -33,8 +35,8 @@ type PreImage struct {
 // WatchesChanges reports whether there is an [Options.BeforeChange].
 func (h *Host) WatchesChanges() bool { return h.beforeChange != nil }
 
-// announce passes the entry at the target to [Options.BeforeChange].
-func (h *Host) announce(t target.Target, content bool) error {
+// announce passes the entry at the target, whose content changes, to [Options.BeforeChange].
+func (h *Host) announce(t target.Target, removed bool) error {
 	if err := h.batchEntry.refuseOther(); err != nil || h.beforeChange == nil {
 		return err
 	}
@@ -42,7 +44,7 @@ func (h *Host) announce(t target.Target, content bool) error {
 	if err != nil {
 		return safepath.PathError("lstat", t.PathName, err)
 	}
-	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: info, Content: content})
+	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: info, Content: true, Removed: removed})
 }
 
 // BeforeChange passes a pre-image to [Options.BeforeChange], and adds the reason (see
@@ -66,9 +68,9 @@ func (h *Host) announceTree(t target.Target, top *safepath.Handle) error {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if err := h.beforeChange(&h.View, PreImage{Path: filepath.Join(t.PathName, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, For: h.onBehalfOf, More: true}); err != nil {
+		if err := h.beforeChange(&h.View, PreImage{Path: filepath.Join(t.PathName, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, Removed: true, For: h.onBehalfOf, More: true}); err != nil {
 			return err
 		}
 	}
-	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
+	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true, Removed: true})
 }

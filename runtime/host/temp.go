@@ -316,7 +316,7 @@ func (t *Temp) Commit() error {
 	if err := t.sync(); err != nil {
 		return err
 	}
-	if err := t.h.announce(t.at(), true); err != nil {
+	if err := t.h.announce(t.at(), false); err != nil {
 		return err
 	}
 	now, err := t.h.at(t.name)

@@ -72,7 +72,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	}
 	defer p.Close()
 	h.log.Debug("mkdir", "path", name)
-	if err := h.announce(p, true); err != nil {
+	if err := h.announce(p, false); err != nil {
 		return err
 	}
 	first := uint32(0o700)
@@ -97,7 +97,7 @@ func (h *Host) Symlink(to, name string) error {
 		return err
 	}
 	defer p.Close()
-	if err := h.announce(p, true); err != nil {
+	if err := h.announce(p, false); err != nil {
 		return err
 	}
 	temp := safepath.Location{Dir: p.Dir}

@@ -190,11 +190,22 @@ func (r *RecordWriter) backUp(v *host.View, pre host.PreImage, by *resource.Reso
 	}
 	id, sealed, err := r.backups.Put(v, pre.Path, pre.More, c.Sensitive)
 	c.Sensitive = sealed
-	if limit, ok := errors.AsType[*backup.LimitError](err); ok {
+	if limit, ok := errors.AsType[*backup.LimitError](err); ok && !needsBackup(pre, by) {
 		before.Unkept = limit.Error()
 		r.s.dir.Warn(fmt.Sprintf("no backup of %s: %s", pre.Path, before.Unkept))
 		return nil
 	}
 	before.Object = id
 	return err
+}
+
+// needsBackup reports whether an effect must not happen without a backup: the removal of anything
+// but the own file of a resource that is to be present, such as an archive that was extracted. A
+// restore has resources without a spec.
+func needsBackup(pre host.PreImage, by *resource.Resource) bool {
+	if !pre.Removed || by == nil || by.Spec == nil {
+		return false
+	}
+	want, ok := by.Spec.(resource.EnsureReporter)
+	return pre.Path != by.ID.Name || ok && resource.IsAbsent(want.WantedEnsure())
 }

@@ -220,7 +220,8 @@ func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catal
 		}
 		errs.Add(err)
 	})
-	if err != nil {
+	// A prune that leaves nothing removes the file.
+	if err != nil && !(errors.Is(err, os.ErrNotExist) && len(past.last.list) == 0) {
 		if !errors.Is(err, os.ErrNotExist) {
 			s.dir.SetAside(a.name+catalogSuffix, "it is damaged", s.clock.Now())
 			_ = s.dir.Remove(a.name + catalogSuffix)

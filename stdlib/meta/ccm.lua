@@ -428,6 +428,7 @@ facts = nil
 ---@field try_sleep? string try_sleep is how long to wait before another try, such as "10s". Left out, it is 1s.
 ---@field ignore_failure? boolean ignore_failure lets the run succeed if the resource fails, and what requires it go on. The failure is reported.
 ---@field backup? boolean backup says whether what is overwritten or removed is kept in the state directory, so that ccm restore can bring it back. Left out, it is.
+---@field with_data? boolean with_data says whether ensure absent and ccm prune also remove the data that no run has created in a directory, a home or a clone. Left out, the data and what contains it stay. --with-data says so for all resources.
 
 ---The properties of an apply.
 ---@class (exact) ccm.Apply.Props: ccm.Common
@@ -575,7 +576,7 @@ exec = {}
 ---@field validate? string|string[] validate is a command that looks at the new content before it gets its place, such as "sshd -t -f %s". %s stands for a file that holds it, in the same directory and with the same owner and mode. A line is split into words as a shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.
 ---@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is restored, and nothing is refreshed. With ensure absent it runs after the file was removed. It does not run in a plan.
 ---@field parents? boolean parents makes the directories above it that are missing, with mode 0755 and the user and group that ccm runs as. Without it they have to be there. For a directory they are always made.
----@field force? boolean force removes a directory that is not empty. It goes with ensure absent.
+---@field force? boolean force removes a directory with all that is in it, as with_data does. It goes with ensure absent.
 
 ---The properties of a file and its name, or several names.
 ---@class (exact) ccm.File.Table: ccm.File.Props

@@ -12,5 +12,8 @@ suite("git", {
     absent = { "/srv/app", ensure = "absent" },
   },
   phrases = { ["nothing/clone"] = { "cloned the repository" }, ["nothing/absent"] = {}, ["other/absent"] = { "removed the clone" } },
-  fails = { ["file/clone"] = "want a directory, found a file", ["other/clone"] = "found a directory with something else in it" },
+  fails = {
+    ["file/clone"] = "want a directory, found a file", ["other/clone"] = "found a directory with something else in it",
+    ["other/absent"] = "no run has created /srv/app/x, 4 B",
+  },
 })

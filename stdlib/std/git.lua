@@ -55,7 +55,7 @@ return ccm.type {
     ref = { one_line = true, default = "HEAD", doc = "A branch, a tag or the 40 digits of a commit. HEAD is the main branch as it was when the clone was made." },
     update = { type = "boolean", default = true, doc = "Whether the clone follows a branch or a tag that moves." },
     force = { type = "boolean", default = false, doc = "Whether changes in the clone are thrown away. Otherwise one that was changed is an error." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a clone. With absent the directory is removed with all that is in it." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a clone. With absent the directory is removed; changes, stashes and commits that only the clone has keep it, unless force or with_data is true." },
   },
   phrases = { create = "cloned the repository", update = "updated the clone", remove = "removed the clone" },
 

@@ -4,7 +4,7 @@
 --   user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
 --   user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
-local accounts, login, numbers = require "std.accounts", require "std.login", require "std.numbers"
+local accounts, home, login, numbers = require "std.accounts", require "std.home", require "std.login", require "std.numbers"
 local shadow, ssh = require "std.shadow", require "std.ssh"
 
 return ccm.type {
@@ -19,7 +19,7 @@ return ccm.type {
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether the user may be in other groups too." },
     comment = { one_line = true, doc = "The full name, or what the user is for." },
     home = { type = "path", doc = "The home directory." },
-    manage_home = { type = "boolean", default = false, doc = "Whether the home directory is made, moved and removed with the user. To move it to another file system and to remove it take as long as files in it do; a user who makes new ones all the time keeps usermod and userdel at work until timeout." },
+    manage_home = { type = "boolean", default = false, doc = "Whether the home directory is made, moved and removed with the user. A home with data that no run has created stays, and the user is removed: with_data = true removes it too. To move it to another file system takes as long as files in it do; a user who makes new ones all the time keeps usermod at work until timeout." },
     shell = { type = "path", doc = "What is run when the user logs in." },
     password = { one_line = true, secret = true, doc = "The password as crypt(3) makes it, such as with mkpasswd. * is none that fits." },
     update_password = { enum = { "always", "on_create" }, default = "always", doc = "Whether another password is replaced, or only a new user is given one." },
@@ -49,7 +49,7 @@ return ccm.type {
     have = tbl.merge(have, tbl.pick(found, { "uid", "comment", "home", "shell" }))
     have.ensure = "present"
     have.group = found.gid and accounts.group_name(host, found.gid)
-    if want.ensure == "absent" then return tbl.merge(have, { takes_group = numbers.takes_group(want, have, host) }) end
+    if want.ensure == "absent" then return tbl.merge(have, { takes_group = numbers.takes_group(want, have, host), dir = home.found(host, want, found, accounts.users(host)) }) end
     have.groups = login.groups(host, want)
     have = tbl.merge(have, shadow.found(want, host))
     if want.ssh_key then have.ssh_key = host.stat(ssh.file(want, have)) and want.ssh_key or "none" end
@@ -57,19 +57,17 @@ return ccm.type {
   end,
 
   decide = function(want, have, compare)
-    local d, what = compare(), ("the user with %s and all in it"):format(have.home)
+    local d, dir = compare(), have.dir or {}
     login.decide(d, have)
-    -- Files in a home directory are not backed up.
-    if #d.actions > 0 and want.ensure == "absent" and want.manage_home then
-      d.actions = { { "remove", "removed " .. what, intent = "remove " .. what } }
-    end
+    local what = dir.goes and ("the user with %s and all in it"):format(have.home) or dir.kept and "the user without the home: " .. dir.kept
+    if #d.actions > 0 and what then d.actions = { { "remove", "removed " .. what, intent = "remove " .. what } } end
     return d
   end,
 
   leaves = function(want, have)
-    local home = want.manage_home and have and str.starts(have.home or "", "/") and { path = have.home, kind = "absent" } or nil
-    local group = have and have.takes_group and { group = want.name, kind = "absent" } or home
-    if want.ensure == "absent" then return { { user = want.name, kind = "absent" }, group, home }, true end
+    local gone = have and have.dir and have.dir.goes and { path = have.home, kind = "absent", clean = have.dir.clean } or nil
+    local group = have and have.takes_group and { group = want.name, kind = "absent" } or gone
+    if want.ensure == "absent" then return { { user = want.name, kind = "absent" }, group, gone }, true end
     local list = { { user = want.name, uid = want.uid or have and have.uid } }
     if not want.group and not (have and have.ensure == "present") then table.insert(list, { group = want.name }) end
     for _, g in ipairs(want.groups or {}) do table.insert(list, { group = g, members = { want.name } }) end
@@ -77,7 +75,9 @@ return ccm.type {
   end,
 
   perform = function(action, want, have, host)
-    if action == "remove" then return accounts.run(host, "userdel", want.manage_home and "--remove", want.name) end
+    if action == "remove" then
+      return accounts.run(host, "userdel", want.name) or home.remove(host, want, have)
+    end
     local new = action == "create"
     local function differs(property) return want[property] and (new or want[property] ~= have[property]) end
     local function finish()

@@ -34,6 +34,11 @@ func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "leave out resources with one of these `TAGS` (repeatable)")
 }
 
+// AddWithDataFlag adds the flag about data in what is removed.
+func (f *SiteFlags) AddWithDataFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.WithData, "with-data", false, "also remove data that no run has created")
+}
+
 // Set replaces the options of the flags.
 func (f *SiteFlags) Set(o *site.Options) { f.Options, f.dialect = *o, nil }
 
@@ -102,6 +107,7 @@ func (f *RecordFlags) Limits() state.Limits {
 	limits := state.DefaultLimits
 	if f.backupSize > 0 {
 		limits.Bytes = int64(f.backupSize)
+		limits.Object = max(limits.Object, limits.Bytes/8)
 	}
 	if f.backupAge > 0 {
 		limits.Age = f.backupAge

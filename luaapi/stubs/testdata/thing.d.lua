@@ -193,6 +193,7 @@ facts = nil
 ---@field try_sleep? string
 ---@field ignore_failure? boolean
 ---@field backup? boolean
+---@field with_data? boolean
 
 ---@class (exact) ccm.part
 ---@field path string

@@ -41,6 +41,11 @@ type PathEffect struct {
 	Account *Account
 }
 
+// Removes reports whether nothing will be at the path any more, nor below it.
+func (p *PathEffect) Removes() bool {
+	return p.Account == nil && p.Kind == safepath.Missing && !p.Vague && !p.Unsure
+}
+
 // An Account is a user or a group.
 type Account struct {
 	Kind LookKind // UserLook or GroupLook

@@ -37,6 +37,8 @@ type Trial struct {
 	// Phrases are the expected phrases of the plan, without "Would have". Nil expects nothing in
 	// particular, an empty list expects no actions.
 	Phrases []string
+	// WithData says that a property of Want has all data removed, such as force.
+	WithData bool
 	// Imagined says that the provider imagines a part of the machine, such as the owners of files.
 	// Then changes are not all visible below the root, and the provider makes directories that a
 	// real machine has.
@@ -45,13 +47,16 @@ type Trial struct {
 	commands *countingRunner // see Watch
 }
 
-// Run makes the machine in the empty directory root and checks the trial there.
+// Run makes the machine in the empty directory root and checks the trial there. Then it makes it
+// again beside root, with other data in and beside each directory that the actions remove, and
+// checks that they remove none of that data.
 func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 	run, err := x.Start(root)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	return x.Check(ctx, host.New(host.Options{Root: root, Runner: x.Watch(run), Clock: clock}))
+	err = x.Check(ctx, host.New(host.Options{Root: root, Runner: x.Watch(run), Clock: clock}))
+	return cmp.Or(err, x.checkForeign(ctx, root, clock))
 }
 
 // Check looks at the machine below the root of h and converges it to Want. The error says how the
@@ -71,6 +76,8 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 //   - Differences are of declared properties. With a difference comes an action, whose phrase reads
 //     well after "Would have".
 //   - A decision with an error changes nothing.
+//   - What is removed, the effects of the decision name. The engine keeps a directory with other
+//     entries, of which the trial takes none for created by a run. This counts as a failure.
 //   - After the actions nothing is left to do, and their effects are as the decision says, unless a
 //     command ran whose effects nobody knows ([Guesser]).
 func (x Trial) Check(ctx context.Context, h *host.Host) error {
@@ -93,6 +100,9 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return err
 		}
 	}
+	if err == nil {
+		err = x.kept(ctx, &h.View, d)
+	}
 	planned := x.planned(ctx, h)
 	if err == nil && d.Err == nil && planned.Err != nil {
 		return fmt.Errorf("a plan fails: %w", planned.Err)
@@ -110,10 +120,10 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 		err = x.Binding.Perform(ctx, h, x.Want, d.Actions[i])
 	}
 	after, broken := snapshot(ctx, &h.View)
-	if broken = errors.Join(broken, x.checkBounds(before, after), x.checkDeclared()); broken != nil {
+	if broken = errors.Join(broken, x.checkBounds(before, after), x.checkDeclared(), x.checkRemoved(d, before, after)); broken != nil {
 		return broken
 	}
-	if d.Err != nil {
+	if _, kept := errors.AsType[*keptError](err); kept || d.Err != nil {
 		if changed := changes(ctx, before, &h.View); changed != "" {
 			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
 		}
@@ -282,6 +292,8 @@ type Suite struct {
 	Starts map[string]func(root string) (host.Runner, error)
 	// Wants are the specs, by name.
 	Wants map[string]any
+	// WithData has the wants with a property that has all data removed, by name.
+	WithData map[string]bool
 	// Fails and Phrases are the expectations of trials, by trial name.
 	Fails   map[string]string
 	Phrases map[string][]string
@@ -293,7 +305,7 @@ func (s Suite) Trials() ([]Trial, error) {
 	known := make(map[string]bool)
 	for _, start := range slices.Sorted(maps.Keys(s.Starts)) {
 		for _, want := range slices.Sorted(maps.Keys(s.Wants)) {
-			x := Trial{Name: start + "/" + want, Binding: s.Binding, Want: s.Wants[want], Start: s.Starts[start]}
+			x := Trial{Name: start + "/" + want, Binding: s.Binding, Want: s.Wants[want], Start: s.Starts[start], WithData: s.WithData[want]}
 			x.Fails, x.Phrases = s.Fails[x.Name], s.Phrases[x.Name]
 			known[x.Name] = true
 			all = append(all, x)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/contract"
+	"github.com/luaccm/ccm/runtime/schema"
 )
 
 // A paper keeps the file /d/paper. It has every ability, and promises by it what the
@@ -228,3 +230,67 @@ func TestSuits(t *testing.T) {
 type successRunner struct{}
 
 func (successRunner) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }
+
+// TestRemovals: a type that removes what it has not created is found, also if it hides the removal
+// from the engine.
+func TestRemovals(t *testing.T) {
+	for name, x := range map[string]struct {
+		effects []host.PathEffect
+		data    bool // in the directory before the trial
+		all     bool // whether all that is in the directory is removed
+		want    string
+	}{
+		"empty":          {effects: []host.PathEffect{{Path: "/d"}}},
+		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no run has created /d/data, 4 B"},
+		"careful":        {effects: []host.PathEffect{{Path: "/d", Clean: true}}},
+		"claims all":     {effects: []host.PathEffect{{Path: "/d", Clean: true}}, all: true, want: "removed the note removed /d/not-of-ccm, which no run has created"},
+		"names nothing":  {all: true, data: true, want: "removed the note removed /d/data, which its effects do not name"},
+		"names the rest": {effects: []host.PathEffect{{Path: "/other"}}, all: true, data: true, want: "removed /d/data, which its effects do not name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := schema.Make("", []schema.Property{
+				{Name: "name", Type: reflect.TypeFor[string](), IsName: true}, {Name: "ensure", Type: reflect.TypeFor[string]()},
+			})
+			require.NoError(t, err)
+			f := resource.Functions{
+				Name: "note", Provider: "test", Schema: s,
+				Status: func(_ context.Context, v *host.View, _ *resource.Properties) (any, error) { return v.Exists("/d") },
+				Decide: func(_ *resource.Properties, have any) (d resource.Decision) {
+					if have == true {
+						d.Add("ensure", "present", "absent")
+						d.AddAction("remove", "removed the note")
+					}
+					return d
+				},
+				Effects: func(*resource.Properties, any) ([]host.PathEffect, resource.OtherEffects, error) {
+					return x.effects, resource.UnknownEffects, nil
+				},
+				Perform: func(_ context.Context, h *host.Host, _ *resource.Properties, _ resource.Action) error {
+					if x.all {
+						return h.RemoveTree("/d")
+					}
+					return h.Remove("/d")
+				},
+			}
+			binding, err := f.Bind()
+			require.NoError(t, err)
+			r, err := binding.Type.Decode(&schema.Table{Entries: []schema.Entry{
+				{Key: "name", Val: schema.StringValue("n")}, {Key: "ensure", Val: schema.StringValue("absent")},
+			}}, resource.Origin{})
+			require.NoError(t, err)
+			trial := contract.Trial{Binding: binding, Want: r.Spec, Start: func(root string) (host.Runner, error) {
+				err := os.Mkdir(root+"/d", 0o755)
+				if x.data {
+					err = errors.Join(err, os.WriteFile(root+"/d/data", []byte("data"), 0o644))
+				}
+				return successRunner{}, err
+			}}
+			err = trial.Run(t.Context(), t.TempDir(), hosttest.Clock{})
+			if x.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, x.want)
+			}
+		})
+	}
+}
