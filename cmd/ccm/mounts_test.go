@@ -57,7 +57,7 @@ func TestMountsAreLeftAlone(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(fmt.Sprintf("local DIR = %q\n%s", dir, script)), 0o644))
 			out, err := inOwnMounts(t, "", "sh", "-ec", "cd "+dir+"\n"+fmt.Sprintf(mounts, "")).CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			require.Contains(t, string(out), "/d/sub/bind is a mount point, and is not removed")
+			require.Contains(t, string(out), "/d/sub/bind is a mount point, which cannot be removed")
 			require.Contains(t, string(out), "\nmine\nmine\nf\n", "%s", out)
 		})
 	}
