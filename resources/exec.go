@@ -156,7 +156,9 @@ func (e Exec) Validate() error {
 	}
 	for property, path := range e.paths() {
 		if path != "" && !filepath.IsAbs(path) {
-			errs = append(errs, wrong(property, "want an absolute path, got %q", path))
+			err := wrong(property, "want an absolute path, got %q", path)
+			err.Hint = resource.HomeHint(path)
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

@@ -22,7 +22,9 @@ var Source embed.FS
 func checkPath(property, path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"):
-		return wrong(property, "want an absolute path, got %q", path)
+		err := wrong(property, "want an absolute path, got %q", path)
+		err.Hint = resource.HomeHint(path)
+		return err
 	case filepath.Clean(path) != path:
 		err := wrong(property, "want a path without . or .. or doubled slashes, got %q", path)
 		err.Hint = "write " + filepath.Clean(path)

@@ -33,6 +33,9 @@ import (
 func main() {
 	began, cpu := clock.Now(), startCPU()
 	collector.Relax()
+	if _, set := os.LookupEnv("PATH"); !set {
+		_ = os.Setenv("PATH", command.DefaultPath) // as after env -i, for the commands of a run too
+	}
 	log.SetOutput(io.Discard) // net/http logs what servers send, and reports it as an error too
 	commands := new(command.Commands)
 	// The first signal asks a run to end, the second ends it.

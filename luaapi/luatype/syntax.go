@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -19,7 +21,11 @@ func (p *Path) UnmarshalText(text []byte) error {
 	s := string(text)
 	switch {
 	case !strings.HasPrefix(s, "/"):
-		return fmt.Errorf("want an absolute path, got %q", s)
+		err := &diag.Error{Err: fmt.Errorf("want an absolute path, got %q", s), Hint: resource.HomeHint(s)}
+		if err.Hint == "" {
+			return err.Err
+		}
+		return err
 	case strings.ContainsRune(s, 0):
 		return fmt.Errorf("want a path without NUL bytes, got %q", s)
 	case path.Clean(s) != s:

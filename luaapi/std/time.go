@@ -6,6 +6,8 @@ import (
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
 )
 
 func timeLibrary() *Library {
@@ -30,12 +32,12 @@ func timeLibrary() *Library {
 			Fn: timeParse,
 		}, {
 			Signature: `duration(text: string): number`,
-			Doc:       "Reads a span such as 90s, 1h30m or 250ms and returns its seconds. Anything else is a mistake.",
+			Doc:       "Reads a span such as 90s, 1h30m, 250ms, 2d or 1w and returns its seconds. Anything else is a mistake.",
 			Example:   `time.duration("1h30m")`, Result: `5400`,
 			Fn: func(c *call) int {
-				d, err := time.ParseDuration(c.str(1))
+				d, err := host.ParseDuration(c.str(1))
 				if err != nil {
-					c.fail("want a duration such as \"30s\" or \"5m\", got %q", c.str(1))
+					c.fail("%w", err)
 				}
 				return c.give(lua.LNumber(d.Seconds()))
 			},

@@ -175,11 +175,13 @@ func TestBusBelowAnotherRoot(t *testing.T) {
 
 func TestDurationInDays(t *testing.T) {
 	var d host.Duration
-	for text, want := range map[string]time.Duration{"1d": 24 * time.Hour, "0.5d": 12 * time.Hour, "90s": 90 * time.Second} {
+	for text, want := range map[string]time.Duration{"1d": 24 * time.Hour, "0.5d": 12 * time.Hour, "90s": 90 * time.Second,
+		"1w": 7 * 24 * time.Hour, "1w2d12h": (9*24 + 12) * time.Hour, "1d2h": 26 * time.Hour, "0": 0,
+	} {
 		require.NoError(t, d.UnmarshalText([]byte(text)))
 		require.Equal(t, want, time.Duration(d))
 	}
-	for _, text := range []string{"1h30d", "-1d", "d", "1d2h"} {
+	for _, text := range []string{"1h30d", "-1d", "d", "w", "1d1w", "1d-2h", "1.5.2d", "", "99999999w"} {
 		require.Error(t, d.UnmarshalText([]byte(text)), text)
 	}
 }

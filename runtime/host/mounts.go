@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // Mounts are the relative paths of the mount points below a directory. Files can be mount points
@@ -84,6 +86,9 @@ type mountPointError string
 func (e mountPointError) Error() string {
 	return string(e) + " is a mount point, which cannot be removed or replaced (unmount it first)"
 }
+
+// Is reports whether target is EBUSY, the error of the kernel.
+func (mountPointError) Is(target error) bool { return target == unix.EBUSY }
 
 // unescapeMount decodes a path of the kernel's list, in which \040 is a blank.
 func unescapeMount(s string) string {

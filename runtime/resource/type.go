@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -241,6 +242,16 @@ func PropertyErrorf(property, format string, args ...any) *PropertyError {
 		e.Hint = h.Hint()
 	}
 	return e
+}
+
+// HomeHint returns the hint for a path that begins with ~/, which only shells replace by the home directory; "" for
+// another path.
+func HomeHint(path string) string {
+	rest, ok := strings.CutPrefix(path, "~/")
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("write env.HOME .. %q", "/"+rest)
 }
 
 // mistakes adds the subject and the place to every mistake in err.

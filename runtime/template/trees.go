@@ -76,12 +76,16 @@ type notFoundError struct {
 	problem string // "no fact os.familly"
 	part    string
 	names   []string
+	environ bool // the name is one of an environment variable
 }
 
 func (e *notFoundError) Error() string { return e.problem }
 
 // hint suggests an existing name, or returns "".
 func (e *notFoundError) hint() string {
+	if e.environ {
+		return "it is an environment variable: Environ." + e.part
+	}
 	return diag.DidYouMean(e.part, e.names)
 }
 
@@ -92,7 +96,7 @@ func IsMissing(err error) bool {
 	return ok
 }
 
-func notFound(r root, path []string, n int, known []string) error {
+func notFound(r root, path []string, n int, known []string) *notFoundError {
 	kind := map[root]string{factsRoot: "fact", dataRoot: "data", environRoot: "environment variable"}[r]
 	return &notFoundError{problem: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], names: known}
 }
@@ -116,7 +120,9 @@ func (t *trees) get(r root, path []string) (any, error) {
 	case dataRoot:
 		v, ok := t.data[path[0]]
 		if !ok {
-			return nil, notFound(r, path, 0, slices.Sorted(maps.Keys(t.data)))
+			err := notFound(r, path, 0, slices.Sorted(maps.Keys(t.data)))
+			_, err.environ = t.environ[path[0]]
+			return nil, err
 		}
 		val = v
 	default:

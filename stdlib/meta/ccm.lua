@@ -2098,7 +2098,7 @@ function time.format(time, format) end
 ---@return number
 function time.parse(text) end
 
----Reads a span such as 90s, 1h30m or 250ms and returns its seconds. Anything else is a mistake.
+---Reads a span such as 90s, 1h30m, 250ms, 2d or 1w and returns its seconds. Anything else is a mistake.
 ---
 ---```lua
 ---time.duration("1h30m") --> 5400

@@ -11,11 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
-
-// systemPath is the PATH of root where sudo has no secure_path: it has no directories of the user.
-// Sudo itself is looked for there, too.
-const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // AddSudoFlag adds the flag that has a command run as root.
 func AddSudoFlag(fs *pflag.FlagSet) {
@@ -29,7 +26,7 @@ func BecomeRoot(args []string) error {
 	if os.Geteuid() == 0 {
 		return nil
 	}
-	argv, env, err := UnderSudo(systemPath, args, os.Environ())
+	argv, env, err := UnderSudo(command.DefaultPath, args, os.Environ())
 	if err != nil {
 		return err
 	}

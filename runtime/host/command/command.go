@@ -187,6 +187,10 @@ func LookPath(name, path string) (string, error) {
 	return "", &NotFoundError{name, filepath.SplitList(path)}
 }
 
+// DefaultPath is where commands are if PATH is not set, and for root where sudo has no secure_path. It has no
+// directories of a user.
+const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 // A NotFoundError says that a command was not found.
 type NotFoundError struct {
 	Name string
