@@ -56,6 +56,7 @@ func heap(m *runtime.MemStats) {
 // measurements when they were set; the kept memory varies by 150 bytes, because results of the prefetcher may be
 // included.
 func TestAllocationsOfStableFile(t *testing.T) {
+	long(t)
 	const few, many = 500, 1500
 	dir := stableTree(t, many)
 	for frontEnd, limit := range map[string]allocations{

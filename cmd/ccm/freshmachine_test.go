@@ -92,6 +92,7 @@ func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, r
 // TestFreshMachine does for paths. The machine has an absolute link, and a user uc with a group of the same name, who
 // is also in the group ga.
 func TestPlannedAccounts(t *testing.T) {
+	long(t)
 	if !canDeclare(declaration{kind: "user"}) {
 		t.Skip("needs root and the commands that change users")
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
 
@@ -92,7 +93,38 @@ func startLab(t failer, scratch string) *lab {
 		}
 		return nil
 	})
+	waitFor(t, "all servers to have all streams", func() error {
+		c, err := cluster.Connect(l.directory(t))
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return l.unsettled(t, c.Conn)
+	})
 	return l
+}
+
+// unsettled returns an error unless all servers have all streams.
+func (l *lab) unsettled(t failer, conn *nats.Conn) error {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	for _, want := range cluster.Streams(&l.directory(t).Fleet) {
+		s, err := js.Stream(context.Background(), want.Config.Name)
+		if err != nil {
+			return err
+		}
+		if s.CachedInfo().Cluster == nil || s.CachedInfo().Cluster.Leader == "" {
+			return fmt.Errorf("%s has no leader", want.Config.Name)
+		}
+		for _, r := range s.CachedInfo().Cluster.Replicas {
+			if r.Offline || !r.Current {
+				return fmt.Errorf("%s of %s is behind", want.Config.Name, r.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // configureLab makes the directory of a fleet, and starts no server.
@@ -221,6 +253,9 @@ func (l *lab) desk(t testing.TB) *enrol.Desk {
 	c, err := cluster.Connect(l.directory(t))
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
+	// The usual limit of five seconds is too short while every processor is busy.
+	c.JetStream, err = jetstream.New(c.Conn, jetstream.WithDefaultTimeout(patience))
+	require.NoError(t, err)
 	return &enrol.Desk{Cluster: c, Now: time.Now}
 }
 

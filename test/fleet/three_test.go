@@ -54,22 +54,7 @@ func (l *lab) startAll(t testing.TB) {
 
 // settled waits until all servers have all streams.
 func (f *fleet) settled() {
-	js, err := jetstream.New(f.nc)
-	require.NoError(f.t, err)
-	f.eventually(func() bool {
-		for _, want := range cluster.Streams(&f.lab.directory(f.t).Fleet) {
-			s, err := js.Stream(f.t.Context(), want.Config.Name)
-			if err != nil || s.CachedInfo().Cluster == nil || s.CachedInfo().Cluster.Leader == "" {
-				return false
-			}
-			for _, r := range s.CachedInfo().Cluster.Replicas {
-				if r.Offline || !r.Current {
-					return false
-				}
-			}
-		}
-		return true
-	})
+	f.eventually(func() bool { return f.lab.unsettled(f.t, f.nc) == nil })
 }
 
 // leader returns the port of the server that leads a stream.
