@@ -12,6 +12,7 @@ var Differences = []Difference{
 	{"the sign of zero", "constants -0 and 0 are one in the engine", "num() prints 0"},
 	{"the digits of a fraction in tostring", "fourteen digits would change values in files", "num() prints six digits"},
 	{"the place in a message of assert", "assert throws its message unchanged, as Lua does from 5.2 on", "assert has no message"},
+	{"%s of string.format for other values than strings and numbers", "takes any value, as in Lua 5.2", "%s gets what tostring returns"},
 	{"assignment to a global", "a script shares no globals by accident", "all variables are local"},
 	{"addresses of tables and functions", "they are different in each run", "never printed"},
 }

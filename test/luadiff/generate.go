@@ -16,7 +16,6 @@ type generator struct {
 	depth     int // of blocks
 	rounds    int // how often the present statement runs, at most
 	cost      int // of the present function
-	coroutine bool
 	bigTables bool
 }
 
@@ -33,19 +32,42 @@ const (
 	mostVisible = 40   // variables, of which Lua lets a function capture 60
 )
 
+// IsLong reports whether the program of a seed is one that the rewriter of ccm divides.
+func IsLong(seed uint64) bool { return seed%8 == 7 }
+
 // Generate returns the program of a seed: the same for the same seed. One in eight is so long
 // that the rewriter of ccm divides it.
 func Generate(seed uint64) Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6c7561)), rounds: 1, scopes: [][]variable{nil}}
 	n := 6 + g.IntN(40)
-	if seed%8 == 7 {
-		n, g.bigTables = 250+g.IntN(300), true
+	if IsLong(seed) {
+		n, g.bigTables = 100+g.IntN(150), true
 	}
 	p := Program{g.local('i'), g.local('i'), g.local('s'), g.local('l'), g.local('r')}
 	for range n {
+		if g.bigTables && g.IntN(20) == 0 {
+			p = append(p, g.straight(40+g.IntN(100))...)
+		}
 		p = append(p, g.statement())
 	}
 	return append(p, g.show())
+}
+
+// straight returns assignments and calls that follow one another, which the rewriter of ccm moves into
+// functions of their own if they have many constants.
+func (g *generator) straight(n int) []*Stmt {
+	var out []*Stmt
+	for i := range n {
+		switch t := g.target('i'); {
+		case i%3 == 0:
+			out = append(out, line("%s.%s = %d", g.any('r').name, g.pick("a", "b", "c"), g.IntN(10000)))
+		case i%7 == 0:
+			out = append(out, g.show())
+		case t != "":
+			out = append(out, line("%s = (%s + %d) %% 9973", t, g.integer(1), g.IntN(10000)))
+		}
+	}
+	return out
 }
 
 func (g *generator) name() string { g.names++; return fmt.Sprintf("v%d", g.names) }
@@ -123,13 +145,16 @@ func (g *generator) value(kind byte) string {
 			n = 40 + g.IntN(300)
 		}
 		for range n {
-			items = append(items, g.integer(1))
+			items = append(items, g.item())
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	default:
 		return fmt.Sprintf("{a = %s, b = %s, c = %s}", g.integer(1), g.integer(1), g.integer(1))
 	}
 }
+
+// item returns an integer for a list, which has no holes: a variable may be a parameter without an argument.
+func (g *generator) item() string { return "(" + g.integer(1) + " or 0)" }
 
 // wrapped returns an integer that stays small in loops.
 func (g *generator) wrapped() string { return fmt.Sprintf("(%s) %% 9973", g.integer(3)) }
@@ -191,9 +216,12 @@ func (g *generator) text() string {
 	case 4:
 		return fmt.Sprintf("%s:rep(%d):sub(1, 30)", s, g.IntN(4))
 	case 5:
-		return fmt.Sprintf(`(string.format("%%%s%d%s", %s))`, g.pick("", "-", "0", "+", " "), 1+g.IntN(9), g.pick("d", "i", ".2f", ".3d", "g", "s"), g.integer(2))
+		if g.IntN(6) == 0 {
+			return fmt.Sprintf(`(string.format("%%%s%ds", tostring(%s)))`, g.pick("", "-"), 1+g.IntN(9), g.integer(2))
+		}
+		return fmt.Sprintf(`(string.format("%%%s%d%s", %s))`, g.pick("", "-", "0", "+", " "), 1+g.IntN(9), g.pick("d", "i", ".2f", ".3d", "g"), g.integer(2))
 	case 6:
-		return fmt.Sprintf(`(%s:gsub("%s", "%s"))`, s, g.pattern(), g.pick("", "x", "<%0>", "%%"))
+		return fmt.Sprintf(`(%s:gsub("%s", "%s")):sub(1, 40)`, s, g.pattern(), g.pick("", "x", "<%0>", "%%"))
 	case 7:
 		return fmt.Sprintf(`(%s:match("%s") or "none") .. ""`, s, g.pattern())
 	default:

@@ -1,7 +1,6 @@
 package luadiff
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,20 +27,47 @@ func TestShrink(t *testing.T) {
 	require.Equal(t, prelude+"culprit()\n", small.String())
 }
 
-// TestCorpus: programs that differed once, each with what lua5.1 prints behind --[[out and before ]].
-func TestCorpus(t *testing.T) {
+// The output of a program in testdata is its last comment.
+const outputMark = "--[[out\n"
+
+// corpus returns the programs of testdata, and what each prints, by the name of its file.
+func corpus(t *testing.T) (programs, outputs map[string]string) {
+	t.Helper()
 	files, err := filepath.Glob("testdata/*.lua")
 	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	programs, outputs = map[string]string{}, map[string]string{}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".lua"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			program, want, ok := strings.Cut(string(text), "--[[out\n")
-			require.True(t, ok)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		program, output, ok := strings.Cut(string(text), outputMark)
+		require.True(t, ok, file)
+		name := strings.TrimSuffix(filepath.Base(file), ".lua")
+		programs[name], outputs[name] = program, strings.TrimSuffix(output, "]]\n")
+	}
+	return programs, outputs
+}
+
+// TestCorpus: ccm prints what lua5.1 does for programs that differed once.
+func TestCorpus(t *testing.T) {
+	programs, outputs := corpus(t)
+	for name, program := range programs {
+		t.Run(name, func(t *testing.T) {
 			got, err := RunCCM(program)
 			require.NoError(t, err)
-			require.Equal(t, strings.TrimSuffix(want, "]]\n"), got)
+			require.Equal(t, outputs[name], got)
 		})
+	}
+}
+
+// TestCorpusInLua: the outputs of testdata are those of lua5.1.
+func TestCorpusInLua(t *testing.T) {
+	lua := newLua(t)
+	programs, outputs := corpus(t)
+	for name, program := range programs {
+		results, err := lua.Run(program)
+		require.NoError(t, err)
+		require.Equal(t, []Result{{Output: outputs[name]}}, results, name)
 	}
 }
 
@@ -51,38 +77,51 @@ func TestPrograms(t *testing.T) {
 	if err != nil {
 		t.Skip("make lua-diff runs this")
 	}
-	first, _ := strconv.ParseUint(os.Getenv("CCM_LUA_DIFF_SEED"), 10, 64)
-	program, err := exec.LookPath("lua5.1")
-	if err != nil {
-		if os.Getenv("CCM_LUA_DIFF") == "required" {
-			t.Fatal("lua5.1 is not installed (install the package lua5.1)")
+	first, err := strconv.ParseUint(os.Getenv("CCM_LUA_DIFF_SEED"), 10, 64)
+	require.NoError(t, err, "CCM_LUA_DIFF_SEED")
+	lua := newLua(t)
+	const atOnce = 50
+	found := 0
+	for seed := first; seed < first+count; seed += atOnce {
+		var programs []Program
+		for s := seed; s < min(seed+atOnce, first+count); s++ {
+			programs = append(programs, Generate(s))
 		}
+		differences, err := lua.Compare(programs...)
+		require.NoError(t, err, "in the programs from seed %d on", seed)
+		for i, difference := range differences {
+			if difference == "" {
+				continue
+			}
+			small := Shrink(programs[i], func(p Program) bool {
+				d, err := lua.Compare(p)
+				return err == nil && d[0] != ""
+			})
+			if d, err := lua.Compare(small); err == nil {
+				difference = d[0]
+			}
+			t.Errorf("seed %d: %s\n%s", seed+uint64(i), difference, small)
+			if found++; found == 10 {
+				t.Fatalf("10 programs differ up to seed %d", seed+uint64(i))
+			}
+		}
+	}
+	if found == 0 {
+		t.Logf("%d programs from seed %d on: no difference", count, first)
+	}
+}
+
+// newLua returns the reference interpreter. The test is skipped without it, or fails if CCM_LUA_DIFF is "required".
+func newLua(t *testing.T) *Lua {
+	t.Helper()
+	program, err := exec.LookPath("lua5.1")
+	if err != nil && os.Getenv("CCM_LUA_DIFF") == "required" {
+		t.Fatal("lua5.1 is not installed (install the package lua5.1)")
+	}
+	if err != nil {
 		t.Skip("lua5.1 is not installed (install the package lua5.1)")
 	}
 	lua, err := NewLua(program, t.TempDir())
 	require.NoError(t, err)
-	failed, invalid := 0, 0
-	for seed := first; seed < first+count; seed++ {
-		p := Generate(seed)
-		difference, err := lua.Compare(p)
-		if errors.Is(err, errInvalid) {
-			t.Errorf("seed %d: %v", seed, err)
-			invalid++
-		} else {
-			require.NoError(t, err, "seed %d", seed)
-		}
-		if difference != "" {
-			failed++
-			small := Shrink(p, func(p Program) bool {
-				d, err := lua.Compare(p)
-				return err == nil && d != ""
-			})
-			difference, _ = lua.Compare(small)
-			t.Errorf("seed %d: %s\n%s", seed, difference, small)
-		}
-		if failed+invalid == 10 {
-			t.Fatalf("10 programs failed up to seed %d", seed)
-		}
-	}
-	t.Logf("%d programs from seed %d on: no difference", count, first)
+	return lua
 }

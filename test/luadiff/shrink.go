@@ -2,57 +2,57 @@ package luadiff
 
 import "slices"
 
-// Shrink returns a program with fewer statements for which differs is still true.
+// Shrink returns a program with fewer statements for which differs is still true. It tries to leave out runs of
+// statements, half of the program at first, and to put the statements of a block in the place of the block.
 func Shrink(p Program, differs func(Program) bool) Program {
-	for tries := 2000; tries > 0; {
-		next := p
-		for size := max(len(p)/2, 1); size > 0 && len(next) == len(p); size /= 2 {
-			for _, c := range candidates(p, size) {
-				if tries--; tries < 0 {
-					return p
+	for size := max(p.Count()/2, 1); ; {
+		before := p.Count()
+		for at := p.Count() - 1; at >= 0; {
+			kept := false
+			for _, keepBody := range []bool{false, true} {
+				if keepBody && size > 1 {
+					continue
 				}
-				if differs(c) {
-					next = c
+				first := max(at-size+1, 0)
+				if c := without(p, first, at, keepBody); c.Count() < p.Count() && differs(c) {
+					p, kept = c, true
 					break
 				}
 			}
-			if next.Count() != p.Count() {
-				break
+			if at -= size; kept {
+				at = min(at, p.Count()-1)
 			}
 		}
-		if next.Count() == p.Count() {
+		switch {
+		case size > 1:
+			size /= 2
+		case p.Count() == before:
 			return p
 		}
-		p = next
 	}
-	return p
 }
 
-// candidates returns p without each run of size statements; for size 1 also with a block in the
-// place of its statement, and with smaller blocks.
-func candidates(p Program, size int) []Program {
-	var out []Program
-	for end := len(p); end > 0; end -= size {
-		out = append(out, slices.Concat(p[:max(end-size, 0)], p[end:]))
+// without returns p without its statements first to last, counted in the order of the text. The statements of a block go
+// with it unless keepBody is set: then they take its place.
+func without(p Program, first, last int, keepBody bool) Program {
+	number := -1
+	var reduce func(Program) Program
+	reduce = func(list Program) Program {
+		var out Program
+		for _, s := range list {
+			number++
+			if number < first || number > last {
+				with := *s
+				with.Body, with.Else = reduce(s.Body), reduce(s.Else)
+				out = append(out, &with)
+				continue
+			}
+			body := slices.Concat(reduce(s.Body), reduce(s.Else))
+			if keepBody {
+				out = append(out, body...)
+			}
+		}
+		return out
 	}
-	for i, s := range p {
-		replace := func(with ...*Stmt) { out = append(out, slices.Concat(p[:i], Program(with), p[i+1:])) }
-		if s.End == "" {
-			continue
-		}
-		if size == 1 {
-			replace(s.Body...)
-		}
-		for _, c := range candidates(s.Body, size) {
-			with := *s
-			with.Body = c
-			replace(&with)
-		}
-		for _, c := range candidates(s.Else, size) {
-			with := *s
-			with.Else = c
-			replace(&with)
-		}
-	}
-	return out
+	return reduce(p)
 }

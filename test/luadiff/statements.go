@@ -78,7 +78,7 @@ func (g *generator) assignment() *Stmt {
 	}
 	for _, t := range to {
 		if g.IntN(2) == 0 && t[len(t)-1] != ']' {
-			values[g.IntN(len(values))] = t
+			values[g.IntN(len(values))] = "(" + t + " or 0)"
 		}
 	}
 	for i, t := range to { // parentheses would begin a call of the line before
@@ -143,23 +143,25 @@ func (g *generator) loop() *Stmt {
 		return &Stmt{Head: fmt.Sprintf("for %s = 1, %d do", name, n), Body: body(counter), End: "end"}
 	case 2:
 		key := variable{name: g.name(), kind: 'i', fixed: true}
-		return &Stmt{Head: fmt.Sprintf("for %s, %s in ipairs {%s, %s} do", key.name, name, g.integer(1), g.integer(1)), Body: body(key, variable{name: name, kind: 'i'}), End: "end"}
+		return &Stmt{Head: fmt.Sprintf("for %s, %s in ipairs {%s, %s} do", key.name, name, g.item(), g.item()), Body: body(key, variable{name: name, kind: 'i'}), End: "end"}
 	case 3:
 		return &Stmt{Head: "do", Body: []*Stmt{line("local %s = 0", name), {Head: fmt.Sprintf("while %s < %d do", name, n),
 			Body: append([]*Stmt{line("%s = %s + 1", name, name)}, body(counter)...), End: "end"}}, End: "end"}
-	default:
+	default: // no other variable takes the name of the counter, which the condition would see then
+		inner := g.name()
 		return &Stmt{Head: "do", Body: []*Stmt{line("local %s = 0", name), {Head: "repeat",
-			Body: append([]*Stmt{line("%s = %s + 1", name, name)}, g.in(1+g.IntN(3), counter)...), End: fmt.Sprintf("until %s >= %d", name, n)}}, End: "end"}
+			Body: append([]*Stmt{line("%s = %s + 1", name, name), line("local %s = %s", inner, name)}, g.in(1+g.IntN(3), variable{name: inner, kind: 'i'})...),
+			End:  fmt.Sprintf("until %s >= %d or %s %% 5 == 4", name, n, inner)}}, End: "end"}
 	}
 }
 
 // body returns the statements of a function, and what a call of it costs.
 func (g *generator) body(n int, vars ...variable) ([]*Stmt, int) {
-	rounds, cost, co := g.rounds, g.cost, g.coroutine
-	g.rounds, g.cost, g.coroutine = 1, 0, false
+	rounds, cost := g.rounds, g.cost
+	g.rounds, g.cost = 1, 0
 	list := g.in(n, vars...)
 	made := g.cost + 1
-	g.rounds, g.cost, g.coroutine = rounds, cost, co
+	g.rounds, g.cost = rounds, cost
 	return list, made
 }
 
@@ -183,7 +185,7 @@ func (g *generator) function() *Stmt {
 	}
 	body, cost := g.body(1+g.IntN(4), a, b)
 	if vararg {
-		body = append([]*Stmt{line("local %s, %s = (...) or select(\"#\", ...), #{...}", a.name, b.name)}, body...)
+		body = append([]*Stmt{line("local %s, %s = (...) or select(\"#\", ...), (select(2, ...))", a.name, b.name)}, body...)
 	}
 	var results []string
 	for range v.results {
@@ -220,7 +222,7 @@ func (g *generator) call() *Stmt {
 			return line("%s, %s = ((%s) or 1) %% 97, %s", t, u, call, g.wrapped())
 		}
 	case 2:
-		return line("print((select(2, pcall(function() return #{%s}, (%s) end))) ~= nil)", call, g.integer(1))
+		return line("print((select(2, pcall(function() return select(\"#\", %s), (%s) end))) ~= nil)", call, g.integer(1))
 	}
 	return line("pcall(%s, %s)", f.name, g.integer(1)+", "+g.integer(1))
 }
