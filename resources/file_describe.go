@@ -66,7 +66,8 @@ func (s FileState) secretReason(im resource.Import, content []byte) string {
 // Import implements resource.Importer. Content that is large, no text, or likely secret is stored
 // in a file.
 func (s FileState) Import(im resource.Import) (File, error) {
-	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode)), SpecialBits: s.Mode > permissionBits}
+	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode)), SpecialBits: s.Mode > permissionBits,
+		Links: LinksRefuse, HardLinks: HardLinksReplace}
 	switch {
 	case s.Kind == host.Missing:
 		return f, errors.New("want a file or a directory, found nothing")

@@ -121,7 +121,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 		}
 		return s, err
 	case info.Kind == host.Symlink:
-		to, err := v.LinkEnd(path)
+		to, err := host.LinkEnd(v, path)
 		if err != nil {
 			return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (%w)", path, err)
 		}

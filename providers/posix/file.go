@@ -94,7 +94,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 
 // followed returns the desired file at the path to which the symbolic link at its path leads.
 func followed(v *host.View, want resources.File) (resources.File, error) {
-	to, err := v.LinkEnd(want.Name)
+	to, err := host.LinkEnd(v, want.Name)
 	want.Name, want.Links = to, resources.LinksRefuse
 	return want, err
 }
@@ -114,7 +114,7 @@ func resolved(v *host.View, want resources.File) (resources.File, error) {
 // target returns the desired file as resolved does, and the host that writes it.
 func target(h *host.Host, want resources.File) (*host.Host, resources.File, error) {
 	if want.HardLinks == resources.HardLinksKeep {
-		h = h.KeepingHardLinks()
+		h = host.KeepHardLinks(h)
 	}
 	want, err := resolved(&h.View, want)
 	return h, want, err
@@ -127,8 +127,8 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 	managed := want.ManagesContent(host.Regular)
 	if managed && want.Content != nil {
 		info, same, err = v.LookAt(want.Name, *want.Content)
-		if err == nil && !same && info.Kind == host.Regular && v.IsOfKernel(want.Name) {
-			same, err = v.ReadsBack(want.Name, *want.Content)
+		if err == nil && !same && info.Kind == host.Regular && host.IsOfKernel(v, want.Name) {
+			same, err = host.ReadsBack(v, want.Name, *want.Content)
 		}
 		return info, nil, same, err
 	}

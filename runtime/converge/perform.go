@@ -45,7 +45,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		}
 		return
 	}
-	notes, err := w.view.Obstacles(d.Effects...)
+	notes, err := host.Obstacles(w.view, d.Effects...)
 	if err != nil {
 		ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
 		return

@@ -90,7 +90,7 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 	}
 	if err == nil {
 		var notes []string
-		notes, err = v.Obstacles(d.Effects...)
+		notes, err = host.Obstacles(v, d.Effects...)
 		caveat = event.JoinRemarks(strings.Join(notes, ", "), caveat)
 	}
 	var suspects []suspect

@@ -50,7 +50,7 @@ func (b Backups) Make(name string) error {
 		return err
 	}
 	defer p.Close()
-	return p.Backup(b.host.writesInPlace(p.Location))
+	return p.Backup(writesInPlace(b.host, p.Location))
 }
 
 // Rollback moves the backup back to the path, or removes the entry if the path was missing.
@@ -64,7 +64,7 @@ func (b Backups) Rollback(name string) error {
 		return fmt.Errorf("nothing is set aside for %s", name)
 	}
 	b.host.log.Debug("put back", "path", name)
-	if b.host.writesInPlace(p.Location) {
+	if writesInPlace(b.host, p.Location) {
 		return b.rollbackInPlace(p, old)
 	}
 	return p.Rollback(old)

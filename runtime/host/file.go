@@ -118,9 +118,9 @@ func (v *View) Brief() *View {
 
 // LinkEnd returns the path to which the symbolic link at a path leads, by the rule for unsafe
 // links. A link that leads nowhere is an error.
-func (v *View) LinkEnd(name string) (string, error) {
+func LinkEnd(v *View, name string) (string, error) {
 	if o := v.planned(); o != nil {
-		return o.LinkEnd(name)
+		return overlay.LinkEnd(o, name)
 	}
 	p, _, err := savedAt(v.files, name)
 	if safepath.IsMissing(err) {

@@ -69,7 +69,7 @@ type Host struct {
 	onBehalfOf any          // the reason of effects, see OnBehalfOf
 	conflict   bool         // see AfterConflict
 	xattrs     Xattrs       // see WithXattrs
-	keepLinks  bool         // see KeepingHardLinks
+	keepLinks  bool         // see KeepHardLinks
 }
 
 // Options describe a host. The zero Options are the real machine.

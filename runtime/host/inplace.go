@@ -77,9 +77,9 @@ func (u unrecorded) Remove() error { return u.f.Close() }
 // Close implements Held.
 func (u unrecorded) Close() error { return u.f.Close() }
 
-// KeepingHardLinks returns a copy of h that writes a file with several hard links in place, so that
+// KeepHardLinks returns a copy of h that writes a file with several hard links in place, so that
 // all its names have the new content.
-func (h *Host) KeepingHardLinks() *Host {
+func KeepHardLinks(h *Host) *Host {
 	c := *h
 	c.keepLinks = true
 	return &c
@@ -102,7 +102,7 @@ func inPlaceReason(d *safepath.Handle, keepLinks bool) string {
 }
 
 // writesInPlace reports whether a file at a place is written in place.
-func (h *Host) writesInPlace(p safepath.Location) bool {
+func writesInPlace(h *Host, p safepath.Location) bool {
 	d, err := p.OpenPath()
 	if err != nil {
 		return false
@@ -143,7 +143,7 @@ func (t *Temp) commitInPlace() error {
 	if err := t.held.Commit(w); err != nil {
 		return fmt.Errorf("cannot hold the new content of %s: %w", t.name, err)
 	}
-	begun, err := t.h.overwrite(t.target, old, t.f, t.attr)
+	begun, err := overwrite(t.h, t.target, old, t.f, t.attr)
 	if err != nil && begun && t.inPlace != isOfKernel {
 		t.finished = true
 		t.target.Close()
@@ -158,7 +158,7 @@ func (t *Temp) commitInPlace() error {
 
 // overwrite writes content over that of an open file, and sets its owner and mode before. Begun says that the
 // file may have changed.
-func (h *Host) overwrite(p safepath.Location, old *safepath.Handle, content *os.File, attr Attr) (begun bool, err error) {
+func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.File, attr Attr) (begun bool, err error) {
 	name := p.Path()
 	if err := h.files.MayChange(p, &old.Stat); err != nil {
 		return false, err
@@ -204,7 +204,7 @@ func (h *Host) overwrite(p safepath.Location, old *safepath.Handle, content *os.
 		}
 		if err == nil && kept[safepath.CapabilityXattr] != nil { // the write has cleared them
 			_, errs := safepath.SetXattrs(fd, kept, func(name string) bool { return name == safepath.CapabilityXattr })
-			h.warnOfXattrs(name, errs)
+			warnOfXattrs(h.machine, name, errs)
 		}
 		if err == nil {
 			err = safepath.PathError("sync", name, safepath.IgnoringEINTR(func() error { return safepath.Fsync(fd) }))
@@ -239,7 +239,7 @@ func writeAtOnce(f *os.File, content io.Reader) error {
 
 // CompleteWrite writes a content in place that a dead process has held. It fails if another file
 // is at the path by now.
-func (h *Host) CompleteWrite(w InPlace, content *os.File) error {
+func CompleteWrite(h *Host, w InPlace, content *os.File) error {
 	p, err := h.files.At(w.Path)
 	if err != nil {
 		return safepath.PathError("open", w.Path, err)
@@ -253,7 +253,7 @@ func (h *Host) CompleteWrite(w InPlace, content *os.File) error {
 	if uint64(d.Stat.Dev) != w.Dev || d.Stat.Ino != w.Ino {
 		return ErrAnotherFile
 	}
-	_, err = h.overwrite(p, d, content, w.Attr)
+	_, err = overwrite(h, p, d, content, w.Attr)
 	return err
 }
 
@@ -262,7 +262,7 @@ var ErrAnotherFile = errors.New("another file is there now")
 
 // IsOfKernel reports whether the kernel generates the content of the file at a path, such as one
 // in /sys. It is false for what a plan assumes there.
-func (v *View) IsOfKernel(name string) bool {
+func IsOfKernel(v *View, name string) bool {
 	if _, assumed := v.overlay.Assumed(name); assumed {
 		return false
 	}
@@ -282,7 +282,7 @@ func (v *View) IsOfKernel(name string) bool {
 // ReadsBack reports whether a file of the kernel has a value: the text that it reads back is the
 // same but for white space at the end, or a list in which the value is the chosen one, as in
 // "none [mq-deadline] kyber".
-func (v *View) ReadsBack(name, value string) (bool, error) {
+func ReadsBack(v *View, name, value string) (bool, error) {
 	text, err := v.ReadText(name, mostKernelText)
 	if err != nil {
 		return false, err

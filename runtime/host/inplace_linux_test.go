@@ -205,7 +205,7 @@ func TestObstacles(t *testing.T) {
 			if strings.HasPrefix(tt.name, "removed") {
 				kind = tt.kind
 			}
-			notes, err := h.Planning(t.Context()).Obstacles(host.PathEffect{Path: path, Kind: kind, Content: new("new")})
+			notes, err := host.Obstacles(h.Planning(t.Context()), host.PathEffect{Path: path, Kind: kind, Content: new("new")})
 			if tt.err != "" {
 				require.EqualError(t, err, strings.ReplaceAll(tt.err, "ROOT", root))
 				if kind == host.Missing {
@@ -242,7 +242,7 @@ func TestNoObstacle(t *testing.T) {
 		{Path: "/proc/sys", Vague: true},
 		{Path: "/proc/version", Unsure: true},
 	} {
-		notes, err := h.Obstacles(p)
+		notes, err := host.Obstacles(&h.View, p)
 		require.NoError(t, err, p.Path)
 		require.Empty(t, notes)
 	}
@@ -268,7 +268,7 @@ func TestRootMayNotWrite(t *testing.T) {
 			err = unix.Capset(&header, &data[0])
 		}
 		if err == nil {
-			_, err = h.Obstacles(host.PathEffect{Path: "/d/f", Kind: host.Regular})
+			_, err = host.Obstacles(&h.View, host.PathEffect{Path: "/d/f", Kind: host.Regular})
 		}
 		plan <- err
 		run <- h.WriteFile("/d/f", strings.NewReader("new"), me())
@@ -281,19 +281,19 @@ func TestRootMayNotWrite(t *testing.T) {
 func TestReadsBack(t *testing.T) {
 	h := host.New(host.Options{})
 	comm := fmt.Sprintf("/proc/%d/comm", os.Getpid())
-	require.True(t, h.IsOfKernel(comm))
+	require.True(t, host.IsOfKernel(&h.View, comm))
 	text, err := os.ReadFile(comm)
 	require.NoError(t, err)
 	for value, want := range map[string]bool{strings.TrimSpace(string(text)): true, string(text): true, "another": false} {
-		same, err := h.ReadsBack(comm, value)
+		same, err := host.ReadsBack(&h.View, comm, value)
 		require.NoError(t, err)
 		require.Equal(t, want, same, value)
 	}
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(root+"/scheduler", []byte("none [mq-deadline] kyber\n"), 0o644))
-	require.False(t, h.IsOfKernel("/scheduler"))
+	require.False(t, host.IsOfKernel(&h.View, "/scheduler"))
 	for value, want := range map[string]bool{"mq-deadline\n": true, "none": false, "": false} {
-		same, err := h.ReadsBack("/scheduler", value)
+		same, err := host.ReadsBack(&h.View, "/scheduler", value)
 		require.NoError(t, err)
 		require.Equal(t, want, same, value)
 	}
@@ -308,7 +308,7 @@ func TestChosenValue(t *testing.T) {
 		t.Skip("no such setting")
 	}
 	h := host.New(host.Options{})
-	if _, err := h.Obstacles(host.PathEffect{Path: path, Kind: host.Regular}); err != nil {
+	if _, err := host.Obstacles(&h.View, host.PathEffect{Path: path, Kind: host.Regular}); err != nil {
 		t.Skip(err)
 	}
 	info, err := h.Lstat(path)

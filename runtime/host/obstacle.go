@@ -33,7 +33,7 @@ func obstacle(errno error, format string, args ...any) error {
 // files, read-only mounts, files of the kernel and the like. The error says what to do about the
 // first one. Notes say of paths that are written in place, and why. An effect that cannot be judged,
 // because an earlier one is assumed at its path, has no obstacle.
-func (v *View) Obstacles(list ...PathEffect) (notes []string, err error) {
+func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
 	for _, p := range list {
 		if p.Unsure || p.Vague || p.Account != nil || p.OfSystem && v.root != "/" {
 			continue
@@ -41,7 +41,7 @@ func (v *View) Obstacles(list ...PathEffect) (notes []string, err error) {
 		if _, assumed := v.overlay.Assumed(p.Path); assumed {
 			continue
 		}
-		note, err := v.obstacleOf(p)
+		note, err := obstacleOf(v, p)
 		if err != nil {
 			return nil, err
 		}
@@ -53,18 +53,18 @@ func (v *View) Obstacles(list ...PathEffect) (notes []string, err error) {
 }
 
 // obstacleOf is Obstacles for one effect.
-func (v *View) obstacleOf(p PathEffect) (note string, err error) {
-	at, dir, err := v.nearest(p.Path)
+func obstacleOf(v *View, p PathEffect) (note string, err error) {
+	at, dir, err := nearest(v, p.Path)
 	if err != nil {
 		return "", nil // the effect itself reports it
 	}
 	defer dir.Close()
 	if dir != at.Dir { // a directory above the path is missing
-		return "", v.directoryObstacle(p, dir)
+		return "", directoryObstacle(v, p, dir)
 	}
 	d, err := at.OpenPath()
 	if err != nil {
-		return "", v.directoryObstacle(p, dir)
+		return "", directoryObstacle(v, p, dir)
 	}
 	defer d.Close()
 	kind := safepath.InfoOf(&d.Stat).Kind
@@ -83,7 +83,7 @@ func (v *View) obstacleOf(p PathEffect) (note string, err error) {
 		setting := strings.ReplaceAll(strings.TrimPrefix(at.Path(), "/proc/sys/"), "/", ".")
 		return "", obstacle(unix.EPERM, "%s is a kernel setting: std.sysctl sets it, after a boot too (sysctl { %q, value = ... })", p.Path, setting)
 	case c.ReadOnly:
-		return "", v.readOnly(p.Path, at.Path())
+		return "", readOnly(v, p.Path, at.Path())
 	case c.Mounted && p.Kind == Missing:
 		return "", obstacle(unix.EBUSY, "%s is a mount point, which cannot be removed (umount %s)", p.Path, p.Path)
 	case c.Immutable:
@@ -101,7 +101,7 @@ func (v *View) obstacleOf(p PathEffect) (note string, err error) {
 			note = "its other names keep the old content"
 		}
 	}
-	return note, v.directoryObstacle(p, dir)
+	return note, directoryObstacle(v, p, dir)
 }
 
 // isWritten reports whether ccm itself writes the content of a file, and not a command such as
@@ -112,7 +112,7 @@ func isWritten(p PathEffect) bool {
 
 // nearest returns the place of a path, and the directory in which an entry has to be made for it: that of the path, or
 // the nearest one above it that exists. The caller closes the directory.
-func (v *View) nearest(name string) (at safepath.Location, dir *safepath.Handle, err error) {
+func nearest(v *View, name string) (at safepath.Location, dir *safepath.Handle, err error) {
 	if at, err = v.files.At(name); err == nil {
 		return at, at.Dir, nil
 	}
@@ -125,7 +125,7 @@ func (v *View) nearest(name string) (at safepath.Location, dir *safepath.Handle,
 }
 
 // directoryObstacle returns what keeps entries of a directory from being made, replaced or removed.
-func (v *View) directoryObstacle(p PathEffect, dir *safepath.Handle) error {
+func directoryObstacle(v *View, p PathEffect, dir *safepath.Handle) error {
 	if _, assumed := v.overlay.Assumed(dir.Path); assumed {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (v *View) directoryObstacle(p PathEffect, dir *safepath.Handle) error {
 	case c.OfKernel:
 		return obstacle(unix.EPERM, "%s cannot be created or removed: the kernel provides what is in %s", p.Path, dir.Path)
 	case c.ReadOnly:
-		return v.readOnly(p.Path, dir.Path)
+		return readOnly(v, p.Path, dir.Path)
 	case c.Immutable:
 		return obstacle(unix.EPERM, "%s is in an immutable directory (chattr -i %s)", p.Path, dir.Path)
 	case c.AppendOnly:
@@ -148,13 +148,13 @@ func (v *View) directoryObstacle(p PathEffect, dir *safepath.Handle) error {
 		}
 	}
 	if v.IsPlan() && p.Kind != Missing {
-		return v.roomFor(p, dir)
+		return roomFor(p, dir)
 	}
 	return nil
 }
 
 // roomFor returns an error if the file system has no room for an effect. A run finds out by trying.
-func (v *View) roomFor(p PathEffect, dir *safepath.Handle) error {
+func roomFor(p PathEffect, dir *safepath.Handle) error {
 	free, another, ok := dir.Room()
 	need := uint64(1)
 	if p.Content != nil {
@@ -172,13 +172,13 @@ func (v *View) roomFor(p PathEffect, dir *safepath.Handle) error {
 }
 
 // readOnly returns the error that a path is on a read-only mount.
-func (v *View) readOnly(name, real string) error {
-	point := v.mountPointOf(real)
+func readOnly(v *View, name, real string) error {
+	point := mountPointOf(v, real)
 	return obstacle(unix.EROFS, "%s is on a read-only mount, %s (mount -o remount,rw %s)", name, point, point)
 }
 
 // mountPointOf returns the mount point above or at a path, as the operating system sees both.
-func (v *View) mountPointOf(real string) string {
+func mountPointOf(v *View, real string) string {
 	real = filepath.Join(v.root, real)
 	text, _ := os.ReadFile("/proc/self/mountinfo")
 	point := "/"

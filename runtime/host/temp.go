@@ -40,8 +40,8 @@ type Temp struct {
 	inPlace string
 	held    Held
 	attr    Attr
-	// kept are the extended attributes of the file that it replaces; nil if it replaces none.
-	kept safepath.Xattrs
+	// xattrs are the extended attributes of the file that it replaces; nil if it replaces none.
+	xattrs safepath.Xattrs
 }
 
 // Create begins a file that will replace the one at the path. It makes a temporary file in the
@@ -151,35 +151,35 @@ func (t *Temp) setAttr(attr Attr) error {
 }
 
 // lookAtOld looks at the file at the target: can it be replaced, and which extended attributes does
-// it have? With [Host.WithXattrs] the file is to have others.
+// it have? With [WithXattrs] the file is to have others.
 func (t *Temp) lookAtOld() {
-	t.kept = t.h.xattrs
+	t.xattrs = t.h.xattrs
 	old, err := t.target.OpenXattrs()
 	if err != nil {
 		return // the target is missing
 	}
 	defer old.Close()
 	if t.inPlace = inPlaceReason(old, t.h.keepLinks); t.inPlace != "" {
-		t.kept = nil
+		t.xattrs = nil
 		return
 	}
-	if t.kept == nil && old.Stat.Mode&unix.S_IFMT == unix.S_IFREG {
+	if t.xattrs == nil && old.Stat.Mode&unix.S_IFMT == unix.S_IFREG {
 		var errs []error
-		t.kept, errs = old.Xattrs()
-		t.h.warnOfXattrs(t.name, errs)
+		t.xattrs, errs = old.Xattrs()
+		warnOfXattrs(t.h.machine, t.name, errs)
 	}
 }
 
 // setXattrs sets those extended attributes that which accepts, and reports whether that may have changed the mode.
 // What the file system refuses is a warning.
 func (t *Temp) setXattrs(which func(name string) bool) (listed bool, err error) {
-	if t.kept == nil || len(t.kept) == 0 && !safepath.HasXattrs(t.fd) {
+	if t.xattrs == nil || len(t.xattrs) == 0 && !safepath.HasXattrs(t.fd) {
 		return false, nil
 	}
 	err = t.h.Effect("setxattr", t.name, func() error {
 		var errs []error
-		listed, errs = safepath.SetXattrs(t.fd, t.kept, which)
-		t.h.warnOfXattrs(t.name, errs)
+		listed, errs = safepath.SetXattrs(t.fd, t.xattrs, which)
+		warnOfXattrs(t.h.machine, t.name, errs)
 		return nil
 	})
 	return listed, err
@@ -187,7 +187,7 @@ func (t *Temp) setXattrs(which func(name string) bool) (listed bool, err error) 
 
 // setCapabilities sets the file capabilities, which a write has cleared.
 func (t *Temp) setCapabilities() error {
-	if t.kept[safepath.CapabilityXattr] == nil {
+	if t.xattrs[safepath.CapabilityXattr] == nil {
 		return nil
 	}
 	_, err := t.setXattrs(func(name string) bool { return name == safepath.CapabilityXattr })

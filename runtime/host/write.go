@@ -61,7 +61,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 			return err
 		}
 		if !ok {
-			if err := h.WithXattrs(nil).MakeDirectory(parent, NewAttr(&h.View, parent, Directory)); err != nil {
+			if err := WithXattrs(h, nil).MakeDirectory(parent, NewAttr(&h.View, parent, Directory)); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	if err := h.Effect("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
 		return safepath.PathError("mkdir", p.Real(p.Location), err)
 	}
-	if err := p.SetNewAttr(attr, h.xattrSetter(name)); err != nil {
+	if err := p.SetNewAttr(attr, xattrSetter(h, name)); err != nil {
 		return errors.Join(err, h.Effect("remove", name, func() error {
 			return safepath.PathError("remove", name, unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR))
 		}))

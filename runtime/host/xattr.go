@@ -9,9 +9,9 @@ import (
 // Xattrs are the extended attributes of a file or directory.
 type Xattrs = safepath.Xattrs
 
-// Xattrs returns the extended attributes of the file or directory at the path that it keeps when
+// ReadXattrs returns the extended attributes of the file or directory at the path that it keeps when
 // it is replaced. One that cannot be read is a warning. For other entries it returns nil.
-func (v *View) Xattrs(name string) (Xattrs, error) {
+func ReadXattrs(v *View, name string) (Xattrs, error) {
 	p, err := v.files.At(name)
 	if safepath.IsMissing(err) {
 		return nil, nil
@@ -32,20 +32,20 @@ func (v *View) Xattrs(name string) (Xattrs, error) {
 		return nil, nil
 	}
 	x, errs := d.Xattrs()
-	v.warnOfXattrs(name, errs)
+	warnOfXattrs(v.machine, name, errs)
 	return x, nil
 }
 
 // WithXattrs returns a copy of h that gives the files and directories that it makes these extended
 // attributes. With nil, a file keeps those of the file that it replaces.
-func (h *Host) WithXattrs(x Xattrs) *Host {
+func WithXattrs(h *Host, x Xattrs) *Host {
 	c := *h
 	c.xattrs = x
 	return &c
 }
 
 // warnOfXattrs warns of extended attributes that a path loses.
-func (m *machine) warnOfXattrs(name string, errs []error) {
+func warnOfXattrs(m *machine, name string, errs []error) {
 	for _, err := range errs {
 		m.log.Warn(fmt.Sprintf("%s: not kept: %v", name, err))
 	}
@@ -53,13 +53,13 @@ func (m *machine) warnOfXattrs(name string, errs []error) {
 
 // xattrSetter returns the function that sets the extended attributes of a new directory and
 // reports whether that may have changed the mode, nil for none.
-func (h *Host) xattrSetter(name string) func(d *safepath.Handle) bool {
+func xattrSetter(h *Host, name string) func(d *safepath.Handle) bool {
 	if h.xattrs == nil {
 		return nil
 	}
 	return func(d *safepath.Handle) bool {
 		listed, errs := safepath.SetXattrs(d.FD, h.xattrs, func(string) bool { return true })
-		h.warnOfXattrs(name, errs)
+		warnOfXattrs(h.machine, name, errs)
 		return listed
 	}
 }

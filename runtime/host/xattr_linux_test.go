@@ -136,7 +136,7 @@ func TestRefusedXattr(t *testing.T) {
 	var log bytes.Buffer
 	h = h.WithLog(slog.New(slog.NewTextHandler(&log, nil)))
 	x := host.Xattrs{safepath.DefaultListXattr: acl(6), "user.note": []byte("kept")} // files have no default list
-	require.NoError(t, h.WithXattrs(x).WriteFile("/f", strings.NewReader("x"), me()))
+	require.NoError(t, host.WithXattrs(h, x).WriteFile("/f", strings.NewReader("x"), me()))
 	if xattrOf(filepath.Join(root, "f"), "user.note") != "kept" {
 		t.Skip("the file system has no attributes")
 	}

@@ -54,6 +54,8 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"safepath/kernel_linux.go isMountRoot unix.Statx":      "what is open",
 		"safepath/xattr_linux.go xattr unix.Getxattr":          "/proc/self/fd, which leads to what is open",
 		"safepath/xattr_linux.go setXattr unix.Setxattr":       "/proc/self/fd, which leads to what is open",
+		"safepath/constraint_linux.go Constraint unix.Statx":   "what is open",
+		"host/obstacle.go mountPointOf os.ReadFile":            "/proc/self/mountinfo, which the kernel says",
 		"host/mounts.go MountsBelow os.ReadFile":               "/proc/self/mountinfo, which the kernel says",
 		"host/save.go umask os.ReadFile":                       "/proc/self/status, which the kernel says",
 	}

@@ -95,7 +95,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		line.Before.Target = Name(target)
 	}
 	if pre.Content && (pre.Kind == host.Regular || pre.Kind == host.Directory) {
-		x, err := v.Xattrs(pre.Path)
+		x, err := host.ReadXattrs(v, pre.Path)
 		if err != nil {
 			return fmt.Errorf("cannot keep what is there: %w", err)
 		}

@@ -149,7 +149,7 @@ func (s *Store) completeWrite(name string) {
 		defer f.Close()
 		h := host.New(host.Options{Root: x.Root})
 		w := host.InPlace{Root: x.Root, Path: string(x.Path), Dev: x.Dev, Ino: x.Ino, Attr: host.Attr{UID: x.UID, GID: x.GID, Mode: uint32(x.Mode)}}
-		err = s.dir.Do("overwrite", w.Path, func() error { return h.CompleteWrite(w, f) })
+		err = s.dir.Do("overwrite", w.Path, func() error { return host.CompleteWrite(h, w, f) })
 		switch {
 		case err == nil:
 			s.dir.Warn(fmt.Sprintf("completed %s, which run %s was writing when it died", x.Path, x.Run))

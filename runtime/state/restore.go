@@ -265,7 +265,7 @@ func (x *restoreCall) create(r Restoration) error {
 	case host.Directory:
 		if info.Kind == host.Missing {
 			// The final mode is set after the entries are back.
-			return x.h.WithXattrs(r.Want.Xattrs).MakeDirectory(r.Path, host.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
+			return host.WithXattrs(x.h, r.Want.Xattrs).MakeDirectory(r.Path, host.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
 		}
 		return nil
 	case host.Symlink:
@@ -278,9 +278,9 @@ func (x *restoreCall) create(r Restoration) error {
 	if err != nil {
 		return x.store.gone(r.Want.Object, err)
 	}
-	h := x.h.WithXattrs(r.Want.Xattrs)
+	h := host.WithXattrs(x.h, r.Want.Xattrs)
 	if info.Dev == r.Want.Dev && info.Ino == r.Want.Ino { // it was written in place, with all its names
-		h = h.KeepingHardLinks()
+		h = host.KeepHardLinks(h)
 	}
 	return errors.Join(h.WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
 }

@@ -91,7 +91,7 @@ func LeadsNowhere(name string) error {
 
 // LinkEnd returns the path to which the symbolic link at a path leads. A link that leads nowhere
 // is an error.
-func (o *View) LinkEnd(name string) (string, error) {
+func LinkEnd(o *View, name string) (string, error) {
 	p, err := o.look(name, true, false)
 	if err != nil {
 		return "", err
