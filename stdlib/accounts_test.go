@@ -290,7 +290,7 @@ func TestKnownHost(t *testing.T) {
 }
 
 // A home directory goes with its user, unless it has what no run has made, or does not belong to the user.
-func TestUserHome(t *testing.T) {
+func TestUserHomeWithData(t *testing.T) {
 	passwd := func(uid int) string { return basePasswd + fmt.Sprintf("bob:x:%d:33:Bob:/srv/bob:/bin/bash\n", uid) }
 	mine, profile := passwd(os.Geteuid()), "x"
 	suite{

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 )
@@ -57,9 +58,11 @@ func (r round) command(suite string) *exec.Cmd {
 // reports whether nothing failed.
 func stress(rounds int) bool {
 	runtime.GOMAXPROCS(runtime.NumCPU() + 1)
+	var done atomic.Bool
+	defer done.Store(true)
 	for range runtime.NumCPU() {
 		go func() {
-			for { // uses a processor until this process ends
+			for !done.Load() { // uses a processor
 			}
 		}()
 	}

@@ -76,8 +76,8 @@ func TestSyscallsOfStableFile(t *testing.T) {
 	}
 }
 
-// Creating a file costs about ten system calls: it is checked, opened, written, checked, linked and closed, and
-// checked again like a stable file. Several files are synced together.
+// Creating a file costs about 26 system calls: the place is looked at for what would prevent it, and the file is
+// checked, opened, written, checked, linked and closed, and checked again like a stable file. Several files are synced together.
 func TestSyscallsOfCreation(t *testing.T) {
 	const few, many = 200, 700
 	calls := make(map[int]trace)
@@ -93,7 +93,7 @@ func TestSyscallsOfCreation(t *testing.T) {
 	}
 	each := float64(len(calls[many])-len(calls[few])) / (many - few)
 	t.Logf("%.2f system calls for each file", each)
-	require.LessOrEqual(t, each, 14.0)
+	require.LessOrEqual(t, each, 28.0)
 	syncs := len(calls[many].on("", "fsync", "fdatasync", "sync", "syncfs"))
 	require.LessOrEqual(t, syncs, many/4, "they are made durable together")
 }

@@ -24,6 +24,8 @@ var builtins = []topic{
 	{signature: "coroutine.status(co)", doc: `Returns "running", "suspended", "normal" or "dead".`},
 	{signature: "coroutine.wrap(f)", doc: "Returns a function that resumes a coroutine with body f."},
 	{signature: "coroutine.yield(...)", doc: "Suspends the coroutine. The arguments are what resume returns."},
+	{signature: "debug.getinfo(level, what?)", doc: "Returns where the script is at a level of the calls: source, short_src, currentline and what; nil beyond the outermost."},
+	{signature: "debug.getmetatable(v)", doc: "The same as getmetatable."},
 	{signature: "debug.traceback(message?)", doc: "Returns the calls that are running, as text."},
 	{signature: "env", doc: "The environment of ccm: env.HOME is a string, or nil if it is not set."},
 	{signature: "error(message, level?)", doc: "Ends the function with an error. Level 2 blames its caller."},

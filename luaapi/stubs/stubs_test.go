@@ -132,7 +132,7 @@ func TestDefinitionsAreComplete(t *testing.T) {
 	text := b.String()
 	lua := []string{
 		"_G", "_VERSION", "assert", "coroutine", "debug", "error", "getmetatable", "ipairs", "load", "loadstring", "math", "next", "os", "package",
-		"pairs", "pcall", "print", "rawequal", "rawget", "rawset", "require", "select", "setmetatable", "string", "table", "tonumber", "tostring",
+		"pairs", "pcall", "print", "rawequal", "rawget", "rawlen", "rawset", "require", "select", "setmetatable", "string", "table", "tonumber", "tostring",
 		"type", "unpack", "xpcall",
 	}
 	for _, g := range l.Globals {

@@ -283,7 +283,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		w.forecaster.RecordConditions(i)
 		w.decideAndAct(ctx, i, provider, ev)
 	}
-	if !w.noop(r) && ev.Outcome != event.Failed && !ev.Declined {
+	if !w.noop(r) && ev.Outcome != event.Failed && ev.Outcome != event.Skipped && !ev.Declined {
 		checkHealth(ctx, w.view, ev)
 	}
 	return ev

@@ -19,7 +19,7 @@ func TestLesserKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the tests of this package again, twice: make test-all")
 	}
-	hosttest.OnLesserKernels(t, "^Test", "^(TestWalkLeavesNothingOpen|TestProcLinks|TestReadWaitsForNothing|TestReadOpenedPipe)$")
+	hosttest.OnLesserKernels(t, "^Test", "^(TestWalkLeavesNothingOpen|TestProcLinks|TestReadWaitsForNothing|TestReadOpenedPipe|TestMountPointIsWrittenInPlace|TestObstacles|TestRootMayNotWrite|TestReadsBack)$")
 }
 
 // If a mode cannot be set safely, it is not set, and the error says why.

@@ -192,13 +192,13 @@ type Common struct {
 	// IgnoreFailure lets the run succeed if the resource fails, and what requires it
 	// go on. The failure is reported.
 	IgnoreFailure bool `ccm:"ignore_failure"`
-	// Backup says whether what is overwritten or removed is kept in the state
-	// directory, so that ccm restore can bring it back. Left out, it is.
-	Backup *bool `ccm:"backup"`
 	// WithData says whether ensure absent and ccm prune also remove the data that no run
 	// has created in a directory, a home or a clone. Left out, the data and what contains
 	// it stay. --with-data says so for all resources.
 	WithData bool `ccm:"with_data"`
+	// Backup says whether what is overwritten or removed is kept in the state
+	// directory, so that ccm restore can bring it back. Left out, it is.
+	Backup *bool `ccm:"backup"`
 }
 
 // IsPlain reports whether the resource is looked at and acted on once, without a time limit and

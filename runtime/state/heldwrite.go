@@ -105,15 +105,15 @@ func removed(dir *statedir.Dir, name string) error {
 
 // completeWrites writes the files that dead runs have begun to write in place, and warns of each.
 // The next run tries again what could not be written, unless another file is there by now.
-func (s *Store) completeWrites() {
-	entries, err := s.dir.List(heldDir)
+func completeWrites(dir *statedir.Dir) {
+	entries, err := dir.List(heldDir)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
-			s.dir.Warn(fmt.Sprintf("%s: what runs were writing cannot be read: %v", s.dir.Path(heldDir), err))
+			dir.Warn(fmt.Sprintf("%s: what runs were writing cannot be read: %v", dir.Path(heldDir), err))
 		}
 		return
 	}
-	_ = s.dir.RemoveTemporary(heldDir)
+	_ = dir.RemoveTemporary(heldDir)
 	recorded := make(map[string]bool)
 	for _, e := range entries {
 		if base, ok := strings.CutSuffix(e.Name(), heldSuffix); ok && !strings.HasPrefix(base, statedir.TempPrefix) {
@@ -125,42 +125,42 @@ func (s *Store) completeWrites() {
 		switch base := strings.TrimSuffix(e.Name(), heldSuffix); {
 		case strings.HasPrefix(base, statedir.TempPrefix):
 		case base != e.Name():
-			s.completeWrite(filepath.Join(heldDir, base))
+			completeWrite(dir, filepath.Join(heldDir, base))
 		case !recorded[base]:
-			_ = s.dir.Remove(name) // the write did not begin
+			_ = dir.Remove(name) // the write did not begin
 		}
 	}
 }
 
 // completeWrite writes one file.
-func (s *Store) completeWrite(name string) {
+func completeWrite(dir *statedir.Dir, name string) {
 	var x heldRecord
-	text, err := s.dir.ReadFile(name + heldSuffix)
+	text, err := dir.ReadFile(name + heldSuffix)
 	if err == nil {
 		err = json.Unmarshal(text, &x)
 	}
 	var f *os.File
 	if err == nil {
-		f, err = s.dir.Open(name, os.O_RDONLY)
+		f, err = dir.Open(name, os.O_RDONLY)
 	}
 	if err != nil {
-		s.dir.Warn(fmt.Sprintf("%s: what a run was writing cannot be read: %v", s.dir.Path(name), err))
+		dir.Warn(fmt.Sprintf("%s: what a run was writing cannot be read: %v", dir.Path(name), err))
 	} else {
 		defer f.Close()
 		h := host.New(host.Options{Root: x.Root})
 		w := host.InPlace{Root: x.Root, Path: string(x.Path), Dev: x.Dev, Ino: x.Ino, Attr: host.Attr{UID: x.UID, GID: x.GID, Mode: uint32(x.Mode)}}
-		err = s.dir.Do("overwrite", w.Path, func() error { return host.CompleteWrite(h, w, f) })
+		err = dir.Do("overwrite", w.Path, func() error { return host.CompleteWrite(h, w, f) })
 		switch {
 		case err == nil:
-			s.dir.Warn(fmt.Sprintf("completed %s, which run %s was writing when it died", x.Path, x.Run))
+			dir.Warn(fmt.Sprintf("completed %s, which run %s was writing when it died", x.Path, x.Run))
 		case errors.Is(err, host.ErrAnotherFile) || errors.Is(err, os.ErrNotExist):
-			s.dir.Warn(fmt.Sprintf("run %s died while it was writing %s, and another file is there now", x.Run, x.Path))
+			dir.Warn(fmt.Sprintf("run %s died while it was writing %s, and another file is there now", x.Run, x.Path))
 		default:
-			s.dir.Warn(fmt.Sprintf("run %s died while it was writing %s: %v", x.Run, x.Path, err))
+			dir.Warn(fmt.Sprintf("run %s died while it was writing %s: %v", x.Run, x.Path, err))
 			return
 		}
 	}
-	if err := errors.Join(removed(s.dir, name+heldSuffix), removed(s.dir, name)); err != nil {
-		s.dir.Warn(err.Error())
+	if err := errors.Join(removed(dir, name+heldSuffix), removed(dir, name)); err != nil {
+		dir.Warn(err.Error())
 	}
 }

@@ -260,7 +260,7 @@ func (l openWorkLine) number() int {
 // and warns of each. The lock of the directory must be held, so that none of these runs is alive.
 // The next run tries again what could not be ended or removed.
 func (s *Store) CleanUp() {
-	s.completeWrites()
+	completeWrites(s.dir)
 	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
 		if err != nil {

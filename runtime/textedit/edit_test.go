@@ -89,7 +89,7 @@ func TestSet(t *testing.T) {
 		{".toml", "a = 1\n[profile.dev]\nx.y = 1\n[z]\n", "profile.dev.x.z", int64(2), "a = 1\n[profile.dev]\nx.y = 1\nx.z = 2\n[z]\n"},
 		{".toml", "[[l.x]]\na = 1\n", "l.c", "v", "[[l.x]]\na = 1\n\n[l]\nc = \"v\"\n"},
 		{".toml", "[[l.x]]\na.b = 1\n[l.x.d.e]\nf = 1\n", "l.x.0.d.g", "v", "[[l.x]]\na.b = 1\n[l.x.d.e]\nf = 1\n\n[l.x.d]\ng = \"v\"\n"},
-		{".toml", "a = [1]\n", "a", map[string]any{}, "a = []\n"},
+		{".toml", "a = [1]\n", "a", map[string]any{}, "a = {}\n"},
 		{".toml", "\ufeffa = 1\n", "a", int64(2), "\ufeffa = 2\n"},
 		{".json", "\ufeff{\"a\": 1}\n", "a", int64(2), "\ufeff{\"a\": 2}\n"},
 		{".yaml", "\ufeffa: 1\n", "a", int64(2), "\ufeffa: 2\n"},

@@ -29,7 +29,7 @@ local function with_item(library, text, want, key)
     if ok and tbl.equal(list[i], want.value) then ok, now = pcall(library.remove, now, below(key, i - 1)) end
   end
   if ok then return now end
-  return (library.set(text, key, rest))
+  return (library.set(text, key, json.array(rest)))
 end
 
 -- The text with the value, or without it, and what was there.

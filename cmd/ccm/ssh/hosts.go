@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/fleet/inventory"
 	"github.com/luaccm/ccm/fleet/ssh"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
@@ -66,7 +67,7 @@ func (f *sshFlags) printHosts(ctx context.Context, e *cli.Env, names []string) e
 			if port != "" {
 				address = net.JoinHostPort(address, port)
 			}
-			_, err = fmt.Fprintf(table, "%s\t%s\t%s\n", hosts[i].Name, address, cmp.Or(user, "-"))
+			terminal.Fprintf(table, "%s\t%s\t%s\n", hosts[i].Name, address, cmp.Or(user, "-"))
 		}
 		if err != nil {
 			return err

@@ -192,8 +192,8 @@ facts = nil
 ---@field tries? integer
 ---@field try_sleep? string
 ---@field ignore_failure? boolean
----@field backup? boolean
 ---@field with_data? boolean
+---@field backup? boolean
 
 ---@class (exact) ccm.part
 ---@field path string
