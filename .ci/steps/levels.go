@@ -24,7 +24,7 @@ var levels = map[string][]step{
 		{name: "hello", limit: 3 * time.Minute, command: `CGO_ENABLED=0 go build -trimpath -o "$BUILD" ./cmd/ccm && "$BUILD" run examples/hello/site.lua "$(mktemp -d)/site"`},
 		{name: "lint", limit: 7 * time.Minute, command: "make lint"},
 		{name: "test-all", limit: 14 * time.Minute, command: "make test-all"},
-		{name: "lua-diff", limit: 50 * time.Second, command: "CCM_LUA_DIFF=required make lua-diff PROGRAMS=300 SEED=1"},
+		{name: "lua-diff", limit: 50 * time.Second, command: "CCM_LUA_DIFF=required make lua-diff PROGRAMS=500 SEED=1"},
 		{name: "package", limit: 3 * time.Minute, command: "make package"},
 		{name: "fleet", limit: 8 * time.Minute, command: "make fleet-short"},
 		{name: "browser", limit: 6 * time.Minute, needs: chromium, command: "CCM_BROWSER=required make browser-short"},

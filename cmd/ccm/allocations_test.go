@@ -60,8 +60,8 @@ func TestAllocationsOfStableFile(t *testing.T) {
 	const few, many = 500, 1500
 	dir := stableTree(t, many)
 	for frontEnd, limit := range map[string]allocations{
-		"lua":  {evaluated: 19, walked: 4, heapBytes: 1100},
-		"yaml": {evaluated: 31, walked: 4, heapBytes: 1650},
+		"lua":  {evaluated: 19, walked: 4, heapBytes: 1300},
+		"yaml": {evaluated: 31, walked: 4, heapBytes: 1800},
 	} {
 		t.Run(frontEnd, func(t *testing.T) {
 			useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, 10))) // one-time initialization

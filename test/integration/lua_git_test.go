@@ -99,6 +99,7 @@ func TestLuaGit(t *testing.T) {
 	l.converge(refused("/srv/moved.git nowhere", "/srv/moved.git has no branch or tag nowhere"))
 	l.at("3", "main")
 
+	l.sh("rm /srv/app/mine") // which would keep the clone
 	l.converge(app(repo+"main absent", "Removed the clone"))
 	l.sh("! test -e /srv/app")
 }

@@ -9,7 +9,7 @@ import (
 // statement returns a random statement.
 func (g *generator) statement() *Stmt {
 	g.cost += g.rounds
-	kind := g.IntN(26)
+	kind := g.IntN(28)
 	if g.depth >= 4 && kind >= 9 && kind != 20 {
 		kind = g.IntN(9)
 	}
@@ -54,6 +54,8 @@ func (g *generator) statement() *Stmt {
 		return g.closures()
 	case 24:
 		return g.sort()
+	case 26, 27:
+		return g.chain()
 	}
 	return g.show()
 }
@@ -300,4 +302,34 @@ func (g *generator) closures() *Stmt {
 			line("%s[#%s + 1] = function() return x, i end", fs, fs),
 			{Head: "if " + g.condition() + " then", Body: []*Stmt{line("break")}, End: "end"}}, End: "end"},
 		{Head: fmt.Sprintf("for j, f in ipairs(%s) do", fs), Body: []*Stmt{line("print(j, f(%s))", g.integer(1))}, End: "end"}}, End: "end"}
+}
+
+// chain assigns conditions over fields that may be missing to variables, which are read in them, and goes through a table
+// with next.
+func (g *generator) chain() *Stmt {
+	x, y := g.name(), g.name()
+	var value func(depth int) string
+	value = func(depth int) string {
+		v := g.pick(x, y)
+		if depth == 0 {
+			return g.pick(v+".t", v+".no", v+".none", v+".f(false)", v+".f("+y+")", v, "nil", "false", g.integer(0), "("+v+".f())", "select(2, 1, "+v+".no)")
+		}
+		switch g.IntN(4) {
+		case 0:
+			return "not (" + value(depth-1) + ")"
+		case 1:
+			return "(" + value(depth-1) + ")"
+		}
+		return value(depth-1) + g.pick(" and ", " or ") + value(depth-1)
+	}
+	node := "{t = {f = f, no = false}, no = false, f = f}"
+	assignment := line("%s = %s", x, value(1+g.IntN(3)))
+	if g.IntN(3) == 0 {
+		assignment = line("%s, %s = %s, %s", x, y, value(g.IntN(3)), value(g.IntN(3)))
+	}
+	show := line("print(kindOf(%s), kindOf(%s))", x, y)
+	next := &Stmt{Head: g.pick("for k in next, {5} do", "for k, v in next, {5} do", "for k, v in next, {5}, nil do", "for k in pairs({5}), {5} do"), Body: []*Stmt{line("print(k)")}, End: "end"}
+	return &Stmt{Head: "do", Body: []*Stmt{line("local function f(...) return ... end"), line("local %s, %s = %s, %s", x, y, node, node),
+		line("local function kindOf(v) return type(v) == \"table\" and (v.t and \"node\" or \"leaf\") or type(v) == \"function\" and \"function\" or v end"),
+		assignment, show, next}, End: "end"}
 }
