@@ -5,7 +5,7 @@ return function(state)
   local ensure = state == "gone" and "absent" or "present"
   local second = state == "two"
   directory {
-    "/srv/www", source = ensure == "present" and "../files/www" or nil, ensure = ensure, with_data = ensure == "absent",
+    "/srv/www", source = "../files/www", ensure = ensure,
     owner = second and "app" or "root", group = "root", mode = "0640", purge = second,
   }
   link { "/srv/current", target = second and "www/css" or "www", ensure = ensure }
