@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
@@ -248,6 +250,11 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
 	defer cancel()
 	reply, err := conn.RequestWithContext(ctx, subject.Request(r.Key), text)
+	// A stream has no leader for a moment after it was made, and after a server was lost.
+	pauses := retry.Backoff{Min: 200 * time.Millisecond, Max: 2 * time.Second}
+	for failures := 1; errors.Is(err, nats.ErrNoResponders) && retry.Sleep(ctx, pauses.Delay(failures, rand.Float64)); failures++ {
+		reply, err = conn.RequestWithContext(ctx, subject.Request(r.Key), text)
+	}
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return errors.New("the servers take no requests now: they have no stream for them, or it has no leader (ccm fleet check says which)")
