@@ -13,6 +13,11 @@ func (gt *globalTable) foreignGlobal(name string) lua.LValue {
 	switch name {
 	case "io":
 		return gt.ioTable()
+	case "collectgarbage": // Go collects it
+		return L.NewFunction(func(L *lua.LState) int {
+			L.Push(lua.LNumber(0))
+			return 1
+		})
 	case "getfenv":
 		return L.NewFunction(func(L *lua.LState) int {
 			L.Push(gt.functionArgument(L, true).Env)

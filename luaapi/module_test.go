@@ -207,7 +207,7 @@ counter = 5
 _G.other = _G.counter + 1
 local function declared() return value end
 setfenv(declared, { value = "own" })
-assert(getfenv(declared).value == "own" and getfenv().counter == 5)
+assert(getfenv(declared).value == "own" and getfenv().counter == 5 and collectgarbage() == 0)
 io.write("from ", "io\n")
 assert(io.type(io.stdout) == "file" and io.type({}) == nil and not io.open("/x"))
 return { bits = bits, class = class, helper = helper(), other = other, loaded = load("return helper(), zzz")(), env = declared() }`,
