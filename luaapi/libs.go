@@ -86,9 +86,9 @@ func (gt *globalTable) open() {
 	mathTable.RawSetString("huge", lua.LNumber(gomath.Inf(1))) // that of gopher-lua is the largest finite number
 	mathTable.RawSetString("mod", mathTable.RawGetString("fmod"))
 	gt.define(globals.RawGetString("os").(*lua.LTable), []builtin{{"date", date}, {"time", timeOf}})
-	debug := L.CreateTable(0, 3)
+	debug := L.CreateTable(0, 4)
 	globals.RawSetString("debug", debug)
-	gt.define(debug, []builtin{{"traceback", base.traceback}, {"getinfo", base.getInfo}, {"getmetatable", getMetatable}})
+	gt.define(debug, []builtin{{"traceback", base.traceback}, {"getinfo", base.getInfo}, {"getmetatable", getMetatable}, {"setmetatable", base.setMetatable}})
 	methods := L.CreateTable(0, 1)
 	methods.RawSetString("__index", globals.RawGetString("string"))
 	gt.define(methods, textArithmetic())

@@ -26,6 +26,7 @@ var builtins = []topic{
 	{signature: "coroutine.yield(...)", doc: "Suspends the coroutine. The arguments are what resume returns."},
 	{signature: "debug.getinfo(level, what?)", doc: "Returns where the script is at a level of the calls: source, short_src, currentline and what; nil beyond the outermost."},
 	{signature: "debug.getmetatable(v)", doc: "The same as getmetatable."},
+	{signature: "debug.setmetatable(t, metatable)", doc: "The same as setmetatable."},
 	{signature: "debug.traceback(message?)", doc: "Returns the calls that are running, as text."},
 	{signature: "env", doc: "The environment of ccm: env.HOME is a string, or nil if it is not set."},
 	{signature: "error(message, level?)", doc: "Ends the function with an error. Level 2 blames its caller."},

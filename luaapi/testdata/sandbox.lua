@@ -7,7 +7,7 @@ local function names(t)
   return table.concat(out, " ")
 end
 print(names(os)) --: clock date difftime time
-print(names(debug)) --: traceback getinfo getmetatable
+print(names(debug)) --: traceback getinfo getmetatable setmetatable
 print(names(coroutine)) --: create running status yield resume wrap
 print(names(table)) --: concat foreach foreachi getn insert maxn pack remove sort unpack
 print(names(string)) --: len reverse sub byte char find format gfind gmatch gsub lower match rep upper
