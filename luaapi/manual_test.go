@@ -26,10 +26,10 @@ import (
 //	--> 2
 //
 // A line "--differs ROW" says that ccm prints something else than Lua, for the reason that a row of docs/lua.md
-// (Differences from Lua 5.1) has; ROW is in its first column. A line "--pending WHY" says that ccm does not do it yet.
+// (Differences from Lua 5.1) has; ROW is in its first column.
 type statement struct {
 	file, title, program, output string
-	differs, pending             string
+	differs                      string
 }
 
 // manual reads the statements.
@@ -49,8 +49,6 @@ func manual(t *testing.T) []statement {
 			for _, line := range strings.Split(body, "\n") {
 				if text, ok := strings.CutPrefix(line, "--differs "); ok {
 					s.differs = text
-				} else if text, ok := strings.CutPrefix(line, "--pending "); ok {
-					s.pending = text
 				} else if text, ok := strings.CutPrefix(line, "-->"); ok {
 					s.output += strings.TrimPrefix(text, " ") + "\n"
 				} else {
@@ -77,9 +75,6 @@ func eachStatement(t *testing.T, f func(t *testing.T, s statement)) {
 // TestManual: ccm does what the manual says.
 func TestManual(t *testing.T) {
 	eachStatement(t, func(t *testing.T, s statement) {
-		if s.pending != "" {
-			t.Skip("pending: " + s.pending)
-		}
 		var b catalog.Builder
 		var print bytes.Buffer
 		in := luaapi.New(options(t, &b, &print))
