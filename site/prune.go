@@ -190,7 +190,7 @@ func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summ
 	ctx, cancel := x.options.Record.limited(ctx)
 	defer cancel()
 	stays := eventFunc(func(ev *event.Event) {
-		if ev.Outcome == event.Failed || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
+		if ev.Outcome == event.Failed || ev.KeepsData || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
 			delete(x.previous, ev.Resource.ID.String())
 		}
 	})
