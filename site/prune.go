@@ -80,6 +80,8 @@ func (x *Prune) find() error {
 			all = append(all, r)
 		}
 	}
+	all, err = x.addExtracted(all)
+	errs.Add(err)
 	all, err = x.addParents(all)
 	errs.Add(err)
 	for _, r := range all {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
@@ -141,4 +144,62 @@ func eachMadeEntry(s *Store, site, root string, each func(madeEntry)) error {
 		return nil
 	}
 	return err
+}
+
+// A MadeTree is an entry that a run made outside of the path that its resource is named by, and that
+// is not below another one.
+type MadeTree struct {
+	Path string
+	// Changed says that it is not as the run has made it.
+	Changed bool
+}
+
+// MadeTrees returns what runs of a site have made for resources of a type that no site declares any
+// more on the root, in order of path. What no longer exists is left out, and so is what a
+// declaration names: see [NamedParents].
+func MadeTrees(s *Store, site, root, typ string, c *catalog.Catalog, v *host.View) (list []MadeTree, err error) {
+	a := &appliedRecord{s: s, site: site, root: root, readOnly: true}
+	elsewhere, err := a.declaredElsewhere()
+	if err != nil {
+		return nil, err
+	}
+	declared := declaredIn(c)
+	made := make(map[string]madeEntry)
+	_ = eachMadeEntry(s, site, root, func(e madeEntry) { // what cannot be read stays
+		_, other := elsewhere[e.By]
+		if strings.HasPrefix(e.By, typ+"#") && !declared[e.By] && !other {
+			made[string(e.Path)] = e
+		}
+	})
+	var tops []MadeParent
+	for at := range made {
+		if !hasAbove(made, at) {
+			tops = append(tops, MadeParent{Path: Name(at)})
+		}
+	}
+	named, err := NamedParents(s, site, root, c, tops)
+	if err != nil {
+		return nil, err
+	}
+	for _, top := range tops {
+		at := string(top.Path)
+		found, err := v.Lstat(at)
+		if err != nil || found.Kind == host.Missing || named[top.Path] {
+			continue
+		}
+		list = append(list, MadeTree{at, !made[at].is(found)})
+	}
+	slices.SortFunc(list, func(x, y MadeTree) int { return strings.Compare(x.Path, y.Path) })
+	return list, nil
+}
+
+// hasAbove reports whether one of the paths is above a path.
+func hasAbove(made map[string]madeEntry, at string) bool {
+	for at != "/" {
+		at = path.Dir(at)
+		if _, ok := made[at]; ok {
+			return true
+		}
+	}
+	return false
 }

@@ -29,7 +29,7 @@ type madePaths struct {
 	// parents are made above resources, entries inside of trees.
 	parents map[string]MadeParent
 	entries map[string]madeEntry
-	// declared are the IDs of the declared resources.
+	// declared are the IDs of the resources that are declared to be there.
 	declared map[string]bool
 	// declaredPaths are the paths that they are named by.
 	declaredPaths map[string]bool
@@ -57,6 +57,11 @@ func (s *Store) madePaths(site, root string, c *catalog.Catalog) *madePaths {
 	m := &madePaths{
 		named: make(map[string]bool), parents: make(map[string]MadeParent), entries: make(map[string]madeEntry),
 		declared: declaredIn(c), declaredPaths: make(map[string]bool),
+	}
+	for _, r := range c.Resources {
+		if want, ok := r.Spec.(resource.EnsureReporter); ok && resource.IsAbsent(want.WantedEnsure()) {
+			delete(m.declared, r.ID.String())
+		}
 	}
 	var ids []string
 	applied, err := s.Applied()
