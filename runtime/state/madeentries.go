@@ -83,23 +83,27 @@ func (c *Change) isMadeInside() bool {
 // entries for its resources: an undo only restores them.
 func (r *RecordWriter) endMade(adds bool) error {
 	name := appliedName(r.info.Site, r.info.Root) + madeSuffix
-	relevant, total := false, 0
+	total := 0
 	for _, c := range r.changes {
-		if c.After == nil {
-			continue
-		}
 		if adds && c.isMadeInside() {
 			total++
 		}
-		relevant = true
 	}
-	if !relevant || total == 0 && !r.s.dir.Has(name) {
+	relevant := total > 0
+	if len(r.changes) == 0 || !relevant && !r.s.dir.Has(name) {
 		return nil
 	}
 	if err := r.s.dir.MakeDir(appliedDir); err != nil {
 		return err
 	}
-	err := eachMadeEntry(r.s, r.info.Site, r.info.Root, func(madeEntry) { total++ })
+	err := eachMadeEntry(r.s, r.info.Site, r.info.Root, func(e madeEntry) {
+		total++
+		_, changed := r.changes[string(e.Path)]
+		relevant = relevant || changed
+	})
+	if err == nil && !relevant {
+		return nil
+	}
 	if err != nil {
 		r.s.dir.SetAside(name, "it is damaged: removals keep what runs have made inside of directories", r.s.clock.Now())
 	}
@@ -128,7 +132,7 @@ func (r *RecordWriter) endMade(adds bool) error {
 				}
 			})
 			for _, c := range r.changes {
-				if adds && c.After != nil && c.isMadeInside() {
+				if adds && c.isMadeInside() {
 					add(newMadeEntry(c.Path, c.Resource, *c.After))
 				}
 			}
