@@ -465,7 +465,7 @@ apply = {}
 
 ---The properties of an archive.
 ---@class (exact) ccm.Archive.Props: ccm.Common
----@field ensure? "present"|"absent" ensure says whether the archive is to be there. Default: present.
+---@field ensure? "present"|"absent" ensure says whether the archive is to be there. With absent, what it was extracted to stays; file with ensure absent removes it, but for data that no run has created. Default: present.
 ---@field url? string url is where the archive is downloaded from, with http or https. A proxy is taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or source is required unless ensure is absent.
 ---@field source? string source is the path of an archive to copy. A relative path is relative to the script or manifest that says it. An archive that differs from it is copied again.
 ---@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with any other is refused, and an archive with any other is downloaded or copied again.
