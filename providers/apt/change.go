@@ -119,7 +119,7 @@ func anyHalfInstalled(ctx context.Context, v *host.View, names []name) bool {
 	found, err := records(ctx, v, pkgsOf(names))
 	return err == nil && slices.ContainsFunc(names, func(n name) bool {
 		r, err := pick(n.of(found[n.pkg]))
-		return err == nil && r.status == "half-installed"
+		return err == nil && isHalfInstalled(r)
 	})
 }
 
@@ -157,7 +157,7 @@ func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resource
 	if err != nil {
 		return err
 	}
-	verb, is := "remove", isInstalled
+	verb, is := "remove", isRemovable
 	if wants[0].Ensure == resources.PackagePurged {
 		verb, is = "purge", isResidue
 	}
@@ -175,7 +175,11 @@ func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resource
 			}
 		}
 	}
-	return change(ctx, h, wants, slices.Concat([]string{"apt-get", "-q", "-y", "-o", lockTimeout, verb}, wants[0].Options, specs)...)
+	argv := []string{"apt-get", "-q", "-y", "-o", lockTimeout}
+	if slices.ContainsFunc(names, func(n name) bool { return slices.ContainsFunc(n.of(found[n.pkg]), isHalfInstalled) }) {
+		argv = append(argv, "-o", "DPkg::Options::=--force-remove-reinstreq") // dpkg would otherwise demand a new installation first
+	}
+	return change(ctx, h, wants, slices.Concat(argv, []string{verb}, wants[0].Options, specs)...)
 }
 
 // Hold implements resources.PackageProvider.
@@ -191,7 +195,13 @@ func (packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...reso
 	return run(ctx, h, argv...)
 }
 
-func isInstalled(r record) bool { return r.status == installed }
+// isHalfInstalled reports whether dpkg was stopped while it unpacked or removed a package.
+func isHalfInstalled(r record) bool { return r.status == "half-installed" }
+
+// isRemovable reports whether a package is installed, or a change of it is unfinished.
+func isRemovable(r record) bool {
+	return r.status == installed || slices.Contains(unfinished, r.status)
+}
 
 // isResidue reports whether any part of a package is left.
 func isResidue(r record) bool { return r.status != "not-installed" }

@@ -232,6 +232,11 @@ func (m *machine) remove(n string) host.Result {
 		arch = m.repo[pkg][0].arch // the native one
 	}
 	e := m.installed(pkg, arch)
+	if e == nil {
+		if i := slices.IndexFunc(m.db[pkg], func(e *entry) bool { return slices.Contains(unfinished, e.status) }); i >= 0 {
+			e = m.db[pkg][i]
+		}
+	}
 	switch {
 	case e == nil:
 		return ok(preamble + "Package '" + n + "' is not installed, so not removed.\n")

@@ -32,7 +32,7 @@ func (p packages) predict(ctx context.Context, v *host.View, wants []resources.P
 			continue
 		}
 		list[i].Err = pkgtool.CheckSource(v, want, states[i], func(path string) error { return checkFile(ctx, v, want, n, path) })
-		if want.Ensure.IsAbsent() && states[i].Installed() {
+		if want.Ensure.IsAbsent() && states[i].Removable() {
 			removed = append(removed, removal{n, i})
 		}
 		if !want.AsksVersion(states[i]) {

@@ -28,7 +28,7 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 		}
 		switch {
 		case errs[i] != nil:
-		case want.Ensure.IsAbsent() && states[i].Installed():
+		case want.Ensure.IsAbsent() && states[i].Removable():
 			removals = append(removals, Removal{At: i, Name: p.plain(want.Name), Specs: []string{want.Name}})
 		case want.AsksVersion(states[i]):
 			asked, haves = append(asked, i), append(haves, states[i])
