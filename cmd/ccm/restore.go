@@ -22,6 +22,9 @@ func newRestoreCommand(e *cli.Env) *cobra.Command {
 mode, owner, the target of a link, or that nothing was there. Given PATHs, it is
 only these and what is below them.
 
+If something other than ccm changed one of these paths since ccm did, nothing is
+restored. --force overwrites it.
+
 What is there now is kept first. A restore is a run of its own, so it can be
 undone like any other.`,
 		Args:              cli.WantArguments(1, cli.AnyNumber),
@@ -46,7 +49,7 @@ undone like any other.`,
 			default:
 				return diag.Errorf(diag.Pos{}, "run %s has changed no file, so there is nothing to restore", rec.ID).WithHint("ccm history says which runs have")
 			}
-			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "restore", Run: rec, Paths: paths})
+			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "restore", Run: rec, Paths: paths, Force: f.force})
 		},
 	}
 	f.addRestore(cmd)
@@ -64,6 +67,7 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	fs.Lookup("dry-run").Hidden = true
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
+	fs.BoolVar(&f.force, "force", false, "also restore what something other than ccm changed since")
 	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 	f.addReport(cmd)
 }

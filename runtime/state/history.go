@@ -218,8 +218,16 @@ func (rec *Record) contents() []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// LaterChanges has, by path, the version that the first later run replaced or removed.
-type LaterChanges map[Name]Version
+// A LaterChange is what later runs did to a path.
+type LaterChange struct {
+	// Replaced is the version whose content the first later run replaced or removed; nil if none did.
+	Replaced *Version
+	// Left is the version that the last later run left, nil if it is not known.
+	Left *Version
+}
+
+// LaterChanges has, by path, what later runs did.
+type LaterChanges map[Name]LaterChange
 
 // LaterChanges returns the LaterChanges after a run.
 func (s *Store) LaterChanges(run string) (LaterChanges, error) {
@@ -237,9 +245,11 @@ func (s *Store) LaterChanges(run string) (LaterChanges, error) {
 			return nil, err
 		}
 		for _, c := range rec.Changes {
-			if _, known := found[c.Path]; c.Content && !known {
-				found[c.Path] = c.Before
+			x := found[c.Path]
+			if x.Left = c.After; x.Replaced == nil && c.Content {
+				x.Replaced = &c.Before
 			}
+			found[c.Path] = x
 		}
 	}
 	return found, nil
@@ -252,7 +262,7 @@ func (s *Store) After(v *host.View, later LaterChanges, c Change) (text []byte, 
 	if c.After == nil || c.After.Kind != host.Regular {
 		return nil, c.After != nil, nil
 	}
-	if was, replaced := later[c.Path]; replaced {
+	if was := later[c.Path].Replaced; was != nil {
 		if !was.sameContent(*c.After) || was.Object == "" {
 			return nil, false, nil
 		}

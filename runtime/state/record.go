@@ -134,6 +134,12 @@ func (v Version) Is(w Version) bool {
 	return same && v.sameContent(w)
 }
 
+// isLike is like Is, wherever the file is stored.
+func (v Version) isLike(w Version) bool {
+	w.Dev, w.Ino = v.Dev, v.Ino
+	return v.Is(w)
+}
+
 // sameContent reports whether nobody wrote to the file between the two times.
 func (v Version) sameContent(w Version) bool {
 	return v.Kind == w.Kind && v.Size == w.Size && v.MTime.Equal(w.MTime) && v.Dev == w.Dev && v.Ino == w.Ino
