@@ -289,7 +289,7 @@ func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
 		}
 		r.startedPaths[x.Path] = true
 	}
-	id, err := resource.ParseID(x.Resource)
+	id, err := resource.ParseID(string(x.Resource))
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
@@ -301,7 +301,7 @@ func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
 		return err
 	}
 	for _, other := range x.Also {
-		if id, err := resource.ParseID(other); err == nil {
+		if id, err := resource.ParseID(string(other)); err == nil {
 			if err := r.refresh.record(r.state.writer, id); err != nil {
 				return err
 			}

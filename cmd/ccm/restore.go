@@ -53,6 +53,7 @@ undone like any other.`,
 		},
 	}
 	f.addRestore(cmd)
+	f.addForce(cmd)
 	past.StateDir = f.StateDir
 	return cmd
 }
@@ -67,9 +68,13 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	fs.Lookup("dry-run").Hidden = true
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
-	fs.BoolVar(&f.force, "force", false, "also restore what something other than ccm changed since")
 	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 	f.addReport(cmd)
+}
+
+// addForce adds the flag of undo and restore.
+func (f *runFlags) addForce(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.force, "force", false, "also restore what something other than ccm changed since")
 }
 
 // restoreFiles restores earlier contents of files as the flags ask, and reports the restored files.

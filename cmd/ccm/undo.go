@@ -63,6 +63,7 @@ of the script makes the same changes again, unless the script is changed first.`
 		},
 	}
 	f.addRestore(cmd)
+	f.addForce(cmd)
 	return cmd
 }
 

@@ -95,7 +95,7 @@ func (s *Store) record(id string, events bool) (*Record, error) {
 		return nil, err
 	}
 	rec := &Record{}
-	read := recordReader{rec, make(map[Name]int), make(map[string][]int), events}
+	read := recordReader{rec, make(map[Name]int), make(map[Name][]int), events}
 	var err error
 	rec.Damaged, err = s.readLines(runFile(id), read.line)
 	if rec.ID = id; rec.Summary == nil {
@@ -115,7 +115,7 @@ type recordReader struct {
 	at map[Name]int // index of the change of each path
 	// next has the indices of the changes that a resource was about to make, until a line tells
 	// the result.
-	next   map[string][]int
+	next   map[Name][]int
 	events bool // read events too
 }
 
@@ -162,7 +162,7 @@ func (rec recordReader) line(line []byte) error {
 		return err
 	}
 	if head.Changed {
-		id := resource.ID{Type: head.Type, Name: head.Name}.String()
+		id := Name(resource.ID{Type: head.Type, Name: head.Name}.String())
 		for _, i := range rec.next[id] {
 			if c := &rec.Changes[i]; c.After == nil && c.Resource == id {
 				c.Next, c.After = nil, c.Next

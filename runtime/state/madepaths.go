@@ -45,7 +45,7 @@ func (s *Store) madePaths(site, root string, c *catalog.Catalog) map[string]Made
 		list, _ := a.undeclared()
 		for _, d := range list {
 			if d.Made {
-				ids = append(ids, d.ID)
+				ids = append(ids, string(d.ID))
 			}
 		}
 		a.load()

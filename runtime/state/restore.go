@@ -25,9 +25,9 @@ type Restoration struct {
 	// Run is the run that changed it.
 	Run string
 	// Resource is the resource for which it was changed.
-	Resource string
+	Resource Name
 	// Also lists further resources for which the path was changed.
-	Also []string
+	Also []Name
 	Want Version
 	// Left is the version that ccm left at the path, in that run or a later one; nil if it is not known.
 	Left *Version
