@@ -81,7 +81,7 @@ func (s *Store) madePaths(site, root string, c *catalog.Catalog) *madePaths {
 		list, _ := a.undeclared()
 		for _, d := range list {
 			if d.Made {
-				ids = append(ids, d.ID)
+				ids = append(ids, string(d.ID))
 			}
 		}
 		a.load()
