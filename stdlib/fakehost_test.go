@@ -92,6 +92,23 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(fails("0"), true) -- cron looks for a name
 			check(fails("0", true), false)
 			check(fails("99999", true), true)`,
+		"directory services": `
+			local nss, ran = require "std.nss", {}
+			local function with(root, pending) return { root = root, which = function() return "getent" end,
+				pending_user = function() return pending end, pending_group = function() return pending end,
+				query = function(c) return c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh\n" or c[2] .. c[3] == "groupstaff" and "staff:x:5000:\n" or "", 0 end,
+				run = function(c) ran[#ran + 1] = str.join(c, " ") end } end
+			local function refused(host, ...) return select(2, pcall(nss.refuse, host, ...)) end
+			check(refused(with "/", "passwd", "ada", "useradd"), "a directory service has a user ada, which is not in /etc/passwd, and useradd makes no second one (getent passwd ada)")
+			check(refused(with "/", "group", "staff", "groupadd"), "a directory service has a group staff, which is not in /etc/group, and groupadd makes no second one (getent group staff)")
+			check(refused(with "/", "passwd", "bob", "useradd"), nil)
+			check(refused(with "/image", "passwd", "ada", "useradd"), nil) -- a directory has no services
+			check(refused(with("/", { ensure = "absent" }), "passwd", "ada", "useradd"), nil) -- an earlier resource removes it
+			check(nss.has_user(with "/", "ada"), true)
+			check(nss.has_user(with "/", "staff"), false)
+			nss.add_member(with "/", "ada", "docker")
+			nss.remove_member(with "/image", "gone", "docker")
+			check(str.join(ran, "; "), "gpasswd --add ada docker; gpasswd --root /image --delete gone docker")`,
 	} {
 		_, _, mistakes := evaluate(t, `
 			local function check(got, want) if got ~= want then error(("want %s, got %s"):format(inspect(want), inspect(got)), 2) end end
