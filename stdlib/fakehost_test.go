@@ -81,6 +81,26 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(ok({ device = "nas:/export", type = "nfs" }, {}), true)
 			check(ok({ device = "//nas/share", type = "cifs" }, {}), true)
 			check(ok({ device = "overlay", type = "overlay" }, {}), true)`,
+		"options": `
+			local lacks = require "std.mount_options".lacks
+			local function of(wanted, now) return str.join(lacks(str.split(wanted, ","), str.split(now, ",")), ",") end
+			check(of("noatime,nosuid,size=1M,nofail,x-systemd.automount", "rw,nosuid,relatime"), "noatime")
+			check(of("exec,suid,rw", "rw,noexec,relatime"), "exec")
+			check(of("ro,dev", "rw,relatime"), "ro")
+			check(of("rw", "ro,relatime"), "rw")
+			check(of("defaults", "rw,noexec"), "")
+			local is_same = require "std.fstab".is_same
+			local trigger = { type = "autofs", device = "systemd-1", options = {} }
+			check(is_same({}, { type = "nfs", device = "nas:/x", options = { "x-systemd.automount" } }, trigger, "/mnt"), true)
+			check(is_same({}, { type = "nfs", device = "nas:/x", options = {} }, trigger, "/mnt"), false)`,
+		"masked units": `
+			local systemd = require "std.systemd"
+			local function refused(target)
+				local host = { stat = function() return { kind = "link", target = target } end }
+				return select(2, pcall(systemd.refuse_mask, host, "/etc/systemd/system/x.timer"))
+			end
+			check(refused "/dev/null", "x.timer is masked: /etc/systemd/system/x.timer is a link to /dev/null (service { \"x.timer\", mask = false } takes it away)")
+			check(refused "/opt/x.timer", nil)`,
 		"users of commands": `
 			local accounts = require "std.accounts"
 			local host = { root = "/", which = function() return "getent" end, pending_user = function() end,

@@ -5,7 +5,8 @@
 --   mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
 --   mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
 
-local fstab, safepath, systemd = require "std.fstab", require "std.safepath", require "std.systemd"
+local fstab, mount_options = require "std.fstab", require "std.mount_options"
+local safepath, systemd = require "std.safepath", require "std.systemd"
 
 -- The action for the mounted file system, and its description; nothing if it is as wanted, or if the machine is only
 -- a directory.
@@ -59,9 +60,7 @@ return ccm.type {
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
       if want.ensure == "mounted" and have.mounted ~= "it" then fstab.check_device(host, entry) end
       have.other = now and now.device .. " (" .. now.type .. ")"
-      local shown = { "ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime" } -- that the kernel tells as they were given
-      have.lacks = now and tbl.filter(entry.options, function(o) return tbl.contains(shown, o) and not tbl.contains(now.options, o) end) or {}
-      if now and tbl.contains(entry.options, "rw") and tbl.contains(now.options, "ro") then have.lacks = tbl.concat(have.lacks, { "rw" }) end
+      have.lacks = now and now.type ~= "autofs" and mount_options.lacks(entry.options, now.options) or {}
     end
     local off = not have.mounted or have.mounted == "nothing"
     have.ensure = found and (have.mounted and want.ensure ~= "present" and (off and "unmounted" or "mounted") or want.ensure ~= "absent" and want.ensure or "present")
