@@ -271,6 +271,33 @@ func TestAptRepo(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a" }`), `apt_repo#x: suites: is required unless ensure is absent`)
 }
 
+// The same repository in two files with different keys has apt read none at all.
+func TestAptRepoTwice(t *testing.T) {
+	const dir = "/etc/apt/sources.list.d/"
+	const refused = "has the repository http://apt.example.org/ stable too, with another value of Signed-By"
+	suite{
+		name: "apt_repo",
+		starts: map[string]map[string]string{
+			"list":      {dir + "old.list": "deb [arch=amd64 signed-by=/usr/share/keyrings/old.gpg] http://apt.example.org/ stable main\n"},
+			"sources":   {dir + "old.sources": "# old\nTypes: deb\nURIs:\n http://x.org\n http://apt.example.org/\nSuites: testing stable\nsigned-by: /usr/share/keyrings/old.gpg\n"},
+			"off":       {dir + "old.sources": "Enabled: no\nURIs: http://apt.example.org\nSuites: stable\nSigned-By: /o.gpg\n\nURIs: http://x.org\nSuites: stable\n"},
+			"unsigned":  {dir + "y.list": "deb http://apt.example.org/ stable main\n"},
+			"main list": {"/etc/apt/sources.list": "#deb [trusted=yes] http://apt.example.org stable extra\ndeb http://apt.example.org stable extra\n"},
+			"same key":  {dir + "y.list": "deb [signed-by=/k.gpg] http://apt.example.org/ stable main\n"},
+		},
+		wants: map[string]string{
+			"keyed":   `{ "x", uris = "http://apt.example.org", suites = "stable", components = "main", signed_by = "/k.gpg" }`,
+			"trusted": `{ "x", uris = "http://apt.example.org", suites = { "stable" }, components = "main", trusted = true }`,
+			"absent":  `{ "x", ensure = "absent" }`,
+			"another": `{ "x", uris = "http://apt.example.org", suites = "sid", components = "main", signed_by = "/k.gpg" }`,
+		},
+		fails: map[string]string{
+			"list/keyed": dir + "old.list " + refused, "sources/keyed": dir + "old.sources " + refused, "unsigned/keyed": dir + "y.list " + refused,
+			"list/trusted": "another value of", "sources/trusted": "another value of", "unsigned/trusted": "another value of Trusted", "same key/trusted": "another value of",
+		},
+	}.run(t)
+}
+
 func TestHost(t *testing.T) {
 	const local = "127.0.0.1\tlocalhost\n::1 localhost ip6-localhost\n# 192.0.2.1 db.org\n"
 	suite{
