@@ -89,6 +89,17 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(of("ro,dev", "rw,relatime"), "ro")
 			check(of("rw", "ro,relatime"), "rw")
 			check(of("defaults", "rw,noexec"), "")
+			local ran = {}
+			local function remount(kind, refuses)
+				ran = {}
+				local host = { run = function(c) ran[#ran + 1] = str.join(c, " "); if #ran == 1 and refuses then error("bad option", 0) end end }
+				return select(2, pcall(require "std.mount_options".remount, host, { device = "nas:/x", type = kind }, "/mnt", "ro"))
+			end
+			check(remount("nfs"), nil)
+			check(str.join(ran, "; "), "mount -o remount,ro -- nas:/x /mnt")
+			check(remount("nfs4", true), nil)
+			check(str.join(ran, "; "), "mount -o remount,ro -- nas:/x /mnt; umount -- /mnt; mount -t nfs4 -o ro -- nas:/x /mnt")
+			check(remount("ext4", true), "bad option")
 			local is_same = require "std.fstab".is_same
 			local trigger = { type = "autofs", device = "systemd-1", options = {} }
 			check(is_same({}, { type = "nfs", device = "nas:/x", options = { "x-systemd.automount" } }, trigger, "/mnt"), true)

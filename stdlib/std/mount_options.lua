@@ -13,4 +13,16 @@ function mount_options.lacks(options, now)
   end)
 end
 
+-- File systems that cannot change all options while they are mounted, such as those of a network.
+local fixed = [[^(nfs4?|cifs|smb3|9p|ceph|glusterfs|fuse.*)$]]
+
+--- Gives a mounted file system the options of an entry. One that cannot change them is unmounted and mounted.
+function mount_options.remount(host, e, point, options)
+  local ok, err = pcall(host.run, { "mount", "-o", "remount," .. options, "--", e.device, point })
+  if ok then return end
+  if not re.test(e.type, fixed) then error(err, 0) end
+  host.run { "umount", "--", point }
+  host.run { "mount", "-t", e.type, "-o", options, "--", e.device, point }
+end
+
 return mount_options
