@@ -1,5 +1,5 @@
--- Finds what the files that sshd_config(5) and ssh_config(5) include set before a line, for the type kv. Of several values
--- the first one counts.
+-- Finds what counts in place of a setting of sshd_config(5) or ssh_config(5), for the type kv: of several values the first
+-- one counts, also of those in included files, and a socket of systemd listens in place of sshd.
 
 local lines = require "std.lines"
 
@@ -26,9 +26,16 @@ local function before(host, file, list, position)
   return found
 end
 
---- Returns a warning, nil if there is none, that a value which is read before the position in the list of lines counts
---- in place of the wanted one.
+-- The links by which systemd starts the sockets of sshd.
+local sockets = { "/etc/systemd/system/sockets.target.wants/ssh.socket", "/etc/systemd/system/sockets.target.wants/sshd.socket" }
+
+--- Returns a warning, nil if there is none, that something else counts than the wanted value behind the position in the
+--- list of lines.
 function includes.warning(host, want, key, format, list, position)
+  if want.path:find("sshd_config", 1, true) and re.test(key, "^(?i:port|listenaddress)$") then
+    local socket = tbl.find(sockets, host.stat)
+    return socket and ("%s listens in place of sshd (a drop-in of it sets ListenStream; Ubuntu takes it from here after daemon-reload and a restart of it)"):format(path.base(socket)) or nil
+  end
   if re.test(key, additive) then return nil end
   local setting = [[^\s*]] .. format.pattern(key) .. [[(?:\s*=\s*|\s+)"?(.*?)"?\s*$]]
   for _, file in ipairs(before(host, want.path, list, position)) do

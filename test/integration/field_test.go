@@ -258,6 +258,20 @@ func TestFieldUsers(t *testing.T) {
 		},
 		{name: "expired", prepare: "chage -E 2020-01-01 lo", site: `require "std.user" { "lo", expires = "never" }`, run: "Updated the user", after: "chage -l lo | grep -c 'Account expires.*never'", says: "1"},
 		{name: "a group of that name is there", site: `require "std.user" { "twin" }`, run: "Created the user", after: "id -gn twin", says: "twin"},
+		{
+			name: "a group that is listed twice", prepare: "useradd tw; groupadd dup; gpasswd -a tw dup; line=$(grep ^dup: /etc/group); echo $line >> /etc/group",
+			site: `require "std.user" { "tw", groups = { "dup" }, membership = "exact" }`, run: "Nothing to do",
+		},
+		{name: "no home", site: `require "std.user" { "nf", home = "/nonexistent", manage_home = true }`, run: "Created the user", after: "ls -d /nonexistent 2> /dev/null || :", says: ""},
+		{name: "home that is a device", site: `require "std.user" { "dv", home = "/dev/null", system = true }`, run: "Created the user", after: "test -c /dev/null", says: ""},
+		{
+			name: "user and group go in one run", prepare: "useradd leaver",
+			site: `local user, group = require "std.user", require "std.group"
+user { "leaver", ensure = "absent" }
+group { "leaver", ensure = "absent" }`,
+			run: "Removed the user", after: "getent group leaver || :", says: "",
+		},
+		{name: "group of a user who stays", prepare: "useradd owner", site: `require "std.group" { "owner", ensure = "absent" }`, run: "the user owner has the group owner as its own, which cannot be removed", fails: true},
 		{name: "capital letters", site: `require "std.user" { "Carol" }`, run: "Created the user"},
 		{
 			name: "lines of NIS", prepare: `printf '+::::::\n' >> /etc/passwd; printf '+:::\n' >> /etc/group`,
