@@ -3,6 +3,7 @@ package luatype
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -37,13 +38,21 @@ var looks = map[string]func(c *call) int{
 	"pending_group": func(c *call) int { return c.pendingAccount(host.GroupLook) },
 }
 
-// read is host.read(path): the content of a file, nil if nothing stands there.
+// read is host.read(path): the content of a file, nil if nothing stands there. A link to /dev/null, which masks a
+// file of systemd and its like, is an empty file.
 func (c *call) read() int {
 	path := c.path(1)
 	info, err := c.view.Lstat(path)
 	c.must(err)
 	if info.Kind == host.Missing {
 		return c.give(lua.LNil)
+	}
+	if info.Kind == host.Symlink {
+		target, err := c.view.Readlink(path)
+		c.must(err)
+		if target == os.DevNull {
+			return c.give(lua.LString(""))
+		}
 	}
 	b, err := c.view.ReadUpTo(path, fileLimit)
 	if errors.Is(err, host.ErrNotKnown) {
