@@ -521,7 +521,7 @@ archive = {}
 ---@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
 ---@field path? string path is the colon-separated list of directories in which the command and its guards are found.
 ---@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
----@field timeout? string timeout ends the command and all that it started when it has run for that long, such as "5m". 0 is no limit. Default: 0.
+---@field timeout? string timeout ends the command and the processes that it started when it has run for that long, such as "5m". A process that began a session of its own (setsid), as daemons do, goes on. 0 is no limit. Default: 0.
 ---@field creates? string creates is a path; if something is there, the command does not run.
 ---@field removes? string removes is a path; if nothing is there, the command does not run.
 ---@field onlyif? string|string[] onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
