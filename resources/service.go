@@ -57,7 +57,8 @@ type Service struct {
 	// Settle is how long the service has to stay up after it was started, restarted
 	// or reloaded in a run. One that ends before that has failed, and so has one that
 	// the service manager starts again and again. 0 turns that off. A service that
-	// runs already is not waited for.
+	// runs already is not waited for: it has failed if the service manager has restarted it three
+	// times or more by itself, the last time less than 10 seconds ago.
 	Settle host.Duration `ccm:"settle,default=1s"`
 }
 
@@ -123,6 +124,12 @@ type ServiceState struct {
 	// service manager has changed on disk or is about to. Both are set only if
 	// [Service.MayReload].
 	CannotReload, Outdated bool
+	// Flapping describes a service that runs and does not stay up, because the service manager
+	// restarts it again and again; "" for any other.
+	Flapping string
+	// TriggeredBy names the units, such as a socket, that start the service again once it is
+	// stopped; "" if there are none.
+	TriggeredBy string
 	// Older is set if the service was started before its present definition was written,
 	// which a reload does not make it use either.
 	Older bool
@@ -258,9 +265,15 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		if have.Masked {
 			d.Err = errMasked("running")
 		}
+	case ensure == ServiceRunning && have.Flapping != "":
+		d.Err = fmt.Errorf("want the service running, found that it does not stay up: %s", have.Flapping)
 	case ensure == ServiceStopped && have.Running:
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
-		d.AddAction("Stop", "stopped")
+		phrase := "stopped"
+		if have.TriggeredBy != "" && !s.isToBeMasked() {
+			phrase = fmt.Sprintf("stopped (%s can still start it: stop that too, or mask = true)", have.TriggeredBy)
+		}
+		d.AddAction("Stop", phrase)
 	case ensure == ServiceStopped && have.Starting:
 		// A service that is starting counts as stopped, but would run a moment later.
 		d.Add("ensure", "starting", string(ServiceStopped))
@@ -309,6 +322,10 @@ func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decisi
 	a := resource.Action{Verb: "Restart", Phrase: "restarted"}
 	if s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart && !have.CannotReload && !have.Outdated && !have.Older && !have.Masked {
 		a = resource.Action{Verb: "Reload", Phrase: "reloaded"}
+	}
+	if have.Flapping != "" { // what it subscribes to may have been the reason
+		have.Flapping = ""
+		d = s.Decide(have)
 	}
 	switch {
 	case d.Err != nil || s.runState() != ServiceRunning || !have.Running:

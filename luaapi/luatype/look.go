@@ -29,6 +29,7 @@ var looks = map[string]func(c *call) int{
 	"compare":    (*call).compare,
 	"undeclared": (*call).undeclared,
 	"kept_data":  (*call).keptData,
+	"time_left":  (*call).timeLeft,
 	"which":      (*call).which,
 	"real":       (*call).real,
 	"query":      (*call).query,
@@ -176,6 +177,15 @@ func (c *call) tree() int {
 		list.Append(t)
 	}
 	return c.give(list)
+}
+
+// timeLeft is host.time_left(): the seconds until the timeout of the resource, nil without one.
+func (c *call) timeLeft() int {
+	deadline, ok := c.in.Context().Deadline()
+	if !ok {
+		return c.give(lua.LNil)
+	}
+	return c.give(lua.LNumber(time.Until(deadline).Seconds()))
 }
 
 // which is host.which(name): the path of a command, nil if there is none.

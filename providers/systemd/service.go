@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
@@ -94,6 +96,9 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	case u.UnitFileState == indirect:
 		have.Enabled, err = s.enabledByOthers(ctx, v, u)
 	}
+	if err == nil && !have.Missing {
+		err = s.setRunning(ctx, v, want, u, &have)
+	}
 	if err == nil && want.MayReload() && !have.Missing && !have.Masked {
 		err = s.setReloads(ctx, v, u.name, &have)
 	}
@@ -120,6 +125,43 @@ func (s *services) enabledByOthers(ctx context.Context, v *host.View, u unit) (b
 		}
 	}
 	return false, nil
+}
+
+// A unit that systemd has restarted at least flapRestarts times by itself, the last time less than
+// flapUptime ago, does not stay up.
+const (
+	flapRestarts = 3
+	flapUptime   = 10 * time.Second
+)
+
+// setRunning sets Flapping and TriggeredBy of a unit that runs.
+func (s *services) setRunning(ctx context.Context, v *host.View, want resources.Service, u unit, have *resources.ServiceState) error {
+	uptime := func() time.Duration { return v.Now().Sub(parseTime(u.ActiveEnterTimestamp)) }
+	young := want.Ensure == resources.ServiceRunning && want.Settle > 0 && uptime() < flapUptime
+	stops := want.Ensure == resources.ServiceStopped || want.Mask != nil && *want.Mask
+	if !have.Running || !young && !stops {
+		return nil
+	}
+	u, err := s.ctl.one(ctx, v, u.name)
+	if err != nil {
+		return err
+	}
+	if restarts, _ := strconv.Atoi(u.NRestarts); young && restarts >= flapRestarts {
+		have.Flapping = fmt.Sprintf("systemd has restarted the service %s times, the last time %d s ago%s%s",
+			u.NRestarts, max(0, int(uptime().Seconds())), u.end(), s.ctl.log(ctx, v, u.name))
+	}
+	if !stops || u.TriggeredBy == "" {
+		return nil
+	}
+	triggers, errs := s.ctl.status(ctx, v, strings.Fields(u.TriggeredBy)...)
+	var active []string
+	for i, t := range triggers {
+		if errs[i] == nil && t.ActiveState == "active" {
+			active = append(active, t.Id)
+		}
+	}
+	have.TriggeredBy = strings.Join(active, ", ")
+	return nil
 }
 
 // setReloads sets CannotReload and Outdated: whether the unit cannot reload, and whether systemd or

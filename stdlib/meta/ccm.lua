@@ -592,7 +592,8 @@ apply = {}
 ---@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with any other is refused, and an archive with any other is downloaded or copied again.
 ---@field extract_parent? string extract_parent is the directory that the archive is extracted into. Existing files are replaced. An entry that would land outside it, by its path or by way of a link, is an error and nothing is extracted; so is a link that leads out of it, and a device. Permissions are kept but for setuid, setgid and sticky; the files belong to the user that runs ccm.
 ---@field strip? integer strip is how many components are left out at the beginning of the path of each entry, as with tar --strip-components. An entry with no more components is not extracted.
----@field creates? string creates is a path; if something is there, the archive is neither downloaded nor extracted. If it is in the archive, it is extracted last.
+---@field creates? string creates is a path; if something is there, the archive is neither downloaded nor extracted, unless on_url_change says so. If it is in the archive, it is extracted last.
+---@field on_url_change? "ignore"|"extract" on_url_change says what happens if what creates names is there, and the archive is another one than the checksum or source says: ignore warns in each plan and run, and extract downloads or copies the archive again and extracts it. With cleanup, or with a url and no checksum, that is not known. Default: ignore.
 ---@field cleanup? boolean cleanup removes the archive after it was extracted. It needs extract_parent and creates.
 ---@field owner? string owner is the user that owns the archive, by name or number. It is required unless ensure is absent.
 ---@field group? string group is the group of the archive, by name or number. The group can read it, others cannot. It is required unless ensure is absent.
@@ -616,7 +617,8 @@ apply = {}
 
 ---Archive downloads or copies an archive, and extracts it if extract_parent is set: after
 ---each download or copy, and when what creates names is missing. Archives are .tar.gz, .tgz,
----.tar.xz, .txz, .tar.zst, .tzst, .tar and .zip. Extracting needs no tools such as tar or unzip.
+---.tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar and .zip. A single compressed file (.gz,
+---.xz, .zst, .bz2) gets the name of the archive without the suffix. Extracting needs no tools such as tar or unzip.
 ---
 ---```lua
 ---archive { "/opt/app.tar.gz", ... }
@@ -820,7 +822,7 @@ scaffold = {}
 ---@field scope? "system"|"user" scope says whose service it is. With user it belongs to the service manager of a user, which runs while that user is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
 ---@field user? string user is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
 ---@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.
----@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for. Default: 1s.
+---@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for: it has failed if the service manager has restarted it three times or more by itself, the last time less than 10 seconds ago. Default: 1s.
 
 ---The properties of a service and its name, or several names.
 ---@class (exact) ccm.Service.Table: ccm.Service.Props
