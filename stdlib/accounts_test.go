@@ -317,8 +317,8 @@ func TestUserHomeWithData(t *testing.T) {
 		wants: map[string]string{"absent": `{ "bob", ensure = "absent", manage_home = true }`},
 		phrases: map[string][]string{
 			"bare/absent":    {"removed the user with /srv/bob and all in it"},
-			"data/absent":    {"removed the user without the home: no run has created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
-			"changed/absent": {"removed the user without the home: no run has created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
+			"data/absent":    {"removed the user without the home: no run is known to have created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
+			"changed/absent": {"removed the user without the home: no run is known to have created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
 			"shared/absent":  {"removed the user without the home: the home of eve is /srv/bob/eve"},
 		},
 		after: map[string]map[string]*string{

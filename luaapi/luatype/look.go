@@ -293,8 +293,8 @@ func (c *call) connects() int {
 }
 
 // keptData is host.kept_data(directory, options): the reason why the directory must not be removed,
-// because of data that no run has created or something that is mounted, or nil. A second result
-// says whether runs have created all of it. What is like in the directory options.like, and the
+// because of data that no run has created or something that is mounted, or nil. A second result has
+// the paths of that data below the directory. What is like in the directory options.like, and the
 // paths in options.created, count as created.
 func (c *call) keptData() int {
 	dir := c.path(1)
@@ -306,10 +306,14 @@ func (c *call) keptData() int {
 	for _, p := range list {
 		paths = append(paths, text(p))
 	}
-	kept, clean, err := resource.KeptData(c.in.Context(), c.view, dir, lua.LVAsString(opts.RawGetString("like")), paths)
+	reason, foreign, err := resource.KeptData(c.in.Context(), c.view, dir, lua.LVAsString(opts.RawGetString("like")), paths)
 	c.must(err)
-	if kept == "" {
-		return c.give(lua.LNil, lua.LBool(clean))
+	names := c.L.CreateTable(len(foreign), 0)
+	for _, rel := range foreign {
+		names.Append(lua.LString(rel))
 	}
-	return c.give(lua.LString(kept), lua.LFalse)
+	if reason == "" {
+		return c.give(lua.LNil, names)
+	}
+	return c.give(lua.LString(reason), names)
 }

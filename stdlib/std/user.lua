@@ -68,7 +68,7 @@ return ccm.type {
   end,
 
   leaves = function(want, have)
-    local gone = have and have.dir and have.dir.goes and { path = have.home, kind = "absent", clean = have.dir.clean } or nil
+    local gone = have and have.dir and have.dir.goes and { path = have.home, kind = "absent", keeps = have.dir.keeps } or nil
     local group = have and have.takes_group and { group = want.name, kind = "absent" } or gone
     if want.ensure == "absent" then return { { user = want.name, kind = "absent" }, group, gone }, true end
     local list = { { user = want.name, uid = want.uid or have and have.uid }, have and have.made and { path = have.made, kind = "directory", mode = have.mode, open = true } }
