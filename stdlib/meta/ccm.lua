@@ -642,7 +642,7 @@ archive = {}
 ---@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
 ---@field path? string path is the colon-separated list of directories in which the command and its guards are found.
 ---@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
----@field timeout? string timeout ends the command and all that it started when it has run for that long, such as "5m". 0 is no limit. Default: 0.
+---@field timeout? string timeout ends the command and the processes that it started when it has run for that long, such as "5m". A process that began a session of its own (setsid), as daemons do, goes on. 0 is no limit. Default: 0.
 ---@field creates? string creates is a path; if something is there, the command does not run.
 ---@field removes? string removes is a path; if nothing is there, the command does not run.
 ---@field onlyif? string|string[] onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
@@ -815,8 +815,8 @@ scaffold = {}
 ---@class (exact) ccm.Service.Props: ccm.Common
 ---@field service? string service is the name of the service, if the resource has another one. So two users may have the same service: "sync-alice" and "sync-bob" with service = "sync".
 ---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
----@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
----@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged. With false a mask is taken away. Left out, that stays as it is.
+---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, generated) counts as enabled. One that names others in its Also= (systemd: indirect) is enabled if one of them is, such as its socket.
+---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged; it need not be there yet, so that a package that brings it does not start it. With false a mask is taken away. Left out, that stays as it is.
 ---@field scope? "system"|"user" scope says whose service it is. With user it belongs to the service manager of a user, which runs while that user is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
 ---@field user? string user is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
 ---@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.
