@@ -3,6 +3,7 @@ package luatype
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -28,6 +29,7 @@ var looks = map[string]func(c *call) int{
 	"compare":    (*call).compare,
 	"undeclared": (*call).undeclared,
 	"kept_data":  (*call).keptData,
+	"time_left":  (*call).timeLeft,
 	"which":      (*call).which,
 	"real":       (*call).real,
 	"query":      (*call).query,
@@ -37,13 +39,21 @@ var looks = map[string]func(c *call) int{
 	"pending_group": func(c *call) int { return c.pendingAccount(host.GroupLook) },
 }
 
-// read is host.read(path): the content of a file, nil if nothing stands there.
+// read is host.read(path): the content of a file, nil if nothing stands there. A link to /dev/null, which masks a
+// file of systemd and its like, is an empty file.
 func (c *call) read() int {
 	path := c.path(1)
 	info, err := c.view.Lstat(path)
 	c.must(err)
 	if info.Kind == host.Missing {
 		return c.give(lua.LNil)
+	}
+	if info.Kind == host.Symlink {
+		target, err := c.view.Readlink(path)
+		c.must(err)
+		if target == os.DevNull {
+			return c.give(lua.LString(""))
+		}
 	}
 	b, err := c.view.ReadUpTo(path, fileLimit)
 	if errors.Is(err, host.ErrNotKnown) {
@@ -167,6 +177,15 @@ func (c *call) tree() int {
 		list.Append(t)
 	}
 	return c.give(list)
+}
+
+// timeLeft is host.time_left(): the seconds until the timeout of the resource, nil without one.
+func (c *call) timeLeft() int {
+	deadline, ok := c.in.Context().Deadline()
+	if !ok {
+		return c.give(lua.LNil)
+	}
+	return c.give(lua.LNumber(time.Until(deadline).Seconds()))
 }
 
 // which is host.which(name): the path of a command, nil if there is none.

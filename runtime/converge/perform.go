@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/forecast"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -87,6 +88,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 // outcome.
 func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) {
 	r := ev.Resource
+	ctx = withDesired(ctx, w.forecaster, provider)
 	var done int
 	err := w.noteCompanions(ctx, provider, d, []*event.Event{ev}, func() (err error) {
 		done, err = w.perform(ctx, w.Removals.Protect(ctx, hostFor(ctx, ev, w.host), r, d), provider, d, ev)
@@ -113,6 +115,15 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 	if w.verify(ctx, provider, ev); ev.Err != nil {
 		ev.Outcome = event.Failed
 	}
+}
+
+// withDesired returns a context that names the things that an action of a provider must not remove
+// as a side effect.
+func withDesired(ctx context.Context, f *forecast.Forecaster, provider resource.Binding) context.Context {
+	if !provider.HasBulkPrediction() {
+		return ctx
+	}
+	return resource.WithDesired(ctx, f.Desired(&provider))
 }
 
 // perform performs the actions of a decision, and returns how many succeeded.

@@ -221,6 +221,10 @@ func (v *View) readDir(name string, r *safepath.NameReader) ([]string, error) {
 	if o := v.planned(); o != nil {
 		return o.ReadDir(name, r)
 	}
+	// fs.Glob ignores errors and goes on with the next directory.
+	if err := r.Look(); err != nil {
+		return nil, err
+	}
 	f, err := safepath.OpenedFile(name)(v.files.Follow(name, unix.O_RDONLY|unix.O_DIRECTORY))
 	if err != nil {
 		return nil, err

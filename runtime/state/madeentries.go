@@ -29,14 +29,14 @@ const maxMadeEntries = 200_000
 type madeEntry struct {
 	Path Name `json:"path"`
 	// By is the ID of the resource.
-	By   string        `json:"by"`
+	By   Name          `json:"by"`
 	Kind host.FileKind `json:"kind"`
 	// Size and MTime are those of a file or link, 0 of directories.
 	Size  int64 `json:"size,omitempty"`
 	MTime int64 `json:"mtime,omitempty"` // nanoseconds since 1970
 }
 
-func newMadeEntry(at Name, by string, v Version) madeEntry {
+func newMadeEntry(at Name, by Name, v Version) madeEntry {
 	e := madeEntry{Path: at, By: by, Kind: v.Kind}
 	if v.Kind != host.Directory {
 		e.Size, e.MTime = v.Size, nanoseconds(v.MTime)
@@ -75,7 +75,7 @@ func (c *Change) isMadeInside() bool {
 	if c.Before.Kind != host.Missing || c.After == nil || c.After.Kind == host.Missing || c.Resource == "" {
 		return false
 	}
-	named, at := pathOf(c.Resource), string(c.Path)
+	named, at := pathOf(string(c.Resource)), string(c.Path)
 	return at != named && !strings.HasPrefix(named, at+"/")
 }
 
@@ -170,8 +170,8 @@ func MadeTrees(s *Store, site, root, typ string, c *catalog.Catalog, v *host.Vie
 	declared := declaredIn(c)
 	made := make(map[string]madeEntry)
 	_ = eachMadeEntry(s, site, root, func(e madeEntry) { // what cannot be read stays
-		_, other := elsewhere[e.By]
-		if strings.HasPrefix(e.By, typ+"#") && !declared[e.By] && !other {
+		_, other := elsewhere[string(e.By)]
+		if strings.HasPrefix(string(e.By), typ+"#") && !declared[string(e.By)] && !other {
 			made[string(e.Path)] = e
 		}
 	})

@@ -44,7 +44,7 @@ func (m *madePaths) provenance(remover resource.ID, at string, found host.Info) 
 	}
 	e, ok := m.entries[at]
 	switch {
-	case !ok, m.declared[e.By] && e.By != remover.String():
+	case !ok, m.declared[string(e.By)] && string(e.By) != remover.String():
 		return resource.NotMade
 	case !e.is(found):
 		return resource.ChangedSince
@@ -81,7 +81,7 @@ func (s *Store) madePaths(site, root string, c *catalog.Catalog) *madePaths {
 		list, _ := a.undeclared()
 		for _, d := range list {
 			if d.Made {
-				ids = append(ids, d.ID)
+				ids = append(ids, string(d.ID))
 			}
 		}
 		a.load()

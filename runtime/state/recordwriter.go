@@ -167,7 +167,7 @@ type changeLine struct {
 type alsoLine struct {
 	Protocol string `json:"protocol"`
 	Path     Name   `json:"path"`
-	Resource string `json:"resource"`
+	Resource Name   `json:"resource"`
 }
 
 type startLine struct {
@@ -263,7 +263,7 @@ func (r *RecordWriter) CountUndeclared() (n int, err error) {
 	}
 	elsewhere, err := r.appliedRecord.declaredElsewhere()
 	for _, d := range list {
-		if _, ok := elsewhere[d.ID]; d.Made && !ok {
+		if _, ok := elsewhere[string(d.ID)]; d.Made && !ok {
 			n++
 		}
 	}

@@ -40,6 +40,7 @@ return ccm.type {
     url = { one_line = true, doc = "Where the repository is. It is required unless ensure is absent." },
     ref = { one_line = true, default = "HEAD", doc = "A branch, a tag or the 40 digits of a commit. HEAD is the main branch as it was when the clone was made." },
     update = { type = "boolean", default = true, doc = "Whether the clone follows a branch or a tag that moves." },
+    submodules = { type = "boolean", default = false, doc = "Whether the submodules, and theirs, are kept at the commits that the clone names." },
     force = { type = "boolean", default = false, doc = "Whether changes in the clone are thrown away. Otherwise one that was changed is an error." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a clone. With absent the directory is removed; changes, stashes and commits that only the clone has keep it, unless force or with_data is true." },
   },
@@ -67,17 +68,15 @@ return ccm.type {
     local have = { ensure = "present", url = origin(host, want), ref = want.ref }
     local head = host.query(command({ "rev-parse", "--verify", "-q", "HEAD" }, { cwd = want.path, check = false }))
     -- An incomplete clone without a commit.
-    if head == "" then
-      have.ref = "no commit"
-      return have
-    end
+    if head == "" then return tbl.merge(have, { ref = "no commit" }) end
     local wanted = head
     if want.ref ~= "HEAD" and (want.update or is_commit(want.ref)) then wanted = resolve(host, want) end
     if head ~= wanted then have.ref = head:sub(1, 12) end
-    local changed = ask("status", "--porcelain", "--untracked-files=no") ~= ""
+    local changed = ask("status", "--porcelain", "--untracked-files=no", want.submodules and "--ignore-submodules" or nil) ~= ""
       or ask("rev-list", "--max-count=1", head, "--not", "--remotes", "--tags") ~= ""
     if changed and not want.force then error("the clone was changed; force = true throws the changes away", 0) end
     if changed then have.ref = head:sub(1, 12) .. " with changes" end
+    if want.submodules then have.submodules = not re.test(ask("submodule", "status", "--recursive"), "(?m)^[-+U]") end
     return have
   end,
 
@@ -91,11 +90,7 @@ return ccm.type {
     if action == "create" then host.mkdir(want.path) end
     local function run(...) host.run(command({ ... }, { cwd = want.path })) end
     if action == "create" then run("init", "--quiet") end
-    if origin(host, want) == "" then -- asked now: an earlier try may have come this far
-      run("remote", "add", "origin", want.url)
-    else
-      run("remote", "set-url", "origin", want.url)
-    end
+    run("remote", origin(host, want) == "" and "add" or "set-url", "origin", want.url) -- an earlier try may have come this far
     run("fetch", "--quiet", "--tags", "--force", "origin")
     local commit, branch
     if want.ref == "HEAD" then
@@ -106,5 +101,9 @@ return ccm.type {
     end
     local words = branch and { "checkout", "--quiet", "-B", want.ref } or { "checkout", "--quiet", "--detach" }
     run(unpack(tbl.concat(words, want.force and { "--force" } or {}, { commit })))
+    if want.submodules then
+      run("submodule", "--quiet", "sync", "--recursive")
+      run("submodule", "--quiet", "update", "--init", "--recursive", want.force and "--force" or "--checkout")
+    end
   end,
 }

@@ -201,6 +201,9 @@ func (o *View) LookAt(name, want string) (safepath.Info, bool, error) {
 
 // ReadDir returns the names in a directory, sorted.
 func (o *View) ReadDir(name string, r *safepath.NameReader) ([]string, error) {
+	if err := r.Look(); err != nil {
+		return nil, err
+	}
 	p, err := o.look(name, true, true)
 	if err != nil {
 		return nil, err
