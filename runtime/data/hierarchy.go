@@ -41,8 +41,8 @@ type Resolution struct {
 //
 // The base data is laid under the overrides that the order names. With merge
 // first, the first override that is there replaces what it has at the top; with
-// deep, all that are there are merged, later ones over earlier ones; with a knockout prefix, keys and items that begin
-// with it remove what is inherited. An entry of
+// deep, all that are there are merged, later ones over earlier ones, where a key with nothing behind it leaves what is there;
+// with a knockout prefix, keys and items that begin with it remove what is inherited. An entry of
 // the order whose expressions all give nothing names no override; a missing fact without a default is an
 // error. The rules are
 // not checked yet, because more data may be merged: see [Resolution.Check].
@@ -86,7 +86,8 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 				continue
 			}
 			if deep {
-				out.Data = merging.tables(out.Data, r.values(over))
+				values, _ := withoutBlank(over, r.values(over), out.Data).(map[string]any)
+				out.Data = merging.tables(out.Data, values)
 				continue
 			}
 			for k, v := range r.values(over) {
@@ -96,6 +97,27 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 		}
 	}
 	return out, r.errs.Err()
+}
+
+// withoutBlank returns the values of an override without those of keys that have nothing behind them and are there
+// already: "modules:" with its entries commented out or left out by a template says nothing of modules, while null
+// says that there are none.
+func withoutBlank(n *Node, val, base any) any {
+	table, ok := val.(map[string]any)
+	under, isTable := base.(map[string]any)
+	if !ok || !isTable || n.Kind != schema.Map {
+		return val
+	}
+	for _, e := range n.Entries {
+		have, there := under[e.Key.Text]
+		switch {
+		case there && e.Val.Kind == schema.Nil && e.Val.Text == "":
+			delete(table, e.Key.Text)
+		case there:
+			table[e.Key.Text] = withoutBlank(e.Val, table[e.Key.Text], have)
+		}
+	}
+	return table
 }
 
 type resolver struct {

@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -130,6 +132,34 @@ func LinkEnd(v *View, name string) (string, error) {
 		return "", safepath.PathError("open", name, err)
 	}
 	defer p.Close()
+	return p.Path(), nil
+}
+
+// FollowLink returns the path to which the symbolic link at a path leads, by the rule for unsafe
+// links. If nothing is there, the path can be made, as an editor would: a link that may lead only to
+// files of its owner is an error then.
+func FollowLink(v *View, name string) (string, error) {
+	end, nowhere := LinkEnd(v, name)
+	if !errors.Is(nowhere, os.ErrNotExist) {
+		return end, nowhere
+	}
+	walk, err := v.files.NewWalk(name)
+	if err != nil {
+		return "", safepath.PathError("open", name, err)
+	}
+	p, err := walk.ToNew(name)
+	if err == nil {
+		defer p.Close()
+	}
+	o := v.planned()
+	switch {
+	case err != nil && !safepath.IsMissing(err):
+		return "", safepath.PathError("open", name, err)
+	case o != nil: // where a link or directory may be going to be made
+		return overlay.NewLinkEnd(o, name)
+	case err != nil:
+		return "", fmt.Errorf("%w (the directory of its target does not exist)", nowhere)
+	}
 	return p.Path(), nil
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,6 +67,34 @@ func (s *Store) recorded() ([]string, error) {
 		}
 	}
 	return ids, err
+}
+
+// LatestRun returns the greatest ID of a run in the state directory, "" if there is none or it cannot be read. Of the
+// history it reads only the end.
+func (s *Store) LatestRun() string {
+	const end = 16 << 10
+	latest := ""
+	if ids, err := s.recorded(); err == nil && len(ids) > 0 {
+		latest = slices.Max(ids)
+	}
+	f, err := s.dir.Open(historyFile, os.O_RDONLY)
+	if err != nil {
+		return latest
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return latest
+	}
+	text := make([]byte, min(fi.Size(), end))
+	n, _ := f.ReadAt(text, fi.Size()-int64(len(text)))
+	for line := range bytes.Lines(text[:n]) {
+		var e HistoryEntry
+		if json.Unmarshal(line, &e) == nil {
+			latest = max(latest, e.ID)
+		}
+	}
+	return latest
 }
 
 // A Record is the record of one run.

@@ -586,13 +586,14 @@ apply = {}
 
 ---The properties of an archive.
 ---@class (exact) ccm.Archive.Props: ccm.Common
----@field ensure? "present"|"absent" ensure says whether the archive is to be there. Default: present.
+---@field ensure? "present"|"absent" ensure says whether the archive is to be there. With absent, what it was extracted to stays; file with ensure absent removes it, but for data that no run has created. Default: present.
 ---@field url? string url is where the archive is downloaded from, with http or https. A proxy is taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or source is required unless ensure is absent.
 ---@field source? string source is the path of an archive to copy. A relative path is relative to the script or manifest that says it. An archive that differs from it is copied again.
 ---@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with any other is refused, and an archive with any other is downloaded or copied again.
 ---@field extract_parent? string extract_parent is the directory that the archive is extracted into. Existing files are replaced. An entry that would land outside it, by its path or by way of a link, is an error and nothing is extracted; so is a link that leads out of it, and a device. Permissions are kept but for setuid, setgid and sticky; the files belong to the user that runs ccm.
 ---@field strip? integer strip is how many components are left out at the beginning of the path of each entry, as with tar --strip-components. An entry with no more components is not extracted.
----@field creates? string creates is a path; if something is there, the archive is neither downloaded nor extracted. If it is in the archive, it is extracted last.
+---@field creates? string creates is a path; if something is there, the archive is neither downloaded nor extracted, unless on_url_change says so. If it is in the archive, it is extracted last.
+---@field on_url_change? "ignore"|"extract" on_url_change says what happens if what creates names is there, and the archive is another one than the checksum or source says: ignore warns in each plan and run, and extract downloads or copies the archive again and extracts it. With cleanup, or with a url and no checksum, that is not known. Default: ignore.
 ---@field cleanup? boolean cleanup removes the archive after it was extracted. It needs extract_parent and creates.
 ---@field owner? string owner is the user that owns the archive, by name or number. It is required unless ensure is absent.
 ---@field group? string group is the group of the archive, by name or number. The group can read it, others cannot. It is required unless ensure is absent.
@@ -616,7 +617,8 @@ apply = {}
 
 ---Archive downloads or copies an archive, and extracts it if extract_parent is set: after
 ---each download or copy, and when what creates names is missing. Archives are .tar.gz, .tgz,
----.tar.xz, .txz, .tar.zst, .tzst, .tar and .zip. Extracting needs no tools such as tar or unzip.
+---.tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar and .zip. A single compressed file (.gz,
+---.xz, .zst, .bz2) gets the name of the archive without the suffix. Extracting needs no tools such as tar or unzip.
 ---
 ---```lua
 ---archive { "/opt/app.tar.gz", ... }
@@ -642,7 +644,7 @@ archive = {}
 ---@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
 ---@field path? string path is the colon-separated list of directories in which the command and its guards are found.
 ---@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
----@field timeout? string timeout ends the command and all that it started when it has run for that long, such as "5m". 0 is no limit. Default: 0.
+---@field timeout? string timeout ends the command and the processes that it started when it has run for that long, such as "5m". A process that began a session of its own (setsid), as daemons do, goes on. 0 is no limit. Default: 0.
 ---@field creates? string creates is a path; if something is there, the command does not run.
 ---@field removes? string removes is a path; if nothing is there, the command does not run.
 ---@field onlyif? string|string[] onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
@@ -815,12 +817,12 @@ scaffold = {}
 ---@class (exact) ccm.Service.Props: ccm.Common
 ---@field service? string service is the name of the service, if the resource has another one. So two users may have the same service: "sync-alice" and "sync-bob" with service = "sync".
 ---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
----@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
----@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged. With false a mask is taken away. Left out, that stays as it is.
+---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, generated) counts as enabled. One that names others in its Also= (systemd: indirect) is enabled if one of them is, such as its socket.
+---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged; it need not be there yet, so that a package that brings it does not start it. With false a mask is taken away. Left out, that stays as it is.
 ---@field scope? "system"|"user" scope says whose service it is. With user it belongs to the service manager of a user, which runs while that user is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
 ---@field user? string user is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
 ---@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.
----@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for. Default: 1s.
+---@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for: it has failed if the service manager has restarted it three times or more by itself, the last time less than 10 seconds ago. Default: 1s.
 
 ---The properties of a service and its name, or several names.
 ---@class (exact) ccm.Service.Table: ccm.Service.Props

@@ -102,6 +102,15 @@ func LinkEnd(o *View, name string) (string, error) {
 	return p.path, nil
 }
 
+// NewLinkEnd is LinkEnd for a link that may lead nowhere.
+func NewLinkEnd(o *View, name string) (string, error) {
+	p, err := o.look(name, true, false)
+	if err == nil && p.path == "" {
+		err = LeadsNowhere(name)
+	}
+	return p.path, err
+}
+
 func orMissing(p place, err error) error {
 	if p.info.Kind == safepath.Missing {
 		return syscall.ENOENT
