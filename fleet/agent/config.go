@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,13 +20,25 @@ import (
 // Defaults and minima of the configuration.
 const (
 	DefaultInterval = 5 * time.Minute
-	DefaultCacheDir = "/var/lib/ccm/agent"
 	MinInterval     = 30 * time.Second
 	// DefaultRevokedAfter is the time that a revoked node goes on with its last release.
 	DefaultRevokedAfter = 7 * 24 * time.Hour
 	// MinHealthInterval is shorter than MinInterval, because health checks are run often.
 	MinHealthInterval = time.Second
 )
+
+// DefaultCacheDir returns the directory for fetched sites, the lock and the status, unless the configuration names one:
+// agent in the directory of CCM_STATE_DIR, else in /var/lib/ccm.
+func DefaultCacheDir() string {
+	dir := os.Getenv("CCM_STATE_DIR")
+	if dir == "" {
+		dir = "/var/lib/ccm"
+	}
+	if full, err := filepath.Abs(dir); err == nil {
+		dir = full
+	}
+	return filepath.Join(dir, "agent")
+}
 
 // ConfigFiles are the paths of the configuration, in order of the search. The second one is that
 // of Choria CCM.
@@ -102,7 +115,7 @@ type FleetConfig struct {
 
 // ParseConfig parses the text of a configuration file. The error has all mistakes.
 func ParseConfig(file, text string) (*Config, error) {
-	c := &Config{File: file, Interval: DefaultInterval, CacheDir: DefaultCacheDir, LogLevel: "info"}
+	c := &Config{File: file, Interval: DefaultInterval, CacheDir: DefaultCacheDir(), LogLevel: "info"}
 	dec := yamlsyntax.NewDecoder(text, nil)
 	doc, err := dec.Decode()
 	switch {

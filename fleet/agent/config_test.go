@@ -41,10 +41,18 @@ func TestConfigsOfChoria(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
+	t.Setenv("CCM_STATE_DIR", "/srv/state")
 	c, err := ParseConfig("a.yaml", "fleet: {}\n")
 	require.NoError(t, err)
+	require.Equal(t, "/srv/state/agent", c.CacheDir, "the lock and the status are where runs keep their state")
+	c, err = ParseConfig("a.yaml", "fleet: {}\ncache_dir: /elsewhere\n")
+	require.NoError(t, err)
+	require.Equal(t, "/elsewhere", c.CacheDir)
+	t.Setenv("CCM_STATE_DIR", "")
+	c, err = ParseConfig("a.yaml", "fleet: {}\n")
+	require.NoError(t, err)
 	c.Fleet = nil
-	require.Equal(t, &Config{File: "a.yaml", Interval: DefaultInterval, CacheDir: DefaultCacheDir, LogLevel: "info"}, c)
+	require.Equal(t, &Config{File: "a.yaml", Interval: DefaultInterval, CacheDir: "/var/lib/ccm/agent", LogLevel: "info"}, c)
 	c, err = ParseConfig("a.yaml", strings.ReplaceAll(`
 interval: 1d
 health_check_interval: 1h30m

@@ -171,6 +171,24 @@ func (b *Book) Look(text []byte, doc signed.Document) Authorship {
 	return a
 }
 
+// Recognizes returns an error unless each key that has signed a document made here belongs to a signer whom the operator
+// believes now: nodes would refuse the document, and later commands too. Without a book it recognizes every key.
+func (b *Book) Recognizes(text []byte, doc signed.Document) error {
+	if b == nil || b.IsEmpty() {
+		return nil
+	}
+	trust := b.periods[len(b.periods)-1].Trust
+	keys, err := signed.Keys(text, doc.Kind())
+	if err != nil {
+		return err
+	}
+	trust.Threshold = len(keys)
+	if _, err := trust.Open(text, b.now(), doc); err != nil {
+		return fmt.Errorf("nodes of %s would refuse this: %w (sign with a key that allowed_signers in the directory of the fleet names: --sign FILE)", b.environment, err)
+	}
+	return nil
+}
+
 // Believes reports whether what an operator does may follow from a document. Without a book that is
 // each one that somebody has signed.
 func (b *Book) Believes(a Authorship) bool { return a.Verified || b.IsEmpty() && !a.Forged }

@@ -85,6 +85,13 @@ func TestLook(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, other.Look(good, new(signed.Rollout)).Doubt, "environment prod")
 
+	// Nothing is made that nodes would refuse.
+	then, err := author.Open(file, archive, "prod", func() time.Time { return made })
+	require.NoError(t, err)
+	require.NoError(t, then.Recognizes(good, new(signed.Rollout)))
+	require.ErrorContains(t, then.Recognizes(bad, new(signed.Rollout)), "nodes of prod would refuse this: ")
+	require.ErrorContains(t, b.Recognizes(good, new(signed.Rollout)), "it was valid until", "her key has expired")
+
 	require.NoError(t, os.MkdirAll(archive, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(archive, author.FileName("rollout", 7)), bad, 0o600))
 	require.True(t, open().Look(bad, new(signed.Rollout)).Verified, "it was made here")

@@ -36,6 +36,8 @@ type Options struct {
 	SignersText, SignersFile string
 	// Threshold is the number of signers who must have signed a release; 0 means 1.
 	Threshold int
+	// StableFacts returns facts without those that change by themselves, which alone are seldom sent; nil for none.
+	StableFacts func(map[string]any) map[string]any
 	// Labels are the facts in the node's state, as dotted paths.
 	Labels []string
 	// RevokedAfter is the time for which a node goes on with its last release when it is no longer

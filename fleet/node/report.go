@@ -17,7 +17,6 @@ import (
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/fleet/where"
-	"github.com/luaccm/ccm/runtime/facts"
 )
 
 // A report sends the node's state and facts, each when it has changed.
@@ -254,8 +253,13 @@ type sentFacts struct {
 	at             time.Time
 }
 
-func sentNow(tree map[string]any, now time.Time) sentFacts {
-	return sentFacts{digest: digestOf(tree), stable: digestOf(facts.WithoutVolatile(tree)), at: now}
+// sentNow describes facts that are sent now. Without stable all facts count as stable.
+func sentNow(tree map[string]any, stable func(map[string]any) map[string]any, now time.Time) sentFacts {
+	s := sentFacts{digest: digestOf(tree), at: now}
+	if s.stable = s.digest; stable != nil {
+		s.stable = digestOf(stable(tree))
+	}
+	return s
 }
 
 // covers reports whether other need not be sent after s. Facts such as the load differ in each look: they alone are
@@ -272,7 +276,7 @@ func (r *report) sendFacts(ctx context.Context) error {
 	if tree == nil {
 		return nil
 	}
-	sent := sentNow(tree, r.member.options.Clock())
+	sent := sentNow(tree, r.member.options.StableFacts, r.member.options.Clock())
 	if r.factsSent.covers(sent) {
 		return nil
 	}

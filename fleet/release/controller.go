@@ -110,6 +110,9 @@ func (c *Controller) put(ctx context.Context, next *signed.Rollout, last uint64)
 	if err != nil {
 		return err
 	}
+	if err := c.Store.Book.Recognizes(text, new(signed.Rollout)); err != nil {
+		return err
+	}
 	if err := c.Store.PutRollout(ctx, text, last); err != nil {
 		return err
 	}
@@ -189,10 +192,15 @@ func (c *Controller) BeginRollout(ctx context.Context, r *signed.Release, more .
 	}
 	switch before := control.Release; {
 	case before == nil:
-	case before.Bundle == r.Bundle || failed(control): // nothing to go back to
-		r.Previous, r.PreviousBundle = before.Previous, before.PreviousBundle
 	default:
+		proven, err := c.proven(ctx, control)
+		if err != nil {
+			return err
+		}
 		r.Previous, r.PreviousBundle = before.Version, before.Bundle
+		if before.Bundle == r.Bundle || !proven { // nothing to go back to
+			r.Previous, r.PreviousBundle = before.Previous, before.PreviousBundle
+		}
 	}
 	return c.begin(ctx, control, r, more)
 }
@@ -224,6 +232,9 @@ func (c *Controller) begin(ctx context.Context, control *Control, r *signed.Rele
 			return err
 		}
 	}
+	if err := c.Store.Book.Recognizes(text, new(signed.Release)); err != nil {
+		return err
+	}
 	if err := c.keep("release", r.Version, text); err != nil {
 		return err
 	}
@@ -235,14 +246,51 @@ func (c *Controller) begin(ctx context.Context, control *Control, r *signed.Rele
 	}, control.RolloutEntry.Sequence)
 }
 
-// failed reports whether the rollout of the present release was ended because of it. A rollback does
-// not go there.
-func failed(c *Control) bool {
-	return c.Rollout != nil && c.Rollout.Release == c.Release.Version && (c.Rollout.State == signed.Stopped || c.Rollout.State == signed.Aborted)
+// proven reports whether nodes run the present release without failing. A rollback does not go to another one. Of a
+// rollout that did not end, because nobody watched it for instance, the nodes are asked.
+func (c *Controller) proven(ctx context.Context, control *Control) (bool, error) {
+	if ro := control.Rollout; ro != nil && ro.Release == control.Release.Version {
+		switch ro.State {
+		case signed.Done:
+			return true, nil
+		case signed.Stopped, signed.Aborted:
+			return false, nil
+		}
+	}
+	issued, err := c.Environments(ctx)
+	if err != nil {
+		return false, err
+	}
+	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environments: issued, Environment: c.Store.Environment, Approved: true})
+	if err != nil {
+		return false, err
+	}
+	return hasRun(control.Release, nodes), nil
+}
+
+// hasRun reports whether nodes have run the bundle of a release, in it or in another one, and no more of them failed than
+// the release allows.
+func hasRun(r *signed.Release, nodes []*roster.Node) bool {
+	heard, ran, failed := 0, 0, 0
+	for _, n := range nodes {
+		if n.HeardOf() {
+			heard++
+		}
+		switch s := n.State; {
+		case blocked(r, s) != nil:
+			failed++
+		case s == nil || s.Bundle != r.Bundle || s.RunID == "":
+		case s.Outcome == "failed" || s.Outcome == "interrupted":
+			failed++
+		default:
+			ran++
+		}
+	}
+	return ran > 0 && failed <= r.MaxFailed.Of(heard)
 }
 
 // Back returns a release that goes back from the present one to the bundle of the release before it
-// whose rollout was not stopped or aborted. Nodes with the present release are first. Going back
+// that nodes have run without failing. Nodes with the present release are first. Going back
 // once more goes on from there, to an older one.
 func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
 	control, err := c.Store.Read(ctx)

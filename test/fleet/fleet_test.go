@@ -395,7 +395,9 @@ func TestRollbackTwice(t *testing.T) {
 	one := f.release(motd("one"))
 	end(signed.Done)
 	two := f.release(motd("two"))
+	end(signed.Done)
 	f.releaseOf(two.Digest()) // the same bundle again
+	end(signed.Done)
 	f.release(motd("bad"))
 	end(signed.Stopped)
 	f.release(motd("worse"))
@@ -408,7 +410,9 @@ func TestRollbackTwice(t *testing.T) {
 	require.Equal(t, "back from release 6 to 1", reason)
 	_, err := c.Back(ctx)
 	require.ErrorContains(t, err, "no release to go back to")
-	f.release(motd("three"))
+	end(signed.Done)
+	f.release(motd("three")) // no node took it, and nobody watched
+	f.release(motd("four"))
 	_, bundle = back()
 	require.Equal(t, one.Bundle, bundle)
 }

@@ -32,6 +32,7 @@ func TestForgedDocuments(t *testing.T) {
 	require.Contains(t, stderr, f.key.File)
 	for _, text := range []string{"one", "two"} {
 		l.must(t, "fleet", "release", "prod", l.site(t, motd(text)), "--sign", f.key.File, "--no-check")
+		l.must(t, "fleet", "rollout", "prod", "--watch", "--sign", f.key.File) // a rollback goes only to what was run
 	}
 
 	c := f.controller()

@@ -6,6 +6,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/node"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -41,7 +42,7 @@ func newFleetNode(e *cli.Env, c *agent.FleetConfig, cacheDir string, a *agent.Ag
 		return nil, err
 	}
 	return node.New(node.Options{
-		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: c.RevokedAfter, StrictIdentity: c.StrictIdentity, Threshold: c.Threshold,
+		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, StableFacts: facts.WithoutVolatile, RevokedAfter: c.RevokedAfter, StrictIdentity: c.StrictIdentity, Threshold: c.Threshold,
 		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
 		Version: o.Version, BuildTime: e.Build.Built(), Clock: o.Clock.Now, Log: o.Log, Host: cli.Machine(e),
 	}, a, bundles)

@@ -29,7 +29,7 @@ cannot be had, or something is wrong with its fleet, 1 if no agent runs.`,
 		RunE: func(*cobra.Command, []string) error {
 			c, unreadable := f.readConfig(e)
 			if unreadable != nil {
-				c = &agent.Config{CacheDir: agent.DefaultCacheDir}
+				c = &agent.Config{CacheDir: agent.DefaultCacheDir()}
 			}
 			s, err := agent.ReadStatus(c.CacheDir)
 			if unreadable != nil {

@@ -103,7 +103,8 @@ func newRollbackCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 with a higher version: nodes never go back a version. The nodes that have the
 present one are its first stage.
 
-Releases whose rollout was stopped or aborted are left out. Going back once more
+Releases that nodes did not run without failing are left out, also when nobody
+watched their rollout. Going back once more
 goes to an older one, and never to what was gone back from.`,
 		Args:              cli.WantArguments(1, 1),
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
