@@ -157,7 +157,7 @@ func TestJinjaLimits(t *testing.T) {
 		strings.Repeat("x", 2<<20):                                            "the template has 2097152 bytes, want at most 1048576",
 		"{{ 'x' * -1 }}":                                                      "negative Repeat count",
 		"a\n{{ 'x' * 1000000000 }}":                                           "/d/self:2: " + text,
-		"{{ 1 + (2, 'x' * 10**10)[0] }}{{ 'x' * 1999999999 }}":               text,
+		"{{ 1 + (2, 'x' * 10**10)[0] }}{{ 'x' * 1999999999 }}":                text,
 		"{{ ('x' * 1000000000) | default('y') }}":                             text,
 		"{% include 'times' %}":                                               text,
 		"{% include 'times' ignore missing %}":                                text,
