@@ -58,7 +58,8 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    local text = host.read(want.path)
+    local text, at = host.read(want.path), host.stat(want.path)
+    if at and at.kind == "link" and want.ensure == "present" then error(("%s is a link to %s, and is not replaced"):format(want.path, at.target), 0) end
     local found, value = boot.find(lines.split(text or ""), want.name)
     local have = { ensure = #found > 0 and "present" or "absent", file = boot.words(value), text = text }
     if want.ensure == "absent" then return have end
