@@ -119,7 +119,7 @@ func (b *batchRun) number(e *event.Event) {
 func (p *Process) NewRunID(stateDir string) string {
 	now := time.Now().UTC()
 	store := state.Open(state.Options{Dir: state.Dir(stateDir), Clock: p.Clock})
-	if stamp, _, ok := strings.Cut(store.LatestRun(), "-"); ok {
+	if stamp, _, ok := strings.Cut(state.LatestRun(store), "-"); ok {
 		if latest, err := time.Parse(runIDTime, stamp); err == nil && !now.After(latest) {
 			now = latest.Add(time.Microsecond)
 		}

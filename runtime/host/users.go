@@ -104,6 +104,9 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 	if group != "" {
 		l.GID = gid
 	}
+	if l.GID != NoAccount && !safepath.IsMapped(l.UID, l.GID) {
+		return nil, fmt.Errorf("no command can run as uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", l.UID, l.GID)
+	}
 	return l, nil
 }
 

@@ -71,7 +71,7 @@ func (s *Store) recorded() ([]string, error) {
 
 // LatestRun returns the greatest ID of a run in the state directory, "" if there is none or it cannot be read. Of the
 // history it reads only the end.
-func (s *Store) LatestRun() string {
+func LatestRun(s *Store) string {
 	const end = 16 << 10
 	latest := ""
 	if ids, err := s.recorded(); err == nil && len(ids) > 0 {
