@@ -15,12 +15,14 @@ var ArchiveType = resource.Define[Archive, ArchiveState, ArchiveProvider]("archi
 
 // Archive downloads or copies an archive, and extracts it if extract_parent is set: after
 // each download or copy, and when what creates names is missing. Archives are .tar.gz, .tgz,
-// .tar.xz, .txz, .tar.zst, .tzst, .tar and .zip. Extracting needs no tools such as tar or unzip.
+// .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar and .zip. A single compressed file (.gz,
+// .xz, .zst, .bz2) gets the name of the archive without the suffix. Extracting needs no tools such as tar or unzip.
 type Archive struct {
 	// Name is the absolute path that the archive is saved to. It has the same
 	// suffix as the URL or the source; .tgz and .tar.gz are the same.
 	Name string `ccm:"name,name,example=/opt/app.tar.gz,kind=path"`
-	// Ensure says whether the archive is to be there.
+	// Ensure says whether the archive is to be there. With absent, what it was extracted to stays;
+	// file with ensure absent removes it, but for data that no run has created.
 	Ensure ArchiveEnsure `ccm:"ensure,default=present"`
 	// URL is where the archive is downloaded from, with http or https. A proxy is
 	// taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or
@@ -42,8 +44,13 @@ type Archive struct {
 	// as with tar --strip-components. An entry with no more components is not extracted.
 	Strip int `ccm:"strip"`
 	// Creates is a path; if something is there, the archive is neither downloaded
-	// nor extracted. If it is in the archive, it is extracted last.
+	// nor extracted, unless on_url_change says so. If it is in the archive, it is extracted last.
 	Creates string `ccm:"creates,example=/opt/app/bin/app,kind=path,usual"`
+	// OnURLChange says what happens if what creates names is there, and the archive is another
+	// one than the checksum or source says: ignore warns in each plan and run, and extract
+	// downloads or copies the archive again and extracts it. With cleanup, or with a url and no
+	// checksum, that is not known.
+	OnURLChange ArchiveOnChange `ccm:"on_url_change,default=ignore"`
 	// Cleanup removes the archive after it was extracted. It needs extract_parent
 	// and creates.
 	Cleanup bool `ccm:"cleanup"`
@@ -87,6 +94,18 @@ const (
 
 // Values implements schema.Enum.
 func (ArchiveEnsure) Values() []string { return []string{"present", "absent"} }
+
+// An ArchiveOnChange is what happens if another archive was extracted before.
+type ArchiveOnChange string
+
+// The values of ArchiveOnChange.
+const (
+	ArchiveIgnore  ArchiveOnChange = "ignore"
+	ArchiveExtract ArchiveOnChange = "extract"
+)
+
+// Values implements schema.Enum.
+func (ArchiveOnChange) Values() []string { return []string{"ignore", "extract"} }
 
 // ArchiveState is the state at the path of the archive.
 type ArchiveState struct {
@@ -164,7 +183,7 @@ func (a Archive) Decide(have ArchiveState) resource.Decision {
 	switch {
 	case a.Ensure == ArchiveAbsent:
 		return a.decideAbsent(have)
-	case a.Creates != "" && have.CreatesExists:
+	case a.Creates != "" && have.CreatesExists && !(a.OnURLChange == ArchiveExtract && a.IsOther(have)):
 		return a.decideCreated(have)
 	case have.Kind == host.Symlink:
 		return resource.Decision{Err: fmt.Errorf("want a file, found a symbolic link to %s, which is not followed", have.Target)}
@@ -199,6 +218,11 @@ func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 		d.Effects, d.Complete = []host.PathEffect{{Path: a.Name, Kind: host.Missing}}, true
 	}
 	return d
+}
+
+// IsOther reports whether the archive that was extracted is another one than desired.
+func (a Archive) IsOther(have ArchiveState) bool {
+	return have.ArchiveExists && (have.SourceDiffers || a.Checksum != "" && have.Checksum != "" && have.Checksum != string(a.Checksum))
 }
 
 func (a Archive) cleanup(d *resource.Decision) { d.AddAction("Cleanup", "cleaned up") }

@@ -207,12 +207,12 @@ func TestArchiveValidate(t *testing.T) {
 		{func(a *Archive) { a.Group = "" }, "group: is required unless ensure is absent"},
 		{func(a *Archive) { a.Name = "app.tar.gz" }, `name: want an absolute path, got "app.tar.gz"`},
 		{func(a *Archive) { a.Name = "/tmp/../app.tar.gz" }, `name: want a path without . or .. or doubled slashes, got "/tmp/../app.tar.gz"`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.rar") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "app.rar"`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "."`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h/get?file=app.tar.gz") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "get"`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.rar") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "app.rar"`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "."`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h/get?file=app.tar.gz") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "get"`},
 		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.zip") }, "url: want the suffix .tar.gz that the name has, got .zip"},
 		{func(a *Archive) { a.Name = "/tmp/app.tar" }, "url: want the suffix .tar that the name has, got .tar.gz"},
-		{func(a *Archive) { a.Name = "/tmp/app" }, `name: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "/tmp/app"`},
+		{func(a *Archive) { a.Name = "/tmp/app" }, `name: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "/tmp/app"`},
 		{func(a *Archive) { a.Cleanup, a.Creates = true, "/x" }, "cleanup: needs extract_parent"},
 		{func(a *Archive) { a.Cleanup, a.ExtractParent = true, "/x" }, "cleanup: needs creates, which shows later that the archive was extracted"},
 		{func(a *Archive) { a.ExtractParent = "opt" }, `extract_parent: want an absolute path, got "opt"`},
@@ -306,4 +306,37 @@ func TestArchiveKeepsSecrets(t *testing.T) {
 		require.True(t, s.Field(name).Secret, name)
 	}
 	require.Equal(t, "", Secret("").String())
+}
+
+// TestArchiveOnURLChange: what creates names is there. Another archive is extracted only if on_url_change says so.
+func TestArchiveOnURLChange(t *testing.T) {
+	sum := func(c string) string { return strings.Repeat(c, 64) }
+	for name, c := range map[string]struct {
+		have    ArchiveState
+		extract bool
+	}{
+		"same":         {ArchiveState{ArchiveExists: true, Checksum: sum("a")}, false},
+		"other":        {ArchiveState{ArchiveExists: true, Checksum: sum("b")}, true},
+		"other source": {ArchiveState{ArchiveExists: true, Checksum: sum("a"), SourceDiffers: true}, true},
+		"not read":     {ArchiveState{ArchiveExists: true}, false},
+		"archive gone": {ArchiveState{}, false},
+	} {
+		c.have.CreatesExists = true
+		if c.have.ArchiveExists {
+			c.have.Kind = host.Regular
+		}
+		a := Archive{Name: "/srv/a.tar.gz", Checksum: Checksum(sum("a")), ExtractParent: "/opt", Creates: "/opt/x", OnURLChange: ArchiveIgnore}
+		require.True(t, a.Decide(c.have).Stable(), name)
+		require.Equal(t, c.extract, a.IsOther(c.have), name)
+		a.OnURLChange = ArchiveExtract
+		var verbs []string
+		for _, x := range a.Decide(c.have).Actions {
+			verbs = append(verbs, x.Verb)
+		}
+		want := []string(nil)
+		if c.extract {
+			want = []string{"Download", "Extract"}
+		}
+		require.Equal(t, want, verbs, name)
+	}
 }

@@ -86,6 +86,9 @@ func (a Archive) checkExtraction() error {
 	if a.Creates != "" && a.Creates == a.Name {
 		errs = append(errs, wrong("creates", "want something that is in the archive, got the archive"))
 	}
+	if a.OnURLChange == ArchiveExtract && (a.Creates == "" || a.Cleanup || a.Checksum == "" && a.Source == "") {
+		errs = append(errs, wrong("on_url_change", "extract needs creates, a checksum or source, and no cleanup: otherwise another archive is not recognized"))
+	}
 	if a.MaxEntries < 1 {
 		errs = append(errs, wrong("max_entries", "want at least 1, got %d", a.MaxEntries))
 	}

@@ -65,8 +65,8 @@ type PackageState struct {
 	// Metadata describes the installed package; empty if the package is absent.
 	Metadata PackageMetadata
 	// Problem is the package system's word for a package that is neither properly installed nor
-	// absent, such as half-configured. Such a package counts as absent, so that it is installed
-	// again.
+	// absent, such as half-configured. Such a package counts neither as installed nor as absent: it
+	// is installed again, or removed.
 	Problem string
 	// Held is set if the package is on hold.
 	Held bool
@@ -108,6 +108,9 @@ type PackageExtension struct {
 
 // Installed reports whether some version of the package is installed.
 func (s PackageState) Installed() bool { return s.Metadata.Version != "" }
+
+// Removable reports whether a part of the package is left to remove, its configuration aside.
+func (s PackageState) Removable() bool { return s.Installed() || s.Problem != "" }
 
 // CurrentVersion implements resource.VersionReporter.
 func (s PackageState) CurrentVersion() string { return s.Metadata.Version }
@@ -211,7 +214,7 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	if len(d.Actions) > 0 || d.Err != nil {
 		d.Add("ensure", found, desired)
 	}
-	held := have.Held && have.Installed()
+	held := have.Held && (have.Installed() || p.Ensure.IsAbsent() && have.Problem != "")
 	switch {
 	case d.Err != nil:
 	case len(d.Actions) > 0 && held && p.Hold == nil:
@@ -238,11 +241,11 @@ func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired
 	desired = string(p.Ensure)
 	switch {
 	case p.Ensure == PackagePurged:
-		if have.Installed() || have.Residue {
+		if have.Removable() || have.Residue {
 			d.AddAction("Uninstall", "purged")
 		}
 	case p.Ensure == PackageAbsent:
-		if have.Installed() {
+		if have.Removable() {
 			d.AddAction("Uninstall", "uninstalled")
 		}
 	case !have.Installed() && p.Ensure.IsVersion():

@@ -35,10 +35,12 @@ type Service struct {
 	Ensure ServiceEnsure `ccm:"ensure,default=running"`
 	// Enable says whether the service is to start at boot. Left out, that stays
 	// as it is. A service that others start and that cannot be enabled by itself
-	// (systemd: static, indirect, generated) counts as enabled.
+	// (systemd: static, generated) counts as enabled. One that names others in its Also=
+	// (systemd: indirect) is enabled if one of them is, such as its socket.
 	Enable *bool `ccm:"enable,usual"`
 	// Mask says whether the service is to be masked: neither people nor other units can
-	// start it then. With true it is stopped, unless ensure is unmanaged. With false a
+	// start it then. With true it is stopped, unless ensure is unmanaged; it need not be there
+	// yet, so that a package that brings it does not start it. With false a
 	// mask is taken away. Left out, that stays as it is.
 	Mask *bool `ccm:"mask"`
 	// Scope says whose service it is. With user it belongs to the service manager of a
@@ -55,7 +57,8 @@ type Service struct {
 	// Settle is how long the service has to stay up after it was started, restarted
 	// or reloaded in a run. One that ends before that has failed, and so has one that
 	// the service manager starts again and again. 0 turns that off. A service that
-	// runs already is not waited for.
+	// runs already is not waited for: it has failed if the service manager has restarted it three
+	// times or more by itself, the last time less than 10 seconds ago.
 	Settle host.Duration `ccm:"settle,default=1s"`
 }
 
@@ -121,6 +124,12 @@ type ServiceState struct {
 	// service manager has changed on disk or is about to. Both are set only if
 	// [Service.MayReload].
 	CannotReload, Outdated bool
+	// Flapping describes a service that runs and does not stay up, because the service manager
+	// restarts it again and again; "" for any other.
+	Flapping string
+	// TriggeredBy names the units, such as a socket, that start the service again once it is
+	// stopped; "" if there are none.
+	TriggeredBy string
 	// Older is set if the service was started before its present definition was written,
 	// which a reload does not make it use either.
 	Older bool
@@ -256,9 +265,15 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		if have.Masked {
 			d.Err = errMasked("running")
 		}
+	case ensure == ServiceRunning && have.Flapping != "":
+		d.Err = fmt.Errorf("want the service running, found that it does not stay up: %s", have.Flapping)
 	case ensure == ServiceStopped && have.Running:
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
-		d.AddAction("Stop", "stopped")
+		phrase := "stopped"
+		if have.TriggeredBy != "" && !s.isToBeMasked() {
+			phrase = fmt.Sprintf("stopped (%s can still start it: stop that too, or mask = true)", have.TriggeredBy)
+		}
+		d.AddAction("Stop", phrase)
 	case ensure == ServiceStopped && have.Starting:
 		// A service that is starting counts as stopped, but would run a moment later.
 		d.Add("ensure", "starting", string(ServiceStopped))
@@ -307,6 +322,10 @@ func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decisi
 	a := resource.Action{Verb: "Restart", Phrase: "restarted"}
 	if s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart && !have.CannotReload && !have.Outdated && !have.Older && !have.Masked {
 		a = resource.Action{Verb: "Reload", Phrase: "reloaded"}
+	}
+	if have.Flapping != "" { // what it subscribes to may have been the reason
+		have.Flapping = ""
+		d = s.Decide(have)
 	}
 	switch {
 	case d.Err != nil || s.runState() != ServiceRunning || !have.Running:

@@ -233,3 +233,26 @@ func TestServiceMask(t *testing.T) {
 	require.EqualError(t, Service{Name: "x", Mask: on, Enable: on}.Validate(), "enable: a service that is masked does not start at boot")
 	require.Equal(t, "stopped", Service{Ensure: "running", Mask: on}.WantedEnsure())
 }
+
+// TestServiceFlapping: a service that is restarted again and again is not stable, and a refresh may mend it.
+func TestServiceFlapping(t *testing.T) {
+	have := ServiceState{Running: true, Flapping: "systemd has restarted it 9 times"}
+	s := Service{Name: "x", Ensure: ServiceRunning}
+	d := s.Decide(have)
+	require.EqualError(t, d.Err, "want the service running, found that it does not stay up: systemd has restarted it 9 times")
+	require.Empty(t, d.Actions)
+	d = s.Refresh(have, d)
+	require.NoError(t, d.Err)
+	require.Equal(t, "Restart", d.Actions[0].Verb)
+	s.Ensure = ServiceStopped
+	require.Equal(t, "Stop", s.Decide(have).Actions[0].Verb)
+}
+
+// TestServiceTriggered: a plan and a run name what starts a stopped service again, but not if the mask prevents it.
+func TestServiceTriggered(t *testing.T) {
+	have, yes := ServiceState{Running: true, TriggeredBy: "x.socket"}, true
+	s := Service{Name: "x", Ensure: ServiceStopped}
+	require.Equal(t, "Would have stopped (x.socket can still start it: stop that too, or mask = true)", s.Decide(have).Actions[0].Would())
+	s.Mask = &yes
+	require.Equal(t, "Stopped", s.Decide(have).Actions[0].Done())
+}

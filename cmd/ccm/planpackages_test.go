@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,13 +29,15 @@ func planOfPackages(t *testing.T, files map[string]string, site string) string {
 	var stdout, stderr bytes.Buffer
 	e := newEnv(strings.NewReader(""), &stdout, &stderr, hosttest.Clock{})
 	e.Substitutes = m.providers()
-	require.Zero(t, run(t.Context(), e, []string{"plan", file}), stderr.String())
+	status := run(t.Context(), e, []string{"plan", file})
 	var lines []string
-	for line := range strings.Lines(strings.NewReplacer(m.dir+"/", "D/", " "+owner+":"+group+" ", " OWNER:GROUP ").Replace(stdout.String())) {
-		if strings.Contains("+-~?=", line[:1]) && strings.Contains(line, "#") {
+	for line := range strings.Lines(strings.NewReplacer(m.dir+"/", "D/", file, "site.lua", " "+owner+":"+group+" ", " OWNER:GROUP ").Replace(stdout.String())) {
+		if strings.Contains("+-~?=x", line[:1]) && strings.Contains(line, "#") {
 			lines = append(lines, line)
 		}
 	}
+	failed := slices.ContainsFunc(lines, func(line string) bool { return line[0] == 'x' })
+	require.Equal(t, failed, status != 0, stderr.String())
 	return strings.Join(lines, "")
 }
 
@@ -52,10 +55,11 @@ file { "D/share/other", content = "1\n" }
 service { "alpha" }
 `
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
-? package#alpha: after package#gamma (pending): would install
 ? file#D/share/alpha: after package#gamma (pending): nothing would be done, as things stand
 ? service#alpha: after package#gamma (pending): nothing would be done, as things stand
-`, planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha" }`+files))
+`, planOfPackages(t, machine, `package { "gamma", ensure = "absent" }`+files))
+	require.Equal(t, "x package#gamma: failed: would remove package#alpha, which site.lua:1 declares (declare only one of them) (site.lua:1)\n",
+		planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha" }`), "a later run would install alpha again")
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
 - package#alpha: Would have uninstalled (version 1.0)
 `, planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha", ensure = "absent" }`), "they go together")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -178,10 +179,13 @@ func (p randomPackages) Downgrade(ctx context.Context, h *host.Host, wants ...re
 }
 
 // Uninstall implements resources.PackageProvider.
-func (p randomPackages) Uninstall(_ context.Context, _ *host.Host, wants ...resources.Package) error {
+func (p randomPackages) Uninstall(ctx context.Context, _ *host.Host, wants ...resources.Package) error {
 	var gone []string
 	for _, want := range wants {
 		gone = append(gone, append(p.dependents(want.Name), want.Name)...)
+	}
+	if err := resource.DesiredFrom(ctx).CheckRemovals(gone, pkgtool.NamesOf(wants)); err != nil {
+		return err
 	}
 	slices.Sort(gone)
 	for _, pkg := range slices.Compact(gone) {

@@ -5,6 +5,7 @@ package apt
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/providers/pkgtool"
@@ -86,6 +87,30 @@ func run(ctx context.Context, h *host.Host, argv ...string) error {
 		return err
 	})
 }
+
+// performInstall installs packages. Those that the site wants must not be removed for them: apt is first
+// called so that it removes nothing, and if it refuses for that reason, it is asked what it would
+// remove.
+func performInstall(ctx context.Context, h *host.Host, wants []resources.Package, argv, specs []string) error {
+	if resource.DesiredFrom(ctx) == nil {
+		return change(ctx, h, wants, slices.Concat(argv, specs)...)
+	}
+	err := change(ctx, h, wants, slices.Concat(argv, []string{"--no-remove"}, specs)...)
+	if err == nil || !strings.Contains(err.Error(), removalRefused) {
+		return err
+	}
+	t, err := simulate(ctx, &h.View, "install", wants[0], specs)
+	if err != nil {
+		return err
+	}
+	if err := pkgtool.CheckRemovals(ctx, wants, t.removes, withoutArch); err != nil {
+		return err
+	}
+	return change(ctx, h, wants, slices.Concat(argv, specs)...)
+}
+
+// removalRefused is the message of apt if --no-remove forbids what it was called for.
+const removalRefused = "Packages need to be removed but remove is disabled"
 
 // interruptedMessage is the message of apt for an unfinished database of dpkg.
 const interruptedMessage = "dpkg was interrupted, you must manually run"

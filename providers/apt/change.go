@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // Install implements resources.PackageProvider.
@@ -27,7 +28,7 @@ func (packages) Install(ctx context.Context, h *host.Host, wants ...resources.Pa
 			if err := checkFile(ctx, &h.View, want, names[0], path); err != nil {
 				return err
 			}
-			return change(ctx, h, wants, slices.Concat(argv, downgrades(want), want.Options, []string{path})...)
+			return performInstall(ctx, h, wants, slices.Concat(argv, downgrades(want), want.Options), []string{path})
 		})
 	}
 	return installOffered(ctx, h, argv, wants, names)
@@ -54,6 +55,11 @@ func downgrades(want resources.Package) []string {
 // because apt would take an unknown name for a regular expression, and install something else for
 // a virtual package.
 func installOffered(ctx context.Context, h *host.Host, argv []string, wants []resources.Package, names []name) error {
+	for _, n := range names {
+		if err := checkArchitecture(ctx, &h.View, n); err != nil {
+			return err
+		}
+	}
 	refreshed, err := tool.Refresh(ctx, h, wants[0])
 	if err != nil {
 		return err
@@ -74,7 +80,7 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 		argv = append(argv, downgrades(want)...)
 	}
 	argv = append(argv, wants[0].Options...)
-	var others []string
+	var specs, others []string
 	for i, want := range wants {
 		o, ok := known[names[i]]
 		version, err := o.best(want.Ensure)
@@ -84,7 +90,7 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 		case !ok:
 			return noPackage(names[i])
 		case want.Ensure.IsVersion():
-			argv = append(argv, names[i].String()+"="+desired)
+			specs = append(specs, names[i].String()+"="+desired)
 			if !slices.Contains(o.versions, desired) && len(o.versions) > 0 {
 				others = append(others, fmt.Sprintf("(apt has %s of it)", strings.Join(o.versions, ", ")))
 			}
@@ -93,12 +99,12 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 		case version == "":
 			return nothingToInstall(ctx, &h.View, names[i])
 		case want.Ensure == resources.PackagePresent:
-			argv = append(argv, names[i].String())
+			specs = append(specs, names[i].String())
 		default:
-			argv = append(argv, names[i].String()+"="+version)
+			specs = append(specs, names[i].String()+"="+version)
 		}
 	}
-	if err = change(ctx, h, wants, argv...); err != nil && len(others) > 0 {
+	if err = performInstall(ctx, h, wants, argv, specs); err != nil && len(others) > 0 {
 		return fmt.Errorf("%w\n%s", err, strings.Join(others, "\n"))
 	}
 	return err
@@ -118,7 +124,7 @@ func anyHalfInstalled(ctx context.Context, v *host.View, names []name) bool {
 	found, err := records(ctx, v, pkgsOf(names))
 	return err == nil && slices.ContainsFunc(names, func(n name) bool {
 		r, err := pick(n.of(found[n.pkg]))
-		return err == nil && r.status == "half-installed"
+		return err == nil && isHalfInstalled(r)
 	})
 }
 
@@ -156,7 +162,7 @@ func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resource
 	if err != nil {
 		return err
 	}
-	verb, is := "remove", isInstalled
+	verb, is := "remove", isRemovable
 	if wants[0].Ensure == resources.PackagePurged {
 		verb, is = "purge", isResidue
 	}
@@ -167,7 +173,18 @@ func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resource
 	if len(specs) == 0 {
 		return nil
 	}
-	return change(ctx, h, wants, slices.Concat([]string{"apt-get", "-q", "-y", "-o", lockTimeout, verb}, wants[0].Options, specs)...)
+	if resource.DesiredFrom(ctx) != nil {
+		if t, err := simulate(ctx, &h.View, "remove", wants[0], specs); err == nil {
+			if err := pkgtool.CheckRemovals(ctx, wants, t.removes, withoutArch); err != nil {
+				return err
+			}
+		}
+	}
+	argv := []string{"apt-get", "-q", "-y", "-o", lockTimeout}
+	if slices.ContainsFunc(names, func(n name) bool { return slices.ContainsFunc(n.of(found[n.pkg]), isHalfInstalled) }) {
+		argv = append(argv, "-o", "DPkg::Options::=--force-remove-reinstreq") // dpkg would otherwise demand a new installation first
+	}
+	return change(ctx, h, wants, slices.Concat(argv, []string{verb}, wants[0].Options, specs)...)
 }
 
 // Hold implements resources.PackageProvider.
@@ -183,7 +200,13 @@ func (packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...reso
 	return run(ctx, h, argv...)
 }
 
-func isInstalled(r record) bool { return r.status == installed }
+// isHalfInstalled reports whether dpkg was stopped while it unpacked or removed a package.
+func isHalfInstalled(r record) bool { return r.status == "half-installed" }
+
+// isRemovable reports whether a package is installed, or a change of it is unfinished.
+func isRemovable(r record) bool {
+	return r.status == installed || slices.Contains(unfinished, r.status)
+}
 
 // isResidue reports whether any part of a package is left.
 func isResidue(r record) bool { return r.status != "not-installed" }

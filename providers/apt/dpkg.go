@@ -13,8 +13,8 @@ import (
 // two texts at the end. A description continues in lines that begin with a space.
 const format = `${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want} ${binary:Package}\t${Homepage}\t${Description}\n`
 
-// installed is the only status of a package that is present. All others count as absent, so that
-// an installation repairs the package.
+// installed is the only status of a package that is present. The package may be in any other one
+// after a failure, and an installation repairs it.
 const installed = "installed"
 
 // gone lists the statuses in which at most configuration is left.

@@ -20,6 +20,7 @@ type aptOptions struct {
 	keepOld     bool
 	lockTimeout int
 	simulate    bool
+	noRemove    bool
 	names       []string
 }
 
@@ -31,6 +32,8 @@ func parseAptGet(args []string) (o aptOptions, err error) {
 		case arg == "-q", arg == "--reinstall", arg == "--no-install-recommends", arg == "--auto-remove", arg == "--allow-change-held-packages":
 		case arg == "-t":
 			i++
+		case arg == "--no-remove":
+			o.noRemove = true
 		case arg == "--simulate":
 			o.simulate = true
 		case arg == "--allow-downgrades":
@@ -70,6 +73,9 @@ func (m *machine) aptGet(args []string) host.Result {
 		return m.simulate(o)
 	}
 	m.locked = 0
+	if o.noRemove && strings.Contains(string(m.simulate(o).Stdout), "Remv ") {
+		return failed(100, preamble, "E: Packages need to be removed but remove is disabled.\n")
+	}
 	for _, n := range o.names {
 		res := m.install(o, n)
 		if o.verb == "remove" || o.verb == "purge" {
@@ -160,6 +166,9 @@ func (m *machine) install(o aptOptions, n string) host.Result {
 			return failed(100, preamble, "E: Packages were downgraded and -y was used without --allow-downgrades.\n")
 		}
 	}
+	if rival := m.installed(to.conflicts, ""); rival != nil {
+		rival.status, rival.want = "config-files", "deinstall"
+	}
 	if to.needs != "" && m.installed(to.needs, "") == nil {
 		_ = m.install(o, to.needs)
 	}
@@ -223,6 +232,11 @@ func (m *machine) remove(n string) host.Result {
 		arch = m.repo[pkg][0].arch // the native one
 	}
 	e := m.installed(pkg, arch)
+	if e == nil {
+		if i := slices.IndexFunc(m.db[pkg], func(e *entry) bool { return slices.Contains(unfinished, e.status) }); i >= 0 {
+			e = m.db[pkg][i]
+		}
+	}
 	switch {
 	case e == nil:
 		return ok(preamble + "Package '" + n + "' is not installed, so not removed.\n")

@@ -18,6 +18,8 @@ type release struct {
 	unmet   string // a dependency that nothing satisfies
 	broken  bool   // its postinst fails
 	needs   string // a package that comes with it
+	// conflicts is a package that is removed for it.
+	conflicts string
 }
 
 // An entry is what dpkg knows of a package.
@@ -56,6 +58,7 @@ func newMachine() *machine {
 			"ccm-demo-epoch":  all("1.5", "1:0.9~rc1-1", "1:0.9-1", "1:0.9-2+lab1"),
 			"ccm-demo-broken": {{version: "1.0", arch: "all", broken: true}},
 			"ccm-demo-dep":    {{version: "1.0", arch: "all", needs: "ccm-demo"}},
+			"ccm-rival":       {{version: "1.0", arch: "all", conflicts: "ccm-demo"}},
 			"ccm-demo-unmet":  {{version: "1.0", arch: "all", unmet: "ccm-demo-nonexistent"}},
 			"ccm-ma":          {{version: "1.0", arch: "amd64"}, {version: "1.0", arch: "i386"}},
 			"ccm-w":           {{version: "1.0", arch: "i386"}},

@@ -60,3 +60,9 @@ func (n name) String() string {
 	}
 	return n.pkg + ":" + n.arch
 }
+
+// withoutArch returns a name without its architecture.
+func withoutArch(s string) string {
+	pkg, _, _ := strings.Cut(s, ":")
+	return pkg
+}

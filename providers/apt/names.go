@@ -29,7 +29,7 @@ func (packages) CompanionText(wants []resources.Package, came, went []string) st
 		}
 		return names
 	}
-	return pkgtool.CompanionText(wants, bare(came), bare(went), func(name string) string { pkg, _, _ := strings.Cut(name, ":"); return pkg })
+	return pkgtool.CompanionText(wants, bare(came), bare(went), withoutArch)
 }
 
 // Names implements resource.Lister: the packages known to apt, installed or not.

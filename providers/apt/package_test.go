@@ -58,7 +58,7 @@ func TestPackageSuite(t *testing.T) {
 		Phrases: map[string][]string{
 			"absent/present": {"installed"}, "absent/absent": {}, "absent/latest": {"installed latest"}, "absent/1.1": {"installed version 1.1"},
 			"config-files/present": {"installed"}, "config-files/absent": {},
-			"half-installed/present": {"installed"}, "unpacked/2.0": {"installed version 2.0"}, "half-configured/absent": {},
+			"half-installed/present": {"installed"}, "unpacked/2.0": {"installed version 2.0"}, "half-configured/absent": {"uninstalled"}, "half-installed/absent": {"uninstalled"}, "unpacked/absent": {"uninstalled"}, "triggers/absent": {"uninstalled"},
 			"half-configured/latest": {"installed latest"}, "triggers/present": {"installed"},
 			"oldest/present": {}, "oldest/absent": {"uninstalled"}, "oldest/latest": {"upgraded to latest"}, "oldest/1.0": {}, "oldest/2.0": {"upgraded to 2.0"},
 			"newest/latest": {}, "newest/2.0": {}, "newest/1.1": {"downgraded to 1.1"}, "middle/1.0": {"downgraded to 1.0"}, "middle/2.0": {"upgraded to 2.0"},
@@ -175,5 +175,19 @@ func TestArchitectures(t *testing.T) {
 			continue
 		}
 		require.True(t, strings.HasSuffix(last, x.last), "%s %s: %s", x.name, x.wish, last)
+	}
+}
+
+// TestUninstallUnfinished: a package is removed from every state in which dpkg may have left it.
+func TestUninstallUnfinished(t *testing.T) {
+	for _, status := range append([]string{installed}, unfinished...) {
+		m := newMachine().with("ccm-demo", entry{version: "1.0", status: status})
+		ran, err := perform(t, m, pkg("ccm-demo", "absent"))
+		require.NoError(t, err)
+		want := "apt-get -q -y -o DPkg::Lock::Timeout=600 remove ccm-demo"
+		if status == "half-installed" {
+			want = "apt-get -q -y -o DPkg::Lock::Timeout=600 -o DPkg::Options::=--force-remove-reinstreq remove ccm-demo"
+		}
+		require.Contains(t, ran, want, status)
 	}
 }

@@ -2,7 +2,6 @@ package apt
 
 import (
 	"context"
-	"strings"
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
@@ -33,10 +32,14 @@ func (p packages) predict(ctx context.Context, v *host.View, wants []resources.P
 			continue
 		}
 		list[i].Err = pkgtool.CheckSource(v, want, states[i], func(path string) error { return checkFile(ctx, v, want, n, path) })
-		if want.Ensure.IsAbsent() && states[i].Installed() {
+		if want.Ensure.IsAbsent() && states[i].Removable() {
 			removed = append(removed, removal{n, i})
 		}
 		if !want.AsksVersion(states[i]) {
+			continue
+		}
+		if err := checkArchitecture(ctx, v, n); err != nil {
+			list[i].Err = err
 			continue
 		}
 		spec := n.String()
@@ -56,7 +59,7 @@ func (p packages) predict(ctx context.Context, v *host.View, wants []resources.P
 		tool.PredictRefresh(ctx, v, wants[x.at], &list[x.at])
 	}
 	predictRemovals(ctx, v, wants, removed, len(install) > 0, list)
-	pkgtool.AddQualified(wants, list, func(s string) string { pkg, _, _ := strings.Cut(s, ":"); return pkg })
+	pkgtool.AddQualified(wants, list, withoutArch)
 	return list
 }
 
@@ -88,8 +91,16 @@ func predictEach(ctx context.Context, v *host.View, wants []resources.Package, i
 	if _, err := simulateInstall(ctx, v, wants, offered); err == nil {
 		return
 	}
-	for _, x := range offered {
-		if _, err := simulateInstall(ctx, v, wants, []request{x}); err != nil {
+	errs := pkgtool.Conflicts(len(offered), func(at ...int) error {
+		some := make([]request, len(at))
+		for n, i := range at {
+			some[n] = offered[i]
+		}
+		_, err := simulateInstall(ctx, v, wants, some)
+		return err
+	})
+	for n, err := range errs {
+		if x := offered[n]; err != nil {
 			list[x.at] = wants[x.at].Prediction("", repositories, err) // another repository may have it
 		}
 	}

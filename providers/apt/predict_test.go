@@ -2,12 +2,14 @@ package apt
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/providers/pkgtool/pkgtooltest"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -115,4 +117,50 @@ func TestTransaction(t *testing.T) {
 	require.Equal(t, "5.2.15-2+b13", version)
 	_, ok = got.version(name{"libc6", ""}) // apt would install another architecture than the machine's
 	require.False(t, ok)
+}
+
+// TestKeepsDesired: an action removes no package that the site wants, but others.
+func TestKeepsDesired(t *testing.T) {
+	desired := resource.Desired{}
+	for _, name := range []string{"ccm-demo", "ccm-rival", "ccm-demo-dep"} {
+		desired[name] = &resource.Resource{ID: resource.ID{Type: "package", Name: name}, Pos: diag.Pos{File: "site.lua", Line: 7}}
+	}
+	for name, c := range map[string]struct {
+		installed string
+		want      resources.Package
+		desired   resource.Desired
+		err       string
+	}{
+		"no rival":          {"ccm-demo-epoch", pkg("ccm-rival", "present"), desired, ""},
+		"rival":             {"ccm-demo", pkg("ccm-rival", "present"), desired, "would remove package#ccm-demo, which site.lua:7 declares (declare only one of them)"},
+		"unwanted rival":    {"ccm-demo", pkg("ccm-rival", "present"), resource.Desired{"mawk": desired["ccm-demo"]}, ""},
+		"nothing else":      {"ccm-demo", pkg("ccm-rival", "present"), nil, ""},
+		"dependent":         {"ccm-demo,ccm-demo-dep", pkg("ccm-demo", "absent"), desired, "would remove package#ccm-demo-dep, which site.lua:7 declares"},
+		"purged":            {"ccm-demo,ccm-demo-dep", pkg("ccm-demo", "purged"), desired, "would remove package#ccm-demo-dep, which site.lua:7 declares"},
+		"unwanted":          {"ccm-demo,ccm-demo-dep", pkg("ccm-demo", "absent"), resource.Desired{"mawk": desired["ccm-demo"]}, ""},
+		"with architecture": {"ccm-demo", pkg("ccm-rival", "present"), resource.Desired{"ccm-demo:amd64": desired["ccm-demo"]}, "would remove package#ccm-demo, "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine()
+			for p := range strings.SplitSeq(c.installed, ",") {
+				m.with(p, entry{version: "1.0", status: "installed"})
+			}
+			h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
+			ctx := resource.WithDesired(t.Context(), c.desired)
+			act, done := packages{}.Install, func() bool { return m.installed("ccm-rival", "") != nil }
+			if c.want.Ensure.IsAbsent() {
+				act, done = packages{}.Uninstall, func() bool { return m.installed("ccm-demo", "") == nil }
+			}
+			err := act(ctx, h, c.want)
+			require.Equal(t, c.err == "", done())
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.err)
+			for p := range strings.SplitSeq(c.installed, ",") {
+				require.NotNil(t, m.installed(p, ""), p)
+			}
+		})
+	}
 }

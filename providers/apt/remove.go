@@ -52,7 +52,7 @@ func predictRemovals(ctx context.Context, v *host.View, wants []resources.Packag
 	}
 	removals := make([]pkgtool.Removal, len(removed))
 	for i, x := range removed {
-		removals[i] = pkgtool.Removal{At: x.at, Name: x.pkg, Specs: x.specs(found, isInstalled)}
+		removals[i] = pkgtool.Removal{At: x.at, Name: x.pkg, Specs: x.specs(found, isRemovable)}
 	}
 	pkgtool.PredictRemovals(removals, list, func(specs []string) ([]string, error) {
 		t, err := simulate(ctx, v, "remove", wants[0], specs)

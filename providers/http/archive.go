@@ -31,7 +31,15 @@ func (archives) Describe() resource.Description {
 // Status implements resources.ArchiveProvider. It reads the archive only if the decision depends
 // on its checksum.
 func (archives) Status(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
-	if have, err = look(v, want); err != nil || want.Ensure == resources.ArchiveAbsent || have.CreatesExists {
+	have, err = look(v, want)
+	if err == nil && want.Ensure != resources.ArchiveAbsent && have.CreatesExists && have.ArchiveExists {
+		if err = content(ctx, v, want, &have); err == nil && want.OnURLChange != resources.ArchiveExtract && want.IsOther(have) {
+			v.Log().Warn(fmt.Sprintf("archive#%s: it is another archive than the site wants, and %s exists, so it is not extracted (on_url_change = \"extract\" does it)",
+				want.Name, want.Creates))
+		}
+	}
+	again := want.OnURLChange == resources.ArchiveExtract && want.IsOther(have)
+	if err != nil || want.Ensure == resources.ArchiveAbsent || have.CreatesExists && !again {
 		return have, err
 	}
 	if have.WantUID, err = v.UserID(want.Owner); err != nil {

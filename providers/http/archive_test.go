@@ -322,7 +322,7 @@ func TestStatus(t *testing.T) {
 	have, err = archives{}.Status(t.Context(), &h.View, want)
 	require.NoError(t, err)
 	require.True(t, have.CreatesExists)
-	require.Empty(t, have.Checksum, "nothing depends on it")
+	require.Equal(t, sha256sum.Bytes(right), have.Checksum, "it tells whether another archive was extracted")
 
 	require.NoError(t, os.Remove(root+"/srv/app.tar.gz"))
 	have, err = archives{}.Status(t.Context(), &h.View, want)
@@ -482,7 +482,7 @@ func TestSuits(t *testing.T) {
 		require.Equal(t, 1, n)
 	}
 	_, err := suits(facts.Static(nil), resources.Archive{URL: srv.url(t, "/a.rar")})
-	require.EqualError(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip")
+	require.EqualError(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2")
 	n, err := suits(facts.Static(nil), resources.Archive{Ensure: resources.ArchiveAbsent})
 	require.NoError(t, err)
 	require.Equal(t, 1, n)

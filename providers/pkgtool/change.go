@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // Install implements resources.PackageProvider.
@@ -121,7 +122,16 @@ func (p *Packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...r
 	return p.runOne(ctx, h, argv)
 }
 
+// run changes packages, unless that would remove others that the site wants. If the package
+// manager cannot simulate the change, it reports the reason when it makes the change.
 func (p *Packages) run(ctx context.Context, h *host.Host, verb string, wants []resources.Package, specs []string) error {
+	if p.Simulate != nil && resource.DesiredFrom(ctx) != nil && wants[0].Source == "" {
+		if t, err := p.Simulate(ctx, &h.View, verb, wants[0], specs); err == nil {
+			if err := CheckRemovals(ctx, wants, t.Removes, p.plain); err != nil {
+				return err
+			}
+		}
+	}
 	if p.Run != nil {
 		return p.Run(ctx, h, verb, wants, specs)
 	}

@@ -177,10 +177,10 @@ func (t *Tool) Predict(ctx context.Context, v *host.View, wants []resources.Pack
 	return list
 }
 
-func pick(wants []resources.Package, at []int) []resources.Package {
-	some := make([]resources.Package, len(at))
+func pick[T any](list []T, at []int) []T {
+	some := make([]T, len(at))
 	for n, i := range at {
-		some[n] = wants[i]
+		some[n] = list[i]
 	}
 	return some
 }

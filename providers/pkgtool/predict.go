@@ -28,7 +28,7 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 		}
 		switch {
 		case errs[i] != nil:
-		case want.Ensure.IsAbsent() && states[i].Installed():
+		case want.Ensure.IsAbsent() && states[i].Removable():
 			removals = append(removals, Removal{At: i, Name: p.plain(want.Name), Specs: []string{want.Name}})
 		case want.AsksVersion(states[i]):
 			asked, haves = append(asked, i), append(haves, states[i])
@@ -105,8 +105,12 @@ func (p *Packages) predictInstalls(ctx context.Context, v *host.View, verb strin
 		last.Caveat = resources.AddPackagesText(last.Caveat, len(some), others, t.Removes)
 		return
 	}
-	for n, i := range some {
-		if _, err := p.Simulate(ctx, v, verb, wants[i], specs[n:n+1]); err != nil {
+	errs := Conflicts(len(some), func(at ...int) error {
+		_, err := p.Simulate(ctx, v, verb, wants[some[at[0]]], pick(specs, at))
+		return err
+	})
+	for n, err := range errs {
+		if i := some[n]; err != nil {
 			list[i] = wants[i].Prediction("", p.Repositories, err) // another repository may have it
 		}
 	}

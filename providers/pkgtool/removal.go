@@ -1,6 +1,8 @@
 package pkgtool
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/luaccm/ccm/resources"
@@ -64,4 +66,41 @@ func PredictRemovals(removals []Removal, list []resource.Prediction, simulate fu
 		isLost := func(pkg string) bool { return !known[pkg] }
 		list[r.At].Lost = list[r.At].Err == nil && slices.ContainsFunc(append([]string{r.Name}, list[r.At].Removes...), isLost)
 	}
+}
+
+// CheckRemovals returns an error if packages that the site wants are among the removed ones. The
+// action is for wants. Plain returns a name without its architecture: package managers leave out
+// the machine's own.
+func CheckRemovals(ctx context.Context, wants []resources.Package, removed []string, plain func(name string) string) error {
+	names := slices.Clone(removed)
+	for name := range resource.DesiredFrom(ctx) {
+		if pkg := plain(name); pkg != name && slices.Contains(removed, pkg) {
+			names = append(names, name)
+		}
+	}
+	return resource.DesiredFrom(ctx).CheckRemovals(names, NamesOf(wants))
+}
+
+// Conflicts returns an error for each of n packages that cannot be installed, by itself or together
+// with those before it. Simulate simulates the installation of the packages with some indices.
+func Conflicts(n int, simulate func(at ...int) error) []error {
+	errs := make([]error, n)
+	var able []int
+	for i := range n {
+		if errs[i] = simulate(i); errs[i] == nil {
+			able = append(able, i)
+		}
+	}
+	if len(able) < 2 || simulate(able...) == nil {
+		return errs
+	}
+	var some []int
+	for _, i := range able {
+		if err := simulate(append(slices.Clone(some), i)...); err != nil && len(some) > 0 {
+			errs[i] = fmt.Errorf("conflicts with packages that this site installs before it: %w", err)
+			continue
+		}
+		some = append(some, i)
+	}
+	return errs
 }

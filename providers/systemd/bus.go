@@ -31,7 +31,7 @@ const noProperty = "org.freedesktop.DBus.Error.UnknownProperty"
 var listedProperties = map[string]int{"Id": 0, "LoadState": 2, "ActiveState": 3, "SubState": 4}
 
 // unitProperties are the properties for Status that ListUnitsByNames lacks.
-var unitProperties = []string{"UnitFileState", "NeedDaemonReload"}
+var unitProperties = []string{"UnitFileState", "NeedDaemonReload", "ActiveEnterTimestamp"}
 
 // statusByBus asks systemd over the system bus for the properties that Status needs of units, in
 // one exchange. A unit without a usable answer is nil.

@@ -98,7 +98,8 @@ func (u unit) failure(restarts, did string) string {
 	case u.SubState == "auto-restart" || u.SubState == "auto-restart-queued" || now > before:
 		return "the service was " + did + ", failed and is being started again and again"
 	case u.ActiveState == "inactive" && u.Type == "oneshot":
-		return "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running"
+		return "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running " +
+			`(to only enable it: ensure = "unmanaged", enable = true)`
 	case u.ActiveState == "inactive":
 		return "the service was " + did + " and is not running"
 	}

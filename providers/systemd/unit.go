@@ -28,15 +28,18 @@ type unit struct {
 	ExecMainStatus   string
 	CanReload        string
 	DropInPaths      string
-	// InactiveExitTimestamp is the time of its start.
-	InactiveExitTimestamp string
+	// InactiveExitTimestamp is the time of its start, ActiveEnterTimestamp that of the latest
+	// start, which may be automatic.
+	InactiveExitTimestamp, ActiveEnterTimestamp string
+	// TriggeredBy are the units that start it, such as its socket.
+	TriggeredBy string
 }
 
 // properties are the names to ask for.
 var properties = []string{
 	"Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath",
 	"NeedDaemonReload", "Type", "Result", "NRestarts", "ExecMainCode", "ExecMainStatus", "CanReload",
-	"DropInPaths", "InactiveExitTimestamp",
+	"DropInPaths", "InactiveExitTimestamp", "ActiveEnterTimestamp", "TriggeredBy",
 }
 
 // property returns the field of a property, or nil.
@@ -44,7 +47,7 @@ func (u *unit) property(name string) *string {
 	all := []*string{
 		&u.Id, &u.Names, &u.LoadState, &u.ActiveState, &u.SubState, &u.UnitFileState, &u.FragmentPath,
 		&u.NeedDaemonReload, &u.Type, &u.Result, &u.NRestarts, &u.ExecMainCode, &u.ExecMainStatus, &u.CanReload,
-		&u.DropInPaths, &u.InactiveExitTimestamp,
+		&u.DropInPaths, &u.InactiveExitTimestamp, &u.ActiveEnterTimestamp, &u.TriggeredBy,
 	}
 	if i := slices.Index(properties, name); i >= 0 {
 		return all[i]
@@ -102,11 +105,14 @@ func (u unit) alias() string {
 
 // startTime returns the start time of the unit, zero if unknown. The bus has it in microseconds;
 // systemctl prints it for people, without fractions, so the end of that second is returned.
-func (u unit) startTime() time.Time {
-	if us, err := strconv.ParseInt(u.InactiveExitTimestamp, 10, 64); err == nil && us > 0 {
+func (u unit) startTime() time.Time { return parseTime(u.InactiveExitTimestamp) }
+
+// parseTime reads a timestamp of systemd; zero if there is none.
+func parseTime(timestamp string) time.Time {
+	if us, err := strconv.ParseInt(timestamp, 10, 64); err == nil && us > 0 {
 		return time.UnixMicro(us)
 	}
-	t, err := time.Parse("Mon 2006-01-02 15:04:05 UTC", u.InactiveExitTimestamp)
+	t, err := time.Parse("Mon 2006-01-02 15:04:05 UTC", timestamp)
 	if err != nil {
 		return time.Time{}
 	}
@@ -133,7 +139,7 @@ func isRunning(word string) (bool, error) {
 // missing units.
 func isEnabled(word string) (bool, error) {
 	switch word {
-	case "enabled", "enabled-runtime", "alias", "static", "indirect", "generated", "transient":
+	case "enabled", "enabled-runtime", "alias", "static", indirect, "generated", "transient":
 		return true, nil
 	case "linked", "linked-runtime", "masked", "masked-runtime", "disabled":
 		return false, nil
@@ -158,7 +164,7 @@ func (u unit) cannotEnable() string {
 // installs reports whether another [Install] section in the unit file would change the answer of
 // is-enabled.
 func (u unit) installs() bool {
-	return u.UnitFileState == "static" || u.UnitFileState == "indirect"
+	return u.UnitFileState == "static" || u.UnitFileState == indirect
 }
 
 // state returns u as a service. UnitFileState has to be that on disk.

@@ -118,11 +118,12 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 		return
 	}
 	began := w.view.Now()
+	desired := withDesired(ctx, w.forecaster, t.provider)
 	list := make([]*event.Event, len(t.members))
 	for i, m := range t.members {
 		list[i] = m.event
 	}
-	err := w.noteCompanions(ctx, t.provider, t.members[0].decision, list, func() error { return t.performTogether(ctx, w.host) })
+	err := w.noteCompanions(ctx, t.provider, t.members[0].decision, list, func() error { return t.performTogether(desired, w.host) })
 	if err != nil {
 		w.host.Log().Info(fmt.Sprintf("%d resources could not be handled together: each is handled by itself", len(t.members)), "error", err.Error())
 	}

@@ -2,7 +2,9 @@ package forecast
 
 import (
 	"context"
+	"slices"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -21,6 +23,9 @@ func (f *Forecaster) askProvider(ctx context.Context, v *host.View, i int, provi
 	}
 	if !ok {
 		return provider.Predict(ctx, v, f.catalog.Resources[i].Spec)
+	}
+	if r := f.catalog.Resources[i]; p.Err == nil && len(p.Removes) > 0 {
+		p.Err = f.Desired(provider).CheckRemovals(p.Removes, []string{r.ID.Name})
 	}
 	if p.Look.Name == "" {
 		return p.Caveat, p.Err
@@ -73,4 +78,22 @@ func (f *Forecaster) predictMany(ctx context.Context, i int, provider *resource.
 		}
 	}
 	return list[0], true
+}
+
+// Desired returns the things of a provider that resources of the catalog want to exist. Resources
+// that were skipped want nothing.
+func (f *Forecaster) Desired(provider *resource.Binding) resource.Desired {
+	desired := make(resource.Desired)
+	for k, r := range f.catalog.Resources {
+		if r.Type != provider.Type || r.Skip != "" || f.outcomes[k] == event.Skipped || slices.Contains(r.LazyProperties, "ensure") {
+			continue
+		}
+		if want, ok := r.Spec.(resource.EnsureReporter); !ok || resource.IsAbsent(want.WantedEnsure()) {
+			continue
+		}
+		if other, err := f.provider(r); err == nil && other.Same(*provider) {
+			desired[r.ID.Name] = r
+		}
+	}
+	return desired
 }

@@ -5,13 +5,9 @@
 --
 -- A plan only asks the server for the commit of the ref, and fetches nothing.
 
--- git must not prompt, and not write to the index while only reading.
-local environment = { GIT_TERMINAL_PROMPT = "0", GIT_SSH_COMMAND = "ssh -oBatchMode=yes", GIT_OPTIONAL_LOCKS = "0" }
+local clone = require "std.clone"
 
--- A command of git.
-local function command(words, options)
-  return tbl.merge(tbl.concat({ "git" }, words), { env = environment }, options or {})
-end
+local command = clone.command
 
 local function is_commit(ref) return re.test(ref, "^[0-9a-f]{40}$") end
 
@@ -35,16 +31,6 @@ local function origin(host, want)
   return (host.query(command({ "config", "--get", "remote.origin.url" }, { cwd = want.path, check = false })))
 end
 
--- Whether git lists changes, stashes or commits that only the clone has, or there is no clone to ask.
-local function has_own(host, want)
-  local function lists(...)
-    local out, code = host.query(command({ ... }, { cwd = want.path, check = false }))
-    return code ~= 0 or out ~= ""
-  end
-  return not host.stat(want.path .. "/.git") or lists("status", "--porcelain", "--ignored") or lists("stash", "list")
-    or lists("rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes", "--tags")
-end
-
 return ccm.type {
   name = "git",
   doc = "Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.",
@@ -54,6 +40,7 @@ return ccm.type {
     url = { one_line = true, doc = "Where the repository is. It is required unless ensure is absent." },
     ref = { one_line = true, default = "HEAD", doc = "A branch, a tag or the 40 digits of a commit. HEAD is the main branch as it was when the clone was made." },
     update = { type = "boolean", default = true, doc = "Whether the clone follows a branch or a tag that moves." },
+    submodules = { type = "boolean", default = false, doc = "Whether the submodules, and theirs, are kept at the commits that the clone names." },
     force = { type = "boolean", default = false, doc = "Whether changes in the clone are thrown away. Otherwise one that was changed is an error." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a clone. With absent the directory is removed; changes, stashes and commits that only the clone has keep it, unless force or with_data is true." },
   },
@@ -67,7 +54,11 @@ return ccm.type {
 
   status = function(want, host)
     local found = host.stat(want.path)
-    if want.ensure == "absent" then return { ensure = found and "present" or "absent", clean = found and (want.force or not has_own(host, want)) } end
+    if want.ensure == "absent" then
+      local only = found and found.kind == "directory" and not want.force and clone.own(host, want.path)
+      local kept = only and #only > 0 and ("%s has %s"):format(want.path, str.join(only, ", ")) or nil
+      return { ensure = found and "present" or "absent", kept = kept, keeps = found and (want.force or only) and {} or nil }
+    end
     if found and found.kind ~= "directory" then error("want a directory, found a " .. found.kind, 0) end
     if not host.stat(want.path .. "/.git") then
       if found and #host.list(want.path) > 0 then error("want a clone, found a directory with something else in it", 0) end
@@ -77,22 +68,20 @@ return ccm.type {
     local have = { ensure = "present", url = origin(host, want), ref = want.ref }
     local head = host.query(command({ "rev-parse", "--verify", "-q", "HEAD" }, { cwd = want.path, check = false }))
     -- An incomplete clone without a commit.
-    if head == "" then
-      have.ref = "no commit"
-      return have
-    end
+    if head == "" then return tbl.merge(have, { ref = "no commit" }) end
     local wanted = head
     if want.ref ~= "HEAD" and (want.update or is_commit(want.ref)) then wanted = resolve(host, want) end
     if head ~= wanted then have.ref = head:sub(1, 12) end
-    local changed = ask("status", "--porcelain", "--untracked-files=no") ~= ""
+    local changed = ask("status", "--porcelain", "--untracked-files=no", want.submodules and "--ignore-submodules" or nil) ~= ""
       or ask("rev-list", "--max-count=1", head, "--not", "--remotes", "--tags") ~= ""
     if changed and not want.force then error("the clone was changed; force = true throws the changes away", 0) end
     if changed then have.ref = head:sub(1, 12) .. " with changes" end
+    if want.submodules then have.submodules = not re.test(ask("submodule", "status", "--recursive"), "(?m)^[-+U]") end
     return have
   end,
 
   leaves = function(want, have)
-    if want.ensure == "absent" then return { { path = want.path, kind = "absent", clean = have and have.clean } } end
+    if want.ensure == "absent" then return { { path = want.path, kind = "absent", keeps = have and have.keeps, kept = have and have.kept } } end
     return { { path = want.path, kind = "directory", open = true } }
   end,
 
@@ -101,11 +90,7 @@ return ccm.type {
     if action == "create" then host.mkdir(want.path) end
     local function run(...) host.run(command({ ... }, { cwd = want.path })) end
     if action == "create" then run("init", "--quiet") end
-    if origin(host, want) == "" then -- asked now: an earlier try may have come this far
-      run("remote", "add", "origin", want.url)
-    else
-      run("remote", "set-url", "origin", want.url)
-    end
+    run("remote", origin(host, want) == "" and "add" or "set-url", "origin", want.url) -- an earlier try may have come this far
     run("fetch", "--quiet", "--tags", "--force", "origin")
     local commit, branch
     if want.ref == "HEAD" then
@@ -116,5 +101,9 @@ return ccm.type {
     end
     local words = branch and { "checkout", "--quiet", "-B", want.ref } or { "checkout", "--quiet", "--detach" }
     run(unpack(tbl.concat(words, want.force and { "--force" } or {}, { commit })))
+    if want.submodules then
+      run("submodule", "--quiet", "sync", "--recursive")
+      run("submodule", "--quiet", "update", "--init", "--recursive", want.force and "--force" or "--checkout")
+    end
   end,
 }

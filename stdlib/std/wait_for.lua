@@ -23,7 +23,7 @@ local function there(want, host)
     if host.stat(file) then text = want.match and host.read(file) or "" end
     why = file .. " is not there"
   end
-  if text and want.match and not re.test(text, want.match) then return false, inspect(want.match) .. " is not in it" end
+  if text and want.match and not re.test(text, want.match) then return false, ("%s is not in it, got %s"):format(inspect(want.match), inspect(text:sub(1, 100))) end
   return text ~= nil, why
 end
 
@@ -44,7 +44,7 @@ return ccm.type {
     file = { type = "path", doc = "The path at which something is to be: a file, a socket, a directory.", example = "/run/app/app.sock" },
     url = { doc = "The page of http or https that is to answer with status 200.", example = "http://127.0.0.1:8080/health" },
     match = { type = "regexp", doc = "A regular expression that the file or the page is to match.", example = "ready" },
-    within = { default = "1m", doc = "How long it may take before it fails." },
+    within = { doc = "How long it may take before it fails. Left out, it is timeout, or a minute if that is left out too." },
     interval = { default = "1s", doc = "How long it waits before it looks again." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether it waits for it to be there or to be gone." },
   },
@@ -57,7 +57,7 @@ return ccm.type {
     if want.match and want.port then return "match", "goes only with a file or a url" end
     if want.url and not re.test(want.url, "^https?://[^/]") then return "url", "want a URL of http or https, got " .. inspect(want.url) end
     for _, p in ipairs { "within", "interval" } do
-      local ok, seconds = pcall(time.duration, want[p])
+      local ok, seconds = pcall(time.duration, want[p] or "1m")
       if not ok or seconds <= 0 then return p, "want a duration such as 30s, got " .. inspect(want[p]) end
     end
   end,
@@ -70,7 +70,8 @@ return ccm.type {
   decide = function(want, have)
     if have.ensure == want.ensure then return end
     local goal = want.ensure == "absent" and " is gone" or want.port and " answers" or " is there"
-    local intent = ("wait %s at most until %s%s"):format(want.within, what(want), goal)
+    local intent = ("wait until %s%s"):format(what(want), goal)
+    if want.within then intent = ("wait %s at most until %s%s"):format(want.within, what(want), goal) end
     return { actions = { { "wait", "waited until " .. what(want) .. goal, intent = intent } }, uncertain = "it would " .. intent }
   end,
 
@@ -78,11 +79,13 @@ return ccm.type {
 
   perform = function(_, want, _, host)
     local seconds, begun = time.duration(want.interval), time.now()
+    local left, given = host.time_left(), want.within and time.duration(want.within)
+    local limit = math.min(given or left or 60, left or math.huge)
     while true do
       local done, why = is_done(want, host)
       if done then return false end
-      if time.now() - begun + seconds > time.duration(want.within) then
-        error(("waited %s in vain for %s: %s"):format(want.within, what(want), why), 0)
+      if time.now() - begun + seconds > limit then
+        error(("waited %s in vain for %s: %s"):format(limit == given and want.within or ("%.2gs"):format(limit), what(want), why), 0)
       end
       host.query { "sleep", tostring(seconds) }
     end

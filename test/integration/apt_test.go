@@ -112,7 +112,36 @@ func TestAptBroken(t *testing.T) {
 	}
 	l.converge(s)
 	l.says("iF 1.0", dpkg("ccm-demo-broken"))
-	l.converge(pkg("ccm-demo-broken", "absent", "stable"))
+	_, run := l.converge(pkg("ccm-demo-broken", "absent", "Uninstalled"))
+	requireDiff(t, run.event("package#ccm-demo-broken"), "half-configured", "absent")
+	l.sh("dpkg --audit; apt-get check; ! dpkg-query -W ccm-demo-broken")
+}
+
+// A package in which dpkg was interrupted is removed or repaired, in whatever state it is.
+func TestAptUnfinished(t *testing.T) {
+	l := boot(t, debian)
+	l.sh(`cd /tmp; deb() { # NAME SCRIPT: the script fails before /run/ready exists
+			mkdir -p $1/DEBIAN $1/usr/share/$1; echo x > $1/usr/share/$1/x
+			printf "Package: $1\nVersion: 1\nArchitecture: all\nMaintainer: t <t@example.invalid>\nDescription: t\n" > $1/DEBIAN/control
+			for s in ${2-}; do printf '#!/bin/sh\n[ -e /run/ready ]\n' > $1/DEBIAN/$s; chmod 755 $1/DEBIAN/$s; done
+			dpkg-deb -b $1 /srv/ccm-lab/apt/$1_1_all.deb > /dev/null; }
+		for p in one two; do deb p-if-$p postinst; deb p-iu-$p; deb p-ih-$p "preinst postrm"; deb p-iw-$p; deb p-it-$p; done
+		/srv/ccm-lab/bin/index; apt-get -qq update; exec > /dev/null 2>&1
+		cd /srv/ccm-lab/apt; dpkg --unpack p-iw-* p-it-*; dpkg --configure -a; dpkg --unpack p-iu-*; ! dpkg -i p-if-*; ! dpkg -i p-ih-*
+		perl -0pi -e 's/(Package: p-iw-...\nStatus: install ok )installed/$1triggers-awaited\nTriggers-Awaited: p-it-one/g;
+			s/(Package: p-it-...\nStatus: install ok )installed/$1triggers-pending\nTriggers-Pending: x/g' /var/lib/dpkg/status`)
+	l.says("p-if-one iF\np-ih-one iHR\np-it-one it\np-iu-one iU\np-iw-one iW",
+		`dpkg-query -Wf '${Package} ${db:Status-Abbrev}\n' 'p-*-one' | sed 's/ *$//' | LC_ALL=C sort`)
+	l.sh("touch /run/ready")
+	for _, state := range []string{"ih", "if", "it", "iu", "iw"} {
+		require.Contains(t, l.sh("/opt/ccm/ccm ensure package p-"+state+"-one absent --noop"), "Would have uninstalled", state)
+		require.Contains(t, l.sh("/opt/ccm/ccm ensure package p-"+state+"-one absent"), "Uninstalled", state)
+		require.Contains(t, l.sh("/opt/ccm/ccm ensure package p-"+state+"-one absent"), "stable", state)
+		l.sh("! dpkg-query -W p-" + state + "-one")
+		l.sh("/opt/ccm/ccm ensure package p-" + state + "-two") // an earlier call of apt may have repaired it already
+		l.says("ii 1", dpkg("p-"+state+"-two"))
+	}
+	l.says("", "dpkg --audit")
 }
 
 func TestAptUnmet(t *testing.T) {

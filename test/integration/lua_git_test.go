@@ -138,3 +138,32 @@ func (l *lab) at(version, branch string) {
 	l.t.Helper()
 	l.says(version+"\n"+branch, "cd /srv/app; cat version; git rev-parse --abbrev-ref HEAD; git status --porcelain --untracked-files=no")
 }
+
+// TestLuaGitSubmodules clones a repository with nested submodules, and follows them.
+func TestLuaGitSubmodules(t *testing.T) {
+	l := boot(t, debian)
+	l.bringGit()
+	l.sh(`git config --global user.name it; git config --global user.email it@example.org
+		git config --global protocol.file.allow always; git config --global init.defaultBranch main
+		cd /srv; for r in inner sub main; do git init -q $r; done
+		cd inner; echo 1 > f; git add .; git commit -qm 1; cd ..
+		cd sub; git submodule -q add /srv/inner inner; git commit -qm 1; cd ..
+		cd main; git submodule -q add /srv/sub deps/sub; git commit -qm 1`)
+	l.write("/root/site.lua", []byte(`require "std.git" { "/srv/app", url = "/srv/main", ref = "main", submodules = true }`))
+	run := func(want string) {
+		t.Helper()
+		require.Contains(t, l.sh("/opt/ccm/ccm plan /root/site.lua"), map[bool]string{true: "Nothing to do", false: "Would have "}[want == "Nothing to do"])
+		require.Contains(t, l.sh("/opt/ccm/ccm run /root/site.lua"), want)
+		require.Contains(t, l.sh("/opt/ccm/ccm run /root/site.lua"), "Nothing to do")
+	}
+	run("Cloned the repository")
+	l.says("1", "cat /srv/app/deps/sub/inner/f")
+	l.sh("cd /srv/inner; echo 2 > f; git commit -qam 2; cd /srv/sub/inner; git pull -q; cd ..; git commit -qam 2; cd /srv/main/deps/sub; git pull -q; cd ../..; git commit -qam 2")
+	run("Updated the clone")
+	l.says("2", "cat /srv/app/deps/sub/inner/f")
+	l.sh("git -C /srv/app/deps/sub checkout -q HEAD^")
+	run("Updated the clone")
+	l.sh("cd /srv/app; git submodule deinit -q --all -f")
+	run("Updated the clone")
+	l.says("2", "cat /srv/app/deps/sub/inner/f")
+}

@@ -213,3 +213,43 @@ func TestAptBrokenBefore(t *testing.T) {
 		l.sh("/opt/ccm/ccm ensure package " + args)
 	}
 }
+
+// A run does not remove a package for another one if the site wants both: the plan and each run fail.
+func TestPackageRivals(t *testing.T) {
+	packageTests(t, func(l *lab, s packageSystem) {
+		l.sh(s.name("/opt/ccm/ccm ensure package ccm-demo-dep"))
+		l.site(s, `package { "ccm-demo", ensure = "absent" } package { "ccm-demo-dep" }`)
+		want := s.name("x package#ccm-demo: failed: would remove package#ccm-demo-dep, which /root/site.lua:1 declares")
+		if s.family == arch { // pacman itself refuses
+			want = s.name("breaks dependency 'ccm-demo>=1.1'")
+		}
+		for _, command := range []string{"plan", "run", "run"} {
+			out := l.exec("/opt/ccm/ccm", command, "/root/site.lua")
+			require.Equal(l.t, 4, out.status, out.stdout)
+			require.Contains(l.t, out.stdout, want, command)
+			require.Contains(l.t, out.stdout, "1 stable, 1 failed")
+		}
+	})
+}
+
+// Of two packages that conflict, a plan and a run of a site with both install the first and fail for the second.
+func TestAptConflict(t *testing.T) {
+	l := boot(t, debian)
+	l.sh(`for p in one two; do
+		mkdir -p /tmp/p/DEBIAN
+		printf "Package: v-$p\nVersion: 1\nArchitecture: all\nMaintainer: t <t@example.invalid>\nDescription: t\nProvides: v\nConflicts: v\nReplaces: v\n" > /tmp/p/DEBIAN/control
+		dpkg-deb -b /tmp/p /srv/ccm-lab/apt/v-${p}_1_all.deb > /dev/null
+	done; /srv/ccm-lab/bin/index; apt-get -qq update`)
+	l.write("/root/site.lua", []byte("package { \"v-one\" }\npackage { \"v-two\" }\n"))
+	plan := l.exec("/opt/ccm/ccm", "plan", "/root/site.lua")
+	require.Contains(t, plan.stdout, "+ package#v-one: Would have installed (version 1)\nx package#v-two: failed: conflicts with packages that this site installs before it")
+	refused := "x package#v-two: failed: would remove package#v-one, which /root/site.lua:1 declares (declare only one of them)"
+	for _, want := range [][2]string{{"run", "1 changed, 1 failed"}, {"run", "1 stable, 1 failed"}, {"plan", "1 stable, 1 failed"}} {
+		out := l.exec("/opt/ccm/ccm", want[0], "/root/site.lua")
+		require.Equal(t, 4, out.status, out.stdout)
+		require.Contains(t, out.stdout, refused)
+		require.Contains(t, out.stdout, want[1])
+	}
+	l.says("ii 1", dpkg("v-one"))
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure package v-two"), "+ package#v-two: Installed (version 1, removed v-one)", "nothing else wants v-one")
+}

@@ -46,7 +46,7 @@ func TestServiceFalls(t *testing.T) {
 		{"clean", []string{"ExecStart=/bin/sleep 0.3"},
 			[]string{"the service was started and is not running"}},
 		{"oneshot", []string{"Type=oneshot", "ExecStart=/bin/true"},
-			[]string{"the service ran to its end: a oneshot service without RemainAfterExit=yes is never running"}},
+			[]string{"the service ran to its end: a oneshot service without RemainAfterExit=yes is never running (to only enable it: ensure = \"unmanaged\", enable = true)"}},
 		{"late", []string{"ExecStart=/bin/sh -c 'sleep 1.5; echo no such database >&2; exit 3'"},
 			[]string{"the service was started and failed (result exit-code, exit status 3)", "no such database"}},
 		{"flaps", []string{"Restart=always", "RestartSec=100ms", fmt.Sprintf(soon, "")},
@@ -126,4 +126,34 @@ func TestServicesSettleTogether(t *testing.T) {
 	took := time.Since(began)
 	t.Logf("20 services that have to stay up for 3s were started in %.1fs", took.Seconds())
 	require.Less(t, took, 40*time.Second, "they were waited for one after the other")
+}
+
+// A service that systemd restarts again and again was up for its settle time, and is not stable in the next run.
+func TestServiceKeepsFlapping(t *testing.T) {
+	l := boot(t, debian)
+	l.unit("flaps.service", "Restart=always", "RestartSec=0", "ExecStart=/bin/sh -c 'sleep 1.5; echo no such database >&2; exit 3'")
+	l.sh("mkdir -p /etc/systemd/system/flaps.service.d; printf '[Unit]\nStartLimitIntervalSec=0\n' > /etc/systemd/system/flaps.service.d/a.conf; systemctl daemon-reload")
+	require.Equal(t, []string{"service#flaps: Started"}, story(l.settles("300ms", "flaps")))
+	l.until("it was restarted", "test $(systemctl show -P NRestarts flaps) -ge 3")
+	for _, command := range []string{"plan", "run"} {
+		again := l.ccm(command, step{site: "service/settle.lua 300ms flaps"})
+		require.Equal(t, []string{"service#flaps: failed"}, story(again), "%s", again)
+		require.Regexp(t, `found that it does not stay up: systemd has restarted the service \d+ times, the last time \d s ago(.|\n)*no such database`, again.event("service#flaps").Errors[0])
+	}
+	require.Equal(t, []string{"service#flaps: stable"}, story(l.settles("0s", "flaps")))
+}
+
+// A plan and a run name the socket that starts a stopped service again.
+func TestServiceWithSocket(t *testing.T) {
+	l := boot(t, debian)
+	l.unit("echo.service", "ExecStart=/bin/sleep infinity")
+	l.write("/etc/systemd/system/echo.socket", []byte("[Socket]\nListenStream=/run/echo.sock\n"))
+	l.sh("systemctl daemon-reload; systemctl start echo.socket echo.service")
+	l.write("/root/site.lua", []byte(`service { "echo", ensure = "stopped" }`))
+	const note = "(echo.socket can still start it: stop that too, or mask = true)"
+	require.Contains(t, l.sh("/opt/ccm/ccm plan /root/site.lua"), "Would have stopped "+note)
+	require.Contains(t, l.sh("/opt/ccm/ccm run /root/site.lua"), "Stopped "+note)
+	l.sh("systemctl start echo.service")
+	l.write("/root/site.lua", []byte(`service { "echo.socket", "echo", ensure = "stopped" }`))
+	require.NotContains(t, l.sh("/opt/ccm/ccm run /root/site.lua"), "can still start it")
 }

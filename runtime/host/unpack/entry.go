@@ -23,7 +23,13 @@ const (
 	TarGzip Format = ".tar.gz"
 	TarXz   Format = ".tar.xz"
 	TarZstd Format = ".tar.zst"
+	TarBzip Format = ".tar.bz2"
 	Zip     Format = ".zip"
+	// Those with one file, which has the name of the archive without the suffix.
+	Gzip Format = ".gz"
+	Xz   Format = ".xz"
+	Zstd Format = ".zst"
+	Bzip Format = ".bz2"
 )
 
 // formats are the formats, by the suffixes of file names.
@@ -32,8 +38,12 @@ var formats = []struct {
 	format Format
 }{
 	{".tar.gz", TarGzip}, {".tgz", TarGzip}, {".tar.xz", TarXz}, {".txz", TarXz}, {".tar.zst", TarZstd}, {".tzst", TarZstd},
-	{".tar", Tar}, {".zip", Zip},
+	{".tar.bz2", TarBzip}, {".tbz2", TarBzip}, {".tar", Tar}, {".zip", Zip},
+	{".gz", Gzip}, {".xz", Xz}, {".zst", Zstd}, {".bz2", Bzip}, // after those of tar, which end alike
 }
+
+// isSingle reports whether a format holds one file without a name.
+func (f Format) isSingle() bool { return f == Gzip || f == Xz || f == Zstd || f == Bzip }
 
 // Suffixes lists the suffixes of archives.
 func Suffixes() string {
@@ -73,8 +83,8 @@ type entry struct {
 	sparse bool      // the archive leaves out parts of zeros
 }
 
-// readEntries calls add for each entry of the archive in f, in order.
-func readEntries(f *os.File, format Format, check func() error, add func(entry) error) error {
+// readEntries calls add for each entry of the archive in f, in order. Name is that of the archive.
+func readEntries(f *os.File, name string, format Format, check func() error, add func(entry) error) error {
 	if format == Zip {
 		return readZip(f, check, add)
 	}
@@ -86,6 +96,13 @@ func readEntries(f *os.File, format Format, check func() error, add func(entry) 
 		return unreadable(err)
 	}
 	defer closeSource()
+	if format.isSingle() {
+		name = name[:len(name)-len(format)]
+		if err := add(entry{name: name, kind: host.Regular, mode: 0o644, body: checked(src, check)}); err != nil {
+			return fmt.Errorf("entry %q: %w", name, err)
+		}
+		return nil
+	}
 	if err := readTar(src, check, add); err != nil || format == Tar {
 		return err
 	}

@@ -73,7 +73,7 @@ func extract(ctx context.Context, h *host.Host, archive string, file *os.File, x
 		return err
 	}
 	defer func() { err = errors.Join(err, s.discard()) }()
-	if err := readEntries(file, x.Format, ctx.Err, s.add); err != nil {
+	if err := readEntries(file, filepath.Base(archive), x.Format, ctx.Err, s.add); err != nil {
 		return err
 	}
 	if len(s.kinds) == 0 && x.Strip > 0 {

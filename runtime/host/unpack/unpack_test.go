@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+	"github.com/ulikunitz/xz"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -406,12 +409,13 @@ func TestArchiveFormatOf(t *testing.T) {
 	for name, want := range map[string]unpack.Format{
 		"a.tar.gz": unpack.TarGzip, "a.tgz": unpack.TarGzip, "a.tar": unpack.Tar, "a.zip": unpack.Zip, "A.TGZ": unpack.TarGzip,
 		"a.tar.xz": unpack.TarXz, "a.txz": unpack.TarXz, "a.tar.zst": unpack.TarZstd, "a.tzst": unpack.TarZstd,
-		"a.gz": "", "a.tar.bz2": "", "zip": "", "": "",
+		"a.tar.bz2": unpack.TarBzip, "a.tbz2": unpack.TarBzip, "a.gz": unpack.Gzip, "a.xz": unpack.Xz, "a.zst": unpack.Zstd, "a.BZ2": unpack.Bzip,
+		"zip": "", "gz": "", "a.bz": "", "": "",
 	} {
 		require.Equal(t, want, unpack.FormatOf(name), name)
 	}
 	_, err := extract(t, "a.rar", nil, unpack.Options{})
-	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip")
+	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2")
 }
 
 // Directories without an entry count too: one name can make thousands.
@@ -518,4 +522,61 @@ func TestExtractSparse(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	require.ErrorIs(t, unpack.Extract(ctx, h, "/a.tar", x), context.Canceled)
+}
+
+// bzipped is a tar archive with a file a/b of the text hi, and bzippedFile the text hi, both by bzip2 1.0.8.
+const bzipped = `QlpoOTFBWSZTWYTtxwsAAHD7gMkQAADAAP+AAAJwYB4ACAggAFQ0p6npD1AGyTanqCSImQNAGhpbnAdCCUUIRSrTJaNcgQyq53SIoTcDqAD4m3TjOhs6JxoqGGi0x5MypEQH4u5IpwoSEJ244WA=`
+
+const bzippedFile = `QlpoOTFBWSZTWR1eWdUAAADBAAAQAGAgACGYGYRhdyRThQkB1eWdUA==`
+
+// TestExtractBzip2: an archive and a single file that are compressed with bzip2.
+func TestExtractBzip2(t *testing.T) {
+	decoded := func(text string) []byte {
+		b, err := base64.StdEncoding.DecodeString(text)
+		require.NoError(t, err)
+		return b
+	}
+	for _, name := range []string{"x.tar.bz2", "x.tbz2"} {
+		root, err := extract(t, name, decoded(bzipped), unpack.Options{})
+		require.NoError(t, err)
+		text, err := os.ReadFile(root + "/opt/app/a/b")
+		require.NoError(t, err)
+		require.Equal(t, "hi\n", string(text))
+	}
+	root, err := extract(t, "data.csv.bz2", decoded(bzippedFile), unpack.Options{})
+	require.NoError(t, err)
+	text, err := os.ReadFile(root + "/opt/app/data.csv")
+	require.NoError(t, err)
+	require.Equal(t, "hi\n", string(text))
+}
+
+// TestExtractSingleFile: a compressed file without an archive gets the name of the archive without its suffix, and
+// the limits hold for it too.
+func TestExtractSingleFile(t *testing.T) {
+	body := []byte(strings.Repeat("line\n", 1000))
+	var xzBuf bytes.Buffer
+	w, err := xz.NewWriter(&xzBuf)
+	require.NoError(t, err)
+	_, err = w.Write(body)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	require.NoError(t, err)
+	defer z.Close()
+	for name, packed := range map[string][]byte{"data.csv.gz": hosttest.Gzip(t, body), "data.csv.xz": xzBuf.Bytes(), "data.csv.ZST": z.EncodeAll(body, nil)} {
+		root, err := extract(t, name, packed, unpack.Options{MaxEntries: 1, MaxBytes: int64(len(body))})
+		require.NoError(t, err, name)
+		text, err := os.ReadFile(root + "/opt/app/data.csv")
+		require.NoError(t, err, name)
+		require.Equal(t, body, text, name)
+		for what, bad := range map[string][]byte{"cut short": packed[:len(packed)-6], "a limit": packed, "text": body, "empty": nil} {
+			x := unpack.Options{MaxBytes: 1 << 20}
+			if what == "a limit" {
+				x.MaxBytes = int64(len(body)) - 1
+			}
+			root, err := extract(t, name, bad, x)
+			require.Error(t, err, "%s: %s", name, what)
+			require.NoDirExists(t, root+"/opt/app", "%s: %s", name, what)
+		}
+	}
 }
