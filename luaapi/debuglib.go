@@ -201,19 +201,16 @@ func (lib *baseLib) infoTable(L *lua.LState, a activation) *lua.LTable {
 	if a.name != "" {
 		info.RawSetString("name", lua.LString(a.name))
 	}
-	if a.fn != nil {
-		info.RawSetString("func", a.fn)
+	if c := lib.in.source.chunkOf(caller(L).node); a.fn != nil && (c == nil || c.owner == nil) {
+		info.RawSetString("func", a.fn) // a package gets no function that is not given to it
 	}
 	return info
 }
 
 // sourceOf returns where the text of a function is from: @ and the file, or what load was given.
 func (lib *baseLib) sourceOf(fn *lua.LFunction) string {
-	var from *chunk
-	for i := 0; i < len(fn.Proto.DbgSourcePositions) && from == nil; i++ {
-		from = lib.in.source.chunkOf(fn.Proto.DbgSourcePositions[i])
-	}
-	if from == nil { // nothing in it can fail or call, so it has no node
+	from := lib.in.source.chunkOfFunction(fn)
+	if from == nil {
 		from = lib.in.source.named(fn.Proto.SourceName)
 	}
 	switch {

@@ -42,6 +42,7 @@ func (gt *globalTable) dump(L *lua.LState) int {
 	if fn.IsG {
 		L.RaiseError("unable to dump given function")
 	}
+	gt.checkOwner(L, fn)
 	d := dumpedFunction{proto: fn.Proto}
 	if c := gt.in.source.chunkOf(caller(L).node); c != nil {
 		d.owner = c.owner

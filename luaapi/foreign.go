@@ -105,11 +105,17 @@ func (gt *globalTable) allVendored() *lua.LTable {
 
 // getEnvironment is getfenv.
 func (gt *globalTable) getEnvironment(L *lua.LState) int {
-	env := gt.allVendored()
+	env := gt.vendoredGlobals()
+	if c := gt.in.source.chunkOf(caller(L).node); c != nil && c.owner != nil {
+		env = c.env
+	}
 	if level, ok := L.Get(1).(lua.LNumber); !ok || level != 0 {
-		if running := gt.functionArgument(L, true); !running[0].IsG && running[0].Env != gt.vendored {
+		if running := gt.functionArgument(L, true); !running[0].IsG {
 			env = running[0].Env
 		}
+	}
+	if env == gt.vendored {
+		env = gt.allVendored()
 	}
 	L.Push(env)
 	return 1
@@ -130,9 +136,11 @@ func (gt *globalTable) setEnvironment(L *lua.LState) int {
 }
 
 // functionArgument returns argument 1, a function, or the running function at that level: 1 is the calling one, the default
-// if optional. A part of a divided function is one for Lua, so the function that it is a part of follows it.
+// if optional. A part of a divided function is one for Lua, so the function that it is a part of follows it. A package gets
+// its own functions only: others lead to globals that are denied to it.
 func (gt *globalTable) functionArgument(L *lua.LState, optional bool) []*lua.LFunction {
 	if fn, ok := L.Get(1).(*lua.LFunction); ok {
+		gt.checkOwner(L, fn)
 		return []*lua.LFunction{fn}
 	}
 	level := 0
@@ -155,12 +163,24 @@ func (gt *globalTable) functionArgument(L *lua.LState, optional bool) []*lua.LFu
 		if err != nil || !ok || len(out) > 0 && (fn.IsG || dbg.CurrentLine != hiddenLine) {
 			break
 		}
+		gt.checkOwner(L, fn)
 		out = append(out, fn)
 	}
 	if len(out) == 0 {
 		L.ArgError(1, "invalid level")
 	}
 	return out
+}
+
+// checkOwner throws if the calling code is that of a package, and the function is not from it.
+func (gt *globalTable) checkOwner(L *lua.LState, fn *lua.LFunction) {
+	c := gt.in.source.chunkOf(caller(L).node)
+	if c == nil || c.owner == nil {
+		return
+	}
+	if from := gt.in.source.chunkOfFunction(fn); from == nil || from.owner != c.owner {
+		L.ArgError(1, "the function is not of this module")
+	}
 }
 
 // newProxy is newproxy: a userdata without a metatable, with a new one for true, or with that of the userdata given to it.

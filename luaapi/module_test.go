@@ -2,6 +2,7 @@ package luaapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -324,4 +325,57 @@ func TestAbsentGlobals(t *testing.T) {
 		first, _, _ := strings.Cut(s.run(), "\n")
 		require.Equal(t, want, first, text)
 	}
+}
+
+// packageOf is a [luaapi.Packages] with one package of one file.
+type packageOf struct {
+	owner *luaapi.Package
+	text  string
+}
+
+func (p packageOf) Find(_ *luaapi.Package, name string) (*luaapi.PackageFile, error) {
+	if name != p.owner.Name {
+		return nil, nil
+	}
+	return &luaapi.PackageFile{Owner: p.owner, Path: "p.lua", Key: "\x00p", File: "p.lua", ShownPath: "p@v1/p.lua"}, nil
+}
+
+func (p packageOf) Read(*luaapi.PackageFile) ([]byte, error) { return []byte(p.text), nil }
+
+// A package gets no globals that are denied to it by the functions of others.
+func TestPackageAndFunctionsOfOthers(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"site.lua": `local p = require "p"
+local function f() return print end
+local function g() end
+local env = p.own()
+print(pcall(p.try, f), p.reads(env))
+print(p.try(f, g))`,
+	}, func(o *luaapi.Options) {
+		o.Packages = packageOf{
+			owner: &luaapi.Package{Name: "p", Denial: func(global string) error {
+				if global == "file" {
+					return errors.New("file is denied")
+				}
+				return nil
+			}},
+			text: `local p = {}
+function p.own() return getfenv(1) end
+function p.reads(env) return (pcall(function() return env.file end)) end
+function p.try(f, g)
+  local out = {}
+  local function note(ok, v) out[#out + 1] = ok and type(v) or v:match("[^:]*$") end
+  note(pcall(getfenv, f)) note(pcall(setfenv, f, {})) note(pcall(string.dump, f))
+  note(pcall(getfenv, g)) note(pcall(getfenv, 4))
+  out[#out + 1] = tostring(debug.getinfo(2).func)
+  out[#out + 1] = tostring(pcall(function() return getfenv(0).file end))
+  out[#out + 1] = type(getfenv(p.own)) .. " " .. type(load(string.dump(p.own))())
+  return table.concat(out, "\n")
+end
+return p`,
+		}
+	})
+	require.Empty(t, s.run())
+	require.Equal(t, "true\tfalse\n"+strings.Repeat(" bad argument #1 to '?' (the function is not of this module)\n", 4)+
+		" bad argument #1 to '?' (invalid level)\nnil\nfalse\ntable table\n", s.out.String())
 }

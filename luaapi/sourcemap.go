@@ -46,6 +46,19 @@ func (sm *sourceMap) chunkOf(node int) *chunk {
 	return sm.recent
 }
 
+// chunkOfFunction returns the chunk of a function in Lua, nil for one in which nothing can fail or call.
+func (sm *sourceMap) chunkOfFunction(fn *lua.LFunction) *chunk {
+	if fn.IsG {
+		return nil
+	}
+	for _, node := range fn.Proto.DbgSourcePositions {
+		if c := sm.chunkOf(node); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
 // linePos returns the file and line of a node without parsing the text again.
 func (sm *sourceMap) linePos(node int) diag.Pos {
 	c := sm.chunkOf(node)
