@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -78,4 +79,78 @@ func goFiles(t *testing.T) (names []string) {
 		return nil
 	}))
 	return names
+}
+
+// foreignWords lists the files that may look for words in the message of an error, and whose words they are: libraries
+// that have no error of a type for it. Errors of ccm have a type or a sentinel.
+var foreignWords = map[string]string{
+	"fleet/agent/configreader.go":           "yaml",
+	"luaapi/luatype/syntax.go":              "regexp",
+	"luaapi/std/pattern.go":                 "regexp",
+	"providers/apt/apt.go":                  "dpkg",
+	"resources/exec.go":                     "regexp",
+	"runtime/data/validate.go":              "expr",
+	"runtime/encryption/decrypter.go":       "age",
+	"runtime/facts/json.go":                 "encoding/json",
+	"runtime/host/fetch/request.go":         "net/http",
+	"runtime/nats/waiter.go":                "nats.go",
+	"runtime/nats/stream.go":                "nats.go",
+	"runtime/resource/contract/contract.go": "the author of a test, who says what its message has",
+	"runtime/template/blocks/blocks.go":     "text/template",
+	"runtime/template/compile.go":           "expr",
+	"runtime/textedit/json.go":              "hujson",
+	"runtime/textedit/toml.go":              "toml",
+	"runtime/textedit/yaml.go":              "yaml",
+	"runtime/textedit/yamltext/text.go":     "yaml",
+}
+
+// TestErrorsAreNotReadByTheirWords: code decides by types and sentinels, so that a message can be reworded.
+func TestErrorsAreNotReadByTheirWords(t *testing.T) {
+	matching := regexp.MustCompile(`^(?:strings|bytes|regexp)\.(?:Contains|HasPrefix|HasSuffix|Cut|CutPrefix|CutSuffix|TrimPrefix|TrimSuffix|EqualFold|Index|MatchString)$`)
+	isMessage := func(n ast.Node) (found bool) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 0 {
+				sel, ok := call.Fun.(*ast.SelectorExpr)
+				found = found || ok && sel.Sel.Name == "Error"
+			}
+			return !found
+		})
+		return found
+	}
+	isWords := func(n ast.Node) bool {
+		literal, ok := n.(*ast.BasicLit)
+		return ok && strings.ContainsFunc(literal.Value[1:], func(r rune) bool { return r != 'n' && unicode.IsLetter(r) }) || !ok && !isMessage(n)
+	}
+	found := make(map[string]bool)
+	for _, name := range goFiles(t) {
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			var reads bool
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				sel, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok || len(n.Args) != 2 {
+					break
+				}
+				pkg, _ := sel.X.(*ast.Ident)
+				reads = pkg != nil && matching.MatchString(pkg.Name+"."+sel.Sel.Name) && isMessage(n.Args[0]) && isWords(n.Args[1])
+			case *ast.BinaryExpr:
+				literal, ok := n.Y.(*ast.BasicLit)
+				reads = (n.Op == token.EQL || n.Op == token.NEQ) && isMessage(n.X) && ok && literal.Value != `""`
+			}
+			if reads {
+				at := strings.TrimPrefix(filepath.ToSlash(name), root+"/")
+				found[at] = true
+				if foreignWords[at] == "" {
+					t.Errorf("%s: give the error a type, or say whose words these are", files.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+	for name := range foreignWords {
+		assert.True(t, found[name], "%s reads no words any more", name)
+	}
 }

@@ -28,7 +28,7 @@ var groups = []Group{
 	{"Reference", []string{"reference/overview", "stdlib", "reference/lua", "reference/exit-codes", "reference/events", "reference/schemas", "reference/properties"}},
 	{"Types", []string{typesDir}},
 	{"Commands", []string{commandsDir}},
-	{"How it is built", []string{"architecture", "walks", "decisions", "testing", "reliability", "performance"}},
+	{"How it is built", []string{"architecture", "walks", "decisions", "testing", "field", "reliability", "performance"}},
 }
 
 // Groups returns the table of contents with the pages that there are.

@@ -21,7 +21,8 @@ type Archive struct {
 	// Name is the absolute path that the archive is saved to. It has the same
 	// suffix as the URL or the source; .tgz and .tar.gz are the same.
 	Name string `ccm:"name,name,example=/opt/app.tar.gz,kind=path"`
-	// Ensure says whether the archive is to be there.
+	// Ensure says whether the archive is to be there. With absent, what it was extracted to stays;
+	// file with ensure absent removes it, but for data that no run has created.
 	Ensure ArchiveEnsure `ccm:"ensure,default=present"`
 	// URL is where the archive is downloaded from, with http or https. A proxy is
 	// taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or

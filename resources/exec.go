@@ -51,8 +51,9 @@ type Exec struct {
 	Path string `ccm:"path"`
 	// Returns lists the exit codes that mean success.
 	Returns []int `ccm:"returns,default=0"`
-	// Timeout ends the command and all that it started when it has run for that long,
-	// such as "5m". 0 is no limit.
+	// Timeout ends the command and the processes that it started when it has run for that
+	// long, such as "5m". A process that began a session of its own (setsid), as daemons do,
+	// goes on. 0 is no limit.
 	Timeout host.Duration `ccm:"timeout,default=0"`
 	// Creates is a path; if something is there, the command does not run.
 	Creates string `ccm:"creates,kind=path,usual"`
@@ -153,6 +154,12 @@ func (e Exec) Validate() error {
 	}
 	if e.Umask != nil && (e.Umask.mask&permissionBits != permissionBits || e.Umask.bits > permissionBits) {
 		errs = append(errs, wrong("umask", "want 000 to 777, got %q", e.Umask))
+	}
+	for _, p := range []struct{ property, text string }{{"name", e.Name}, {"command", e.Command}, {"onlyif", e.OnlyIf}, {"unless", e.Unless}, {"check", e.Check},
+		{"environment", strings.Join(e.Environment, " ")}, {"cwd", e.Cwd}, {"creates", e.Creates}, {"removes", e.Removes}} {
+		if strings.ContainsRune(p.text, 0) {
+			errs = append(errs, wrong(p.property, "want a text without NUL bytes, which no command can be given, got %q", p.text))
+		}
 	}
 	for property, path := range e.paths() {
 		if path != "" && !filepath.IsAbs(path) {
@@ -276,7 +283,11 @@ func (e Exec) Perform(ctx context.Context, h *host.Host, p ExecProvider, a resou
 	}
 	unchanged := slices.Contains(e.UnchangedReturns, res.Code)
 	if !unchanged && !slices.Contains(e.Returns, res.Code) {
-		return fmt.Errorf("%w: exit code %d, want %s%s", resource.ErrDesiredStateFailed, res.Code, e.wantedCodes(), res.LastOutputs())
+		ended := fmt.Sprintf("exit code %d", res.Code)
+		if res.Signal != 0 {
+			ended = fmt.Sprintf("%s (exit code %d)", res.Status(), res.Code)
+		}
+		return fmt.Errorf("%w: %s, want %s%s", resource.ErrDesiredStateFailed, ended, e.wantedCodes(), res.LastOutputs())
 	}
 	if e.Check != "" {
 		holds, err := p.Holds(ctx, &h.View, e)

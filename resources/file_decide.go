@@ -90,7 +90,11 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 		d.Add("validate_after", "not asked", "passed")
 	}
 	d.AddAction(verb, phrase)
-	d.Effects, d.Complete = []host.PathEffect{{Path: f.Name, Kind: host.Missing, Clean: f.Force}}, true
+	gone := host.PathEffect{Path: f.Name, Kind: host.Missing}
+	if f.Force {
+		gone.Keeps = []string{}
+	}
+	d.Effects, d.Complete = []host.PathEffect{gone}, true
 	if have.Kind == host.Regular {
 		d.Text = f.text(have)
 	}

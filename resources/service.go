@@ -35,10 +35,12 @@ type Service struct {
 	Ensure ServiceEnsure `ccm:"ensure,default=running"`
 	// Enable says whether the service is to start at boot. Left out, that stays
 	// as it is. A service that others start and that cannot be enabled by itself
-	// (systemd: static, indirect, generated) counts as enabled.
+	// (systemd: static, generated) counts as enabled. One that names others in its Also=
+	// (systemd: indirect) is enabled if one of them is, such as its socket.
 	Enable *bool `ccm:"enable,usual"`
 	// Mask says whether the service is to be masked: neither people nor other units can
-	// start it then. With true it is stopped, unless ensure is unmanaged. With false a
+	// start it then. With true it is stopped, unless ensure is unmanaged; it need not be there
+	// yet, so that a package that brings it does not start it. With false a
 	// mask is taken away. Left out, that stays as it is.
 	Mask *bool `ccm:"mask"`
 	// Scope says whose service it is. With user it belongs to the service manager of a

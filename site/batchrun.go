@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -51,7 +52,7 @@ func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 	if o.batch != nil {
 		return o.batch, nil
 	}
-	id := NewRunID(time.Now())
+	id := o.recorder.process.NewRunID(o.recorder.options.StateDir)
 	var st *runState
 	var err error
 	if o.options.Plan {
@@ -112,10 +113,21 @@ func (b *batchRun) number(e *event.Event) {
 	b.summary.Add(e)
 }
 
-// NewRunID returns an ID that sorts by time: the time to the microsecond and three random bytes,
-// in hexadecimal. It needs the real clock, since later runs must have greater IDs.
-func NewRunID(now time.Time) string {
+// NewRunID returns an ID that sorts after those of all runs recorded in a state directory, "" for the default one. It
+// is the time to the microsecond and three random bytes, in hexadecimal. If the clock was set back, it is the time of
+// the latest run and a microsecond: the last run must stay the last one, for undo, drift and what is kept.
+func (p *Process) NewRunID(stateDir string) string {
+	now := time.Now().UTC()
+	store := state.Open(state.Options{Dir: state.Dir(stateDir), Clock: p.Clock})
+	if stamp, _, ok := strings.Cut(store.LatestRun(), "-"); ok {
+		if latest, err := time.Parse(runIDTime, stamp); err == nil && !now.After(latest) {
+			now = latest.Add(time.Microsecond)
+		}
+	}
 	var b [3]byte
 	_, _ = rand.Read(b[:])
-	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102T150405.000000Z"), hex.EncodeToString(b[:]))
+	return fmt.Sprintf("%s-%s", now.Format(runIDTime), hex.EncodeToString(b[:]))
 }
+
+// runIDTime is the layout of the time in the ID of a run.
+const runIDTime = "20060102T150405.000000Z"

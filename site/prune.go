@@ -80,6 +80,8 @@ func (x *Prune) find() error {
 			all = append(all, r)
 		}
 	}
+	all, err = x.addExtracted(all)
+	errs.Add(err)
 	all, err = x.addParents(all)
 	errs.Add(err)
 	for _, r := range all {
@@ -190,7 +192,7 @@ func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summ
 	ctx, cancel := x.options.Record.limited(ctx)
 	defer cancel()
 	stays := eventFunc(func(ev *event.Event) {
-		if ev.Outcome == event.Failed || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
+		if ev.Outcome == event.Failed || ev.KeepsData || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
 			delete(x.previous, ev.Resource.ID.String())
 		}
 	})

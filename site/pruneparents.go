@@ -66,13 +66,15 @@ func (x *Prune) stands(p state.MadeParent) bool {
 	return err == nil && p.Is(info)
 }
 
-// directoryRemoval returns the declaration that removes a directory after its entries.
+// directoryRemoval returns the declaration that removes a directory, or a file, after its entries.
 func (x *Prune) directoryRemoval(dir string, after []schema.Value) (*resource.Resource, error) {
 	t := x.site.Registry.Type("file")
 	tab := &schema.Table{Positions: schema.FixedPosition(diag.Pos{})}
 	tab.Set(t.Schema().Name().Name, schema.StringValue(dir))
 	tab.Set("ensure", schema.StringValue("absent"))
-	tab.Set("require", schema.ListValue(after...))
+	if len(after) > 0 {
+		tab.Set("require", schema.ListValue(after...))
+	}
 	return t.Decode(tab, resource.Origin{})
 }
 
@@ -88,4 +90,29 @@ func (x *Prune) forgetParents() error {
 		return nil
 	}
 	return state.ForgetParents(x.state.store, x.state.site, x.state.root, gone)
+}
+
+// addExtracted adds the removals of what runs of the site extracted for archives that are no longer
+// declared.
+func (x *Prune) addExtracted(removals []*resource.Resource) ([]*resource.Resource, error) {
+	trees, err := state.MadeTrees(x.state.store, x.state.site, x.state.root, "archive", x.site.Catalog, &x.site.Host.View)
+	if err != nil {
+		return nil, err
+	}
+	for _, tree := range trees {
+		id := resource.ID{Type: "file", Name: tree.Path}
+		if slices.ContainsFunc(removals, func(r *resource.Resource) bool { return r.ID.Name == id.Name }) {
+			continue
+		}
+		if tree.Changed {
+			removals = append(removals, &resource.Resource{ID: id, Common: resource.EmptyCommon, Skip: "it was changed after a run extracted it"})
+			continue
+		}
+		r, err := x.directoryRemoval(tree.Path, nil)
+		if err != nil {
+			return nil, err
+		}
+		removals = append(removals, r)
+	}
+	return removals, nil
 }

@@ -46,7 +46,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 		p.Messages.Warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Reason))
 	}
 	x := &refreshPlan{registry: s.Registry, facts: s.Facts, direct: make(map[resource.ID][]resource.ID), recorded: make(map[resource.ID]bool)}
-	changed := make(map[string]bool)
+	changed := make(map[state.Name]bool)
 	for _, c := range rec.Changes {
 		changed[c.Resource] = true
 		for _, id := range c.Also {
@@ -62,11 +62,11 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 		}
 		for _, d := range s.Catalog.Deps[i] {
 			by := s.Catalog.Resources[d.Index].ID
-			if !d.Refresh || !changed[by.String()] && !refreshed[by] {
+			if !d.Refresh || !changed[state.Name(by.String())] && !refreshed[by] {
 				continue
 			}
 			refreshed[r.ID] = true
-			if changed[by.String()] {
+			if changed[state.Name(by.String())] {
 				x.direct[by] = append(x.direct[by], r.ID)
 			}
 		}

@@ -28,6 +28,8 @@ type RestoreOptions struct {
 	Refresh bool
 	Record  RecordOptions
 	Host    HostOptions
+	// Force also restores paths that something other than ccm changed since.
+	Force bool
 	// Plan makes a plan and changes nothing.
 	Plan bool
 	// Texts adds diffs of texts to events.
@@ -45,6 +47,7 @@ type restore struct {
 	state        *runState
 	startedPaths map[string]bool // paths that were changed: these are finished in any case
 	mounts       func() (host.Mounts, error)
+	refused      bool // something was changed since, and nothing is restored
 }
 
 // Restore restores the paths that a run changed, as a run of its own.
@@ -87,10 +90,10 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many
 	sum = r.restoreFiles(ctx, list)
-	if r.refresh != nil {
+	if r.refresh != nil && !r.refused {
 		err = r.refresh.perform(ctx, r, &sum)
 	}
-	restored = true
+	restored = !r.refused
 	return sum, err
 }
 
@@ -101,7 +104,8 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) ev
 	for i := range list {
 		events[i] = r.look(ctx, i, list)
 	}
-	if !r.options.Plan && r.ended(ctx) == nil {
+	r.refused = skipIfRefused(events)
+	if !r.options.Plan && !r.refused && r.ended(ctx) == nil {
 		r.startedPaths = make(map[string]bool)
 		errs := r.state.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.beforePath(ctx, x) })
 		for i, err := range errs {
@@ -110,11 +114,11 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) ev
 			}
 		}
 	}
-	if r.ended(ctx) != nil {
+	if !r.refused && r.ended(ctx) != nil {
 		sum.Interrupted = r.skipRest(ctx, events)
 	}
 	reporters := r.options.Reporters
-	if r.state.writer != nil {
+	if r.state.writer != nil && !r.refused {
 		reporters = append([]event.Reporter{r.state.writer}, reporters...)
 	}
 	for i, ev := range events {
@@ -167,6 +171,9 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 	case r.options.Plan && x.LossReason != "":
 		ev.Outcome, ev.Err = event.Failed, fmt.Errorf("its content was not kept: %s", x.LossReason)
 		return ev
+	case !r.options.Force && x.Changed(&r.host.View) != nil:
+		ev.Outcome, ev.Err = event.Failed, x.Changed(&r.host.View)
+		return ev
 	case r.options.Plan:
 		ev.Outcome = event.Pending
 		if err := r.mounted(x); err != nil {
@@ -176,6 +183,23 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 	}
 	ev.Diff, ev.Actions = diff, []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
 	return ev
+}
+
+// skipIfRefused reports whether a path was changed since by something other than ccm. Then nothing is restored: half of
+// what a run did is seldom wanted, and whoever changed the path may need the rest.
+func skipIfRefused(events []*event.Event) bool {
+	if !slices.ContainsFunc(events, func(ev *event.Event) bool {
+		_, changed := errors.AsType[*state.ChangedError](ev.Err)
+		return changed
+	}) {
+		return false
+	}
+	for _, ev := range events {
+		if ev.Outcome == event.Changed || ev.Outcome == event.Pending {
+			ev.Outcome, ev.Reason, ev.Diff, ev.Actions = event.Skipped, "another path was changed since, so nothing is restored", nil, nil
+		}
+	}
+	return true
 }
 
 // mounted returns an error if a mount prevents the removal of the path.
@@ -265,7 +289,7 @@ func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
 		}
 		r.startedPaths[x.Path] = true
 	}
-	id, err := resource.ParseID(x.Resource)
+	id, err := resource.ParseID(string(x.Resource))
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
@@ -277,7 +301,7 @@ func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
 		return err
 	}
 	for _, other := range x.Also {
-		if id, err := resource.ParseID(other); err == nil {
+		if id, err := resource.ParseID(string(other)); err == nil {
 			if err := r.refresh.record(r.state.writer, id); err != nil {
 				return err
 			}

@@ -23,6 +23,7 @@ func TestUser(t *testing.T) {
 			"missing":   {"/etc/passwd": basePasswd, "/etc/group": baseGroup},
 			"group":     {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "bob:x:1700:\n"},
 			"there":     {"/etc/passwd": basePasswd + "bob:x:1600:33:Bob:/srv/bob:/bin/bash\n", "/etc/group": strings.Replace(baseGroup, "alice,root", "bob", 1), "/etc/shadow": "bob:$6$old:1::::::\n"},
+			"locked":    {"/etc/passwd": basePasswd + "bob:x:1600:33:Bob:/srv/bob:/bin/bash\n", "/etc/group": baseGroup, "/etc/shadow": "bob:!$6$old:1::::::\n"},
 			"otherwise": {"/etc/passwd": basePasswd + "bob:x:1601:1000::/home/bob:/bin/sh\n", "/etc/group": strings.Replace(baseGroup, "www:x:33:", "www:x:33:bob", 1), "/etc/shadow": "bob:!:1::::::\n"},
 		},
 		wants: map[string]string{
@@ -35,15 +36,22 @@ func TestUser(t *testing.T) {
 			"once":    `{ "bob", password = "$6$new", update_password = "on_create" }`,
 			"ages":    `{ "bob", min_days = 0, max_days = 90, warn_days = -1, expires = "2027-01-31" }`,
 			"never":   `{ "bob", max_days = -1, expires = "never" }`,
+			"hash":    `{ "bob", password = "$6$old" }`,
+			"lock":    `{ "bob", locked = true, inactive_days = 30 }`,
+			"open":    `{ "bob", locked = false, password = "$6$new" }`,
+			"unlock":  `{ "bob", locked = false }`,
 			"absent":  `{ "bob", ensure = "absent", manage_home = true }`,
 			"taken":   `{ "bob", uid = 1000 }`,
 		},
 		fails: map[string]string{
-			"missing/unknown": "there is no group nope in /etc/group", "group/unknown": "there is no group nope in /etc/group", "there/unknown": "there is no group nope in /etc/group", "otherwise/unknown": "there is no group nope in /etc/group",
-			"missing/taken": "the uid 1000 is that of the user alice", "group/taken": "the uid 1000 is that of the user alice", "there/taken": "the uid 1000 is that of the user alice", "otherwise/taken": "the uid 1000 is that of the user alice",
+			"missing/unlock": "the user has no password that could be unlocked", "group/unlock": "the user has no password that could be unlocked",
+			"otherwise/unlock": "the user has no password that could be unlocked",
+			"missing/unknown":  "there is no group nope in /etc/group", "group/unknown": "there is no group nope in /etc/group", "there/unknown": "there is no group nope in /etc/group", "locked/unknown": "there is no group nope in /etc/group", "otherwise/unknown": "there is no group nope in /etc/group",
+			"missing/taken": "the uid 1000 is that of the user alice", "group/taken": "the uid 1000 is that of the user alice", "there/taken": "the uid 1000 is that of the user alice", "locked/taken": "the uid 1000 is that of the user alice", "otherwise/taken": "the uid 1000 is that of the user alice",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},
+			"locked/hash": {}, "locked/full": {"updated the user"}, "locked/lock": {"updated the user"}, "there/lock": {"updated the user"}, "locked/open": {"updated the user"}, "there/unlock": {}, "locked/unlock": {"updated the user"},
 			"there/once": {}, "there/never": {}, "there/ages": {"updated the user"}, "there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user"},
 		},
 		after: map[string]map[string]*string{
@@ -57,7 +65,9 @@ func TestUser(t *testing.T) {
 			"missing/once":     {"/etc/shadow": new("bob:$6$new:::::::\n")},
 			"there/once":       {"/etc/shadow": new("bob:$6$old:1::::::\n")},
 			"there/ages":       {"/etc/shadow": new("bob:$6$old:1:0:90:::20849:\n")},
-			"there/none":       {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:\n")},
+			"locked/full":      {"/etc/shadow": new("bob:!$6$new:::::::\n")}, "locked/unlock": {"/etc/shadow": new("bob:$6$old:::::::\n")}, "locked/open": {"/etc/shadow": new("bob:$6$new:::::::\n")},
+			"there/lock": {"/etc/shadow": new("bob:!$6$old:::::30::\n")}, "locked/lock": {"/etc/shadow": new("bob:!$6$old:1::::30::\n")},
+			"there/none": {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:\n")},
 		},
 	}.run(t)
 	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: want the name of a user, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
@@ -99,7 +109,7 @@ func TestUserHome(t *testing.T) {
 		fails: func() map[string]string {
 			fails := map[string]string{
 				"both/moved": "/home/bob cannot be moved to /srv/deep/bob, which exists already",
-				"file/moved": "/srv/deep is not a directory", "new/plain": "cannot create directory",
+				"file/moved": "/srv/deep is not a directory",
 			}
 			for _, start := range []string{"home", "gone", "both", "target", "file", "new"} {
 				fails[start+"/zsh"], fails[start+"/broken"] = "there is no shell /bin/zsh", "there is no shell /bin/gone"
@@ -109,7 +119,7 @@ func TestUserHome(t *testing.T) {
 		}(),
 		phrases: map[string][]string{
 			"home/plain": {}, "gone/plain": {"made the home directory"}, "home/moved": {"updated the user"}, "gone/moved": {"updated the user"},
-			"target/moved": {"updated the user"}, "home/shell": {}, "new/moved": {"created the user"}, "gone/not": {"updated the user"},
+			"target/moved": {"updated the user"}, "home/shell": {}, "new/moved": {"created the user"}, "new/plain": {"created the user"}, "gone/not": {"updated the user"},
 		},
 		after: map[string]map[string]*string{
 			"gone/plain":   {"/home/bob/.profile": new("skel\n")},
@@ -132,6 +142,7 @@ func TestGroup(t *testing.T) {
 			"there":   {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1800:alice\n"},
 			"full":    {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1801:alice,root\n"},
 			"nothing": {"/etc/": ""},
+			"stale":   {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1800:alice,gone\n"},
 			"own":     {"/etc/passwd": basePasswd + "ops:x:1800:1800::/:/bin/sh\n", "/etc/group": baseGroup + "ops:x:1800:\n"},
 		},
 		wants: map[string]string{
@@ -145,7 +156,7 @@ func TestGroup(t *testing.T) {
 		},
 		fails: map[string]string{
 			"own/absent": "the user ops has the group ops as its own, which cannot be removed", "nothing/members": "there is no user root in /etc/passwd", "nothing/exact": "there is no user alice in /etc/passwd",
-			"missing/taken": "the gid 33 is that of the group www", "there/taken": "the gid 33 is that of the group www", "full/taken": "the gid 33 is that of the group www", "own/taken": "the gid 33 is that of the group www",
+			"missing/taken": "the gid 33 is that of the group www", "there/taken": "the gid 33 is that of the group www", "full/taken": "the gid 33 is that of the group www", "stale/taken": "the gid 33 is that of the group www", "own/taken": "the gid 33 is that of the group www",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the group"}, "there/plain": {}, "there/gid": {}, "full/gid": {"updated the group"}, "full/members": {},
@@ -154,6 +165,7 @@ func TestGroup(t *testing.T) {
 		after: map[string]map[string]*string{
 			"full/exact":      {"/etc/group": new(baseGroup + "ops:x:1801:alice\n")},
 			"full/empty":      {"/etc/group": new(baseGroup + "ops:x:1801:\n")},
+			"stale/exact":     {"/etc/group": new(baseGroup + "ops:x:1800:alice\n")},
 			"missing/members": {"/etc/group": new(baseGroup + "ops:x:1500:root,alice\n")},
 		},
 	}.run(t)
@@ -305,8 +317,8 @@ func TestUserHomeWithData(t *testing.T) {
 		wants: map[string]string{"absent": `{ "bob", ensure = "absent", manage_home = true }`},
 		phrases: map[string][]string{
 			"bare/absent":    {"removed the user with /srv/bob and all in it"},
-			"data/absent":    {"removed the user without the home: no run has created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
-			"changed/absent": {"removed the user without the home: no run has created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
+			"data/absent":    {"removed the user without the home: no run is known to have created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
+			"changed/absent": {"removed the user without the home: no run is known to have created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
 			"shared/absent":  {"removed the user without the home: the home of eve is /srv/bob/eve"},
 		},
 		after: map[string]map[string]*string{

@@ -81,6 +81,37 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(ok({ device = "nas:/export", type = "nfs" }, {}), true)
 			check(ok({ device = "//nas/share", type = "cifs" }, {}), true)
 			check(ok({ device = "overlay", type = "overlay" }, {}), true)`,
+		"options": `
+			local lacks = require "std.mount_options".lacks
+			local function of(wanted, now) return str.join(lacks(str.split(wanted, ","), str.split(now, ",")), ",") end
+			check(of("noatime,nosuid,size=1M,nofail,x-systemd.automount", "rw,nosuid,relatime"), "noatime")
+			check(of("exec,suid,rw", "rw,noexec,relatime"), "exec")
+			check(of("ro,dev", "rw,relatime"), "ro")
+			check(of("rw", "ro,relatime"), "rw")
+			check(of("defaults", "rw,noexec"), "")
+			local ran = {}
+			local function remount(kind, refuses)
+				ran = {}
+				local host = { run = function(c) ran[#ran + 1] = str.join(c, " "); if #ran == 1 and refuses then error("bad option", 0) end end }
+				return select(2, pcall(require "std.mount_options".remount, host, { device = "nas:/x", type = kind }, "/mnt", "ro"))
+			end
+			check(remount("nfs"), nil)
+			check(str.join(ran, "; "), "mount -o remount,ro -- nas:/x /mnt")
+			check(remount("nfs4", true), nil)
+			check(str.join(ran, "; "), "mount -o remount,ro -- nas:/x /mnt; umount -- /mnt; mount -t nfs4 -o ro -- nas:/x /mnt")
+			check(remount("ext4", true), "bad option")
+			local is_same = require "std.fstab".is_same
+			local trigger = { type = "autofs", device = "systemd-1", options = {} }
+			check(is_same({}, { type = "nfs", device = "nas:/x", options = { "x-systemd.automount" } }, trigger, "/mnt"), true)
+			check(is_same({}, { type = "nfs", device = "nas:/x", options = {} }, trigger, "/mnt"), false)`,
+		"masked units": `
+			local systemd = require "std.systemd"
+			local function refused(target)
+				local host = { stat = function() return { kind = "link", target = target } end }
+				return select(2, pcall(systemd.refuse_mask, host, "/etc/systemd/system/x.timer"))
+			end
+			check(refused "/dev/null", "x.timer is masked: /etc/systemd/system/x.timer is a link to /dev/null (service { \"x.timer\", mask = false } takes it away)")
+			check(refused "/opt/x.timer", nil)`,
 		"users of commands": `
 			local accounts = require "std.accounts"
 			local host = { root = "/", which = function() return "getent" end, pending_user = function() end,
@@ -92,6 +123,23 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(fails("0"), true) -- cron looks for a name
 			check(fails("0", true), false)
 			check(fails("99999", true), true)`,
+		"directory services": `
+			local nss, ran = require "std.nss", {}
+			local function with(root, pending) return { root = root, which = function() return "getent" end,
+				pending_user = function() return pending end, pending_group = function() return pending end,
+				query = function(c) return c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh\n" or c[2] .. c[3] == "groupstaff" and "staff:x:5000:\n" or "", 0 end,
+				run = function(c) ran[#ran + 1] = str.join(c, " ") end } end
+			local function refused(host, ...) return select(2, pcall(nss.refuse, host, ...)) end
+			check(refused(with "/", "passwd", "ada", "useradd"), "a directory service has a user ada, which is not in /etc/passwd, and useradd makes no second one (getent passwd ada)")
+			check(refused(with "/", "group", "staff", "groupadd"), "a directory service has a group staff, which is not in /etc/group, and groupadd makes no second one (getent group staff)")
+			check(refused(with "/", "passwd", "bob", "useradd"), nil)
+			check(refused(with "/image", "passwd", "ada", "useradd"), nil) -- a directory has no services
+			check(refused(with("/", { ensure = "absent" }), "passwd", "ada", "useradd"), nil) -- an earlier resource removes it
+			check(nss.has_user(with "/", "ada"), true)
+			check(nss.has_user(with "/", "staff"), false)
+			nss.add_member(with "/", "ada", "docker")
+			nss.remove_member(with "/image", "gone", "docker")
+			check(str.join(ran, "; "), "gpasswd --add ada docker; gpasswd --root /image --delete gone docker")`,
 	} {
 		_, _, mistakes := evaluate(t, `
 			local function check(got, want) if got ~= want then error(("want %s, got %s"):format(inspect(want), inspect(got)), 2) end end

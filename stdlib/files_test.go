@@ -2,6 +2,7 @@ package stdlib_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -73,7 +74,7 @@ func TestDirectory(t *testing.T) {
 		fails: map[string]string{
 			"nothing/gone": "no such file or directory", "right/gone": "no such file or directory", "more/gone": "no such file or directory",
 			"clash/gone": "no such file or directory", "file/gone": "found a file",
-			"right/absent": "no run has created /srv/www/css, ", "more/absent": "no run has created ", "clash/absent": "no run has created /srv/www/css, ",
+			"right/absent": "no run is known to have created /srv/www/css, ", "more/absent": "no run is known to have created ", "clash/absent": "no run is known to have created /srv/www/css, ",
 			"file/copy": "want a directory, found a file", "file/purge": "found a file", "file/modes": "found a file", "file/absent": "found a file",
 			"file/odd": "found a file", "clash/copy": "want a directory, found a file", "clash/purge": "found a file", "clash/modes": "found a file",
 			"nothing/odd": "l: want files and directories, found a link", "right/odd": "found a link", "more/odd": "found a link", "clash/odd": "found a link",
@@ -160,15 +161,33 @@ func TestGit(t *testing.T) {
 		after: map[string]map[string]*string{"cloned/main": {"/srv/app/f": new("two")}, "cloned/kept": {"/srv/app/f": new("one")}},
 	}.run(t)
 	some := map[string]string{"main": wants["main"], "force": wants["force"], "absent": wants["absent"]}
-	for _, change := range []func(dir string){
-		func(dir string) { require.NoError(t, os.WriteFile(dir+"/f", []byte("mine"), 0o644)) },
-		func(dir string) { run(dir, "commit", "-q", "--allow-empty", "-m", "mine") },
+	for kept, change := range map[string]func(dir string){
+		"uncommitted changes (f)":                       func(dir string) { require.NoError(t, os.WriteFile(dir+"/f", []byte("mine"), 0o644)) },
+		"local commits that the server does not have (": func(dir string) { run(dir, "commit", "-q", "--allow-empty", "-m", "mine") },
 	} {
 		suite{
 			name: "git", wants: some, machine: clone(change),
-			fails:  map[string]string{"changed/main": "the clone was changed; force = true throws the changes away", "changed/absent": "no run has created /srv/app/"},
+			fails:  map[string]string{"changed/main": "the clone was changed; force = true throws the changes away", "changed/absent": "/srv/app has " + kept},
 			starts: map[string]map[string]string{"changed": {}},
 			after:  map[string]map[string]*string{"changed/force": {"/srv/app/f": new("two")}},
+		}.run(t)
+	}
+	for kept, change := range map[string]func(dir string){
+		"untracked files (new and 1 more)": func(dir string) {
+			require.NoError(t, errors.Join(os.WriteFile(dir+"/new", nil, 0o644), os.WriteFile(dir+"/newer", nil, 0o644)))
+		},
+		"ignored files (f.o)": func(dir string) {
+			require.NoError(t, errors.Join(os.WriteFile(dir+"/.git/info/exclude", []byte("*.o\n"), 0o644), os.WriteFile(dir+"/f.o", nil, 0o644)))
+		},
+		"stashes (On main: mine)": func(dir string) {
+			require.NoError(t, os.WriteFile(dir+"/f", []byte("mine"), 0o644))
+			run(dir, "stash", "push", "-q", "-m", "mine")
+		},
+		"a repository that git cannot read": func(dir string) { require.NoError(t, os.Remove(dir+"/.git/HEAD")) },
+	} {
+		suite{
+			name: "git", machine: clone(change), wants: map[string]string{"absent": wants["absent"]}, starts: map[string]map[string]string{"changed": {}},
+			fails: map[string]string{"changed/absent": "/srv/app has " + kept + " (--with-data or with_data = true removes it too)"},
 		}.run(t)
 	}
 	suite{

@@ -52,6 +52,9 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		_, err := os.Stat(c.Argv[5])
 		return host.Result{}, err
 	}
+	if c.Argv[0] == "gpasswd" {
+		return host.Result{}, m.member(c)
+	}
 	if c.Argv[0] == "chage" {
 		return host.Result{}, m.age(c)
 	}
@@ -105,7 +108,11 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		users = append(users, []string{a.name, "x", or(a.flags["--uid"], "1500"), gid, a.flags["--comment"], or(a.flags["--home-dir"], "/home/"+a.name), or(a.flags["--shell"], "/bin/sh")})
 		m.password(a.name, "!")
 		if a.flags["--create-home"] != "" { // like older versions, it makes no directories above the home
-			if err := os.Mkdir(filepath.Join(m.root, users[len(users)-1][5]), 0o700); err != nil {
+			mode := os.FileMode(0o755)
+			if _, err := os.Stat(filepath.Join(m.root, "etc/login.defs")); err == nil {
+				mode = 0o750 // those of tests have UMASK 027
+			}
+			if err := os.Mkdir(filepath.Join(m.root, users[len(users)-1][5]), mode); err != nil {
 				return refuse(12, "cannot create directory: %v", err)
 			}
 		}
@@ -132,6 +139,16 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		if !m.join(groups, a) {
 			return refuse(6, "group does not exist")
 		}
+		if a.flags["--lock"] != "" || a.flags["--unlock"] != "" {
+			hash := strings.TrimLeft(find(m.read("shadow"), a.name)[1], "!")
+			if a.flags["--unlock"] != "" && hash == "" {
+				return refuse(3, "unlocking the user's password would result in a passwordless account")
+			}
+			if a.flags["--lock"] != "" {
+				hash = "!" + hash
+			}
+			m.password(a.name, hash)
+		}
 		if a.flags["--move-home"] != "" {
 			m.write("passwd", users) // before it moves
 			if err := os.Rename(filepath.Join(m.root, home), filepath.Join(m.root, user[5])); err != nil {
@@ -156,7 +173,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 
 // age simulates chage, which has --root and not --prefix.
 func (m accounts) age(c host.Cmd) error {
-	fields, list := map[string]int{"--mindays": 3, "--maxdays": 4, "--warndays": 5, "--expiredate": 7}, m.read("shadow")
+	fields, list := map[string]int{"--mindays": 3, "--maxdays": 4, "--warndays": 5, "--inactive": 6, "--expiredate": 7}, m.read("shadow")
 	user := find(list, c.Argv[len(c.Argv)-1])
 	if user == nil || c.Argv[1] != "--root" || c.Argv[2] != m.root {
 		return fmt.Errorf("%s: want --root %s and a user", c, m.root)
@@ -169,6 +186,18 @@ func (m accounts) age(c host.Cmd) error {
 		user[fields[c.Argv[i]]] = strings.TrimPrefix(value, "-1")
 	}
 	m.write("shadow", list)
+	return nil
+}
+
+// member simulates gpasswd, which takes out users who are nowhere.
+func (m accounts) member(c host.Cmd) error {
+	groups := m.read("group")
+	if len(c.Argv) != 6 || c.Argv[1] != "--root" || c.Argv[2] != m.root || c.Argv[3] != "--delete" || find(groups, c.Argv[5]) == nil {
+		return fmt.Errorf("%s: want --root %s --delete, a user and a group", c, m.root)
+	}
+	g := find(groups, c.Argv[5])
+	g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == c.Argv[4] }), ",")
+	m.write("group", groups)
 	return nil
 }
 

@@ -157,29 +157,30 @@ func TestCron(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.cron" { "a.b", ensure = "absent" }`), `cron#a.b: name: want letters, digits, hyphens and underscores, got "a.b"`)
 	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", schedule = "daily" }`), `cron#b: schedule: want five fields such as 30 3 * * *, or a word such as @daily, got "daily"`)
 	for args, want := range map[string]string{
-		`schedule = "99 3 * * *"`:                                       `schedule: minute must be 0 to 59, got "99"`,
-		`schedule = "0 3 1-32 * *"`:                                     `schedule: day of the month must be 1 to 31, got "1-32"`,
-		`schedule = "*/0 * * * *"`:                                      `schedule: minute must have a step of at least 1, after * or a range, got "*/0"`,
-		`schedule = "5/10 * * * *"`:                                     `schedule: minute must have a step of at least 1, after * or a range, got "5/10"`,
-		`schedule = "1-9/ * * * *"`:                                     `schedule: minute must have a step of at least 1`,
-		`schedule = "1, * * * *"`:                                       `schedule: minute must be 0 to 59, got ""`,
-		`schedule = "-1 * * * *"`:                                       `schedule: minute must be 0 to 59, got "-1"`,
-		`schedule = "1 5-1 * * *"`:                                      `schedule: hour has a range that ends before it begins, got "5-1"`,
-		`schedule = "1 2 0 * *"`:                                        `schedule: day of the month must be 1 to 31, got "0"`,
-		`schedule = "1 2 * 0 *"`:                                        `schedule: month must be 1 to 12, got "0"`,
-		`schedule = "1 2 3 foo *"`:                                      `schedule: month must be 1 to 12, got "foo"`,
-		`schedule = "1 2 3 january *"`:                                  `schedule: month must be 1 to 12, got "january"`,
-		`schedule = "1 2 * * 8"`:                                        `schedule: day of the week must be 0 to 7, got "8"`,
-		`schedule = "1 2 mon * *"`:                                      `schedule: day of the month must be 1 to 31, got "mon"`,
-		`schedule = "0 # * * *"`:                                        `schedule: hour must be 0 to 23, got "#"`,
-		`schedule = "@daily", user = "a b"`:                             `user: want the name of a user, got "a b"`,
-		`schedule = "@daily", user = "root\0"`:                          `user: want one line, got "root\x00"`,
-		`schedule = "@daily", user = "A=b"`:                             `user: want the name of a user, got "A=b"`,
-		`schedule = "@daily", environment = { A = "1\0" }`:              `environment: want one line for A, got`,
-		`schedule = "@daily", environment = { A = "1\n@daily root x" }`: `environment: want one line for A, got`,
-		`schedule = "@daily", environment = { ["A B"] = "1" }`:          `environment: want names of letters, digits and underscores, got "A B"`,
-		`schedule = "@daily", environment = { A = "1 " }`:               `environment: want a value of A that does not end with a space`,
-		`schedule = "@daily", environment = { A = [[ "'"]] }`:           `environment: want a value of A that cron can read`,
+		`schedule = "99 3 * * *"`:                                        `schedule: minute must be 0 to 59, got "99"`,
+		`schedule = "0 3 1-32 * *"`:                                      `schedule: day of the month must be 1 to 31, got "1-32"`,
+		`schedule = "*/0 * * * *"`:                                       `schedule: minute must have a step of at least 1, after * or a range, got "*/0"`,
+		`schedule = "5/10 * * * *"`:                                      `schedule: minute must have a step of at least 1, after * or a range, got "5/10"`,
+		`schedule = "1-9/ * * * *"`:                                      `schedule: minute must have a step of at least 1`,
+		`schedule = "1, * * * *"`:                                        `schedule: minute must be 0 to 59, got ""`,
+		`schedule = "-1 * * * *"`:                                        `schedule: minute must be 0 to 59, got "-1"`,
+		`schedule = "1 5-1 * * *"`:                                       `schedule: hour has a range that ends before it begins, got "5-1"`,
+		`schedule = "1 2 0 * *"`:                                         `schedule: day of the month must be 1 to 31, got "0"`,
+		`schedule = "1 2 * 0 *"`:                                         `schedule: month must be 1 to 12, got "0"`,
+		`schedule = "1 2 3 foo *"`:                                       `schedule: month must be 1 to 12, got "foo"`,
+		`schedule = "1 2 3 january *"`:                                   `schedule: month must be 1 to 12, got "january"`,
+		`schedule = "1 2 * * 8"`:                                         `schedule: day of the week must be 0 to 7, got "8"`,
+		`schedule = "1 2 mon * *"`:                                       `schedule: day of the month must be 1 to 31, got "mon"`,
+		`schedule = "0 # * * *"`:                                         `schedule: hour must be 0 to 23, got "#"`,
+		`schedule = "@daily", user = "a b"`:                              `user: want the name of a user, got "a b"`,
+		`schedule = "@daily", user = "root\0"`:                           `user: want one line, got "root\x00"`,
+		`schedule = "@daily", user = "A=b"`:                              `user: want the name of a user, got "A=b"`,
+		`schedule = "@daily", environment = { A = "1\0" }`:               `environment: want one line for A, got`,
+		`schedule = "@daily", environment = { A = "1\n@daily root x" }`:  `environment: want one line for A, got`,
+		`schedule = "@daily", environment = { ["A B"] = "1" }`:           `environment: want names of letters, digits and underscores, got "A B"`,
+		`schedule = "@daily", environment = { PATH = "$PATH:/opt/bin" }`: `environment: want the whole value of PATH, because cron puts nothing in the place of $PATH`,
+		`schedule = "@daily", environment = { A = "1 " }`:                `environment: want a value of A that does not end with a space`,
+		`schedule = "@daily", environment = { A = [[ "'"]] }`:            `environment: want a value of A that cron can read`,
 	} {
 		require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", `+args+` }`), "cron#b: "+want)
 	}
@@ -268,6 +269,33 @@ func TestAptRepo(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a", suites = "s", key = "https://a/key.asc" }`), `apt_repo#x: key: want the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/x.asc")`)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a b", suites = "s" }`), `apt_repo#x: uris: want words without blanks`)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a" }`), `apt_repo#x: suites: is required unless ensure is absent`)
+}
+
+// The same repository in two files with different keys has apt read none at all.
+func TestAptRepoTwice(t *testing.T) {
+	const dir = "/etc/apt/sources.list.d/"
+	const refused = "has the repository http://apt.example.org/ stable too, with another value of Signed-By"
+	suite{
+		name: "apt_repo",
+		starts: map[string]map[string]string{
+			"list":      {dir + "old.list": "deb [arch=amd64 signed-by=/usr/share/keyrings/old.gpg] http://apt.example.org/ stable main\n"},
+			"sources":   {dir + "old.sources": "# old\nTypes: deb\nURIs:\n http://x.org\n http://apt.example.org/\nSuites: testing stable\nsigned-by: /usr/share/keyrings/old.gpg\n"},
+			"off":       {dir + "old.sources": "Enabled: no\nURIs: http://apt.example.org\nSuites: stable\nSigned-By: /o.gpg\n\nURIs: http://x.org\nSuites: stable\n"},
+			"unsigned":  {dir + "y.list": "deb http://apt.example.org/ stable main\n"},
+			"main list": {"/etc/apt/sources.list": "#deb [trusted=yes] http://apt.example.org stable extra\ndeb http://apt.example.org stable extra\n"},
+			"same key":  {dir + "y.list": "deb [signed-by=/k.gpg] http://apt.example.org/ stable main\n"},
+		},
+		wants: map[string]string{
+			"keyed":   `{ "x", uris = "http://apt.example.org", suites = "stable", components = "main", signed_by = "/k.gpg" }`,
+			"trusted": `{ "x", uris = "http://apt.example.org", suites = { "stable" }, components = "main", trusted = true }`,
+			"absent":  `{ "x", ensure = "absent" }`,
+			"another": `{ "x", uris = "http://apt.example.org", suites = "sid", components = "main", signed_by = "/k.gpg" }`,
+		},
+		fails: map[string]string{
+			"list/keyed": dir + "old.list " + refused, "sources/keyed": dir + "old.sources " + refused, "unsigned/keyed": dir + "y.list " + refused,
+			"list/trusted": "another value of", "sources/trusted": "another value of", "unsigned/trusted": "another value of Trusted", "same key/trusted": "another value of",
+		},
+	}.run(t)
 }
 
 func TestHost(t *testing.T) {

@@ -68,7 +68,7 @@ func TestDeadlinesOfAChange(t *testing.T) {
 	for _, s := range levels["change"] {
 		all += s.limit
 	}
-	require.Less(t, all, time.Hour)
+	require.Less(t, all, 85*time.Minute)
 }
 
 // Four rounds have both numbers of threads, each with and without privileges.

@@ -118,6 +118,7 @@ func TestExamplePlans(t *testing.T) {
 // TestRoles: each role has a catalog on its families of systems, and lint has no warnings.
 // test/integration/roles_test.go converges the roles in labs.
 func TestRoles(t *testing.T) {
+	long(t)
 	isolate(t)
 	scripts, err := filepath.Glob(filepath.Join(examples, "roles", "*", "site.lua"))
 	require.NoError(t, err)

@@ -52,6 +52,7 @@ var hostileScripts = []string{
 
 // FuzzScript evaluates scripts as ccm plan does, with all libraries and types.
 func FuzzScript(f *testing.F) {
+	long(f)
 	for _, text := range hostileScripts {
 		f.Add(text)
 	}
@@ -88,6 +89,7 @@ var hostileManifests = []string{
 
 // FuzzManifest loads manifests as ccm plan does, in both dialects.
 func FuzzManifest(f *testing.F) {
+	long(f)
 	for _, text := range hostileManifests {
 		f.Add(text, false)
 		f.Add(text, true)
@@ -112,6 +114,7 @@ func FuzzManifest(f *testing.F) {
 // FuzzDecode decodes values into the properties of every type that ships with ccm: a decoded value can be written,
 // and is read back equal.
 func FuzzDecode(f *testing.F) {
+	long(f)
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	require.NoError(f, err)
 	site.AddShipped(reg)
@@ -170,6 +173,7 @@ func FuzzDecode(f *testing.F) {
 // FuzzRequest answers requests as ccm ensure api pipe does: a single text, or a stream of lines. They are performed
 // on a confined machine.
 func FuzzRequest(f *testing.F) {
+	long(f)
 	ask := func(typ, properties string) string {
 		return fmt.Sprintf(`{"protocol":%q,"type":%q,"properties":%s}`, manifest.RequestProtocol, typ, properties)
 	}

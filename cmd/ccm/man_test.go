@@ -10,6 +10,7 @@ import (
 
 // Examples keep their lines in the manual page of a command, and flags look as in the help.
 func TestManualPageExamples(t *testing.T) {
+	long(t)
 	dir := filepath.Join(t.TempDir(), "man")
 	_, stderr, status := ccm(t, nil, "doc", "--man", dir)
 	require.Zero(t, status, stderr)

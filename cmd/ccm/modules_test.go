@@ -154,6 +154,7 @@ func BenchmarkLockedModules(b *testing.B) {
 
 // Processes that get the same modules into one cache at once all find them complete and equal.
 func TestModulesGotAtOnce(t *testing.T) {
+	long(t)
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git")

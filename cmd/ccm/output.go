@@ -40,7 +40,7 @@ type runReport struct {
 // newReport returns the report that the flags ask for. On a terminal a status line shows the
 // present work.
 func newReport(e *cli.Env, f *runFlags) *runReport {
-	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.Stderr, file: &f.reportFile, rights: func() {}}
+	r := &runReport{id: e.NewRunID(f.StateDir), stderr: e.Stderr, file: &f.reportFile, rights: func() {}}
 	stdout := e.Stdout
 	var line *report.StatusLine
 	if terminal.IsTerminal(e.Stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {

@@ -19,6 +19,7 @@ import (
 // run. After unknown are the first of the resources that make it unknown, or all of them if there are commas, and the
 // forecast.
 func TestFreshMachine(t *testing.T) {
+	long(t)
 	for name, resources := range map[string][]string{
 		"source with an edge": {
 			"file D/a content=x pending changed",

@@ -74,6 +74,7 @@ func TestProcessesOfPackages(t *testing.T) {
 
 // Guards of commands are checked without a process.
 func TestProcessesOfGuardedExecs(t *testing.T) {
+	long(t)
 	dir := stableTree(t, 1000)
 	site := fmt.Sprintf(`for i = 0, 999 do exec("make " .. i, { command = "true", creates = %q .. i }) end`, filepath.Join(dir, "f"))
 	x := newTools(t, map[string]string{"true": ""})

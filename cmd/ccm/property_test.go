@@ -134,6 +134,7 @@ func contents(t *testing.T, dir string) map[string]string {
 // TestEveryEffectOfARunFails lets effect number n of a run over many files fail, for every n: each file is the old or
 // the new one, and the next run leaves no temporary file.
 func TestEveryEffectOfARunFails(t *testing.T) {
+	long(t)
 	tries := tally.Of(t, "one step of a run fails, others go on", "old or new, and said; the next run converges and leaves no temporary file")
 	isolate(t)
 	owner, group := hosttest.Me()

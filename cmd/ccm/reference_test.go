@@ -25,6 +25,7 @@ const referenceDir = "../../docs/reference"
 
 // TestReferencePages: the pages of the reference match the declarations, and the plans of the examples.
 func TestReferencePages(t *testing.T) {
+	long(t)
 	isolate(t)
 	reg, err := site.Documented()
 	require.NoError(t, err)

@@ -22,6 +22,9 @@ func newRestoreCommand(e *cli.Env) *cobra.Command {
 mode, owner, the target of a link, or that nothing was there. Given PATHs, it is
 only these and what is below them.
 
+If something other than ccm changed one of these paths since ccm did, nothing is
+restored. --force overwrites it.
+
 What is there now is kept first. A restore is a run of its own, so it can be
 undone like any other.`,
 		Args:              cli.WantArguments(1, cli.AnyNumber),
@@ -46,10 +49,11 @@ undone like any other.`,
 			default:
 				return diag.Errorf(diag.Pos{}, "run %s has changed no file, so there is nothing to restore", rec.ID).WithHint("ccm history says which runs have")
 			}
-			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "restore", Run: rec, Paths: paths})
+			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "restore", Run: rec, Paths: paths, Force: f.force})
 		},
 	}
 	f.addRestore(cmd)
+	f.addForce(cmd)
 	past.StateDir = f.StateDir
 	return cmd
 }
@@ -66,6 +70,11 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
 	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 	f.addReport(cmd)
+}
+
+// addForce adds the flag of undo and restore.
+func (f *runFlags) addForce(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.force, "force", false, "also restore what something other than ccm changed since")
 }
 
 // restoreFiles restores earlier contents of files as the flags ask, and reports the restored files.

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // long skips a test that takes seconds in make test. Scripts say [short] skip.
-func long(t *testing.T) {
+func long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("make test-all runs it")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -16,13 +17,21 @@ const modulesVariable = "CCM_PATH"
 // Without it the directory is /tmp.
 const temporaryVariable = "TMPDIR"
 
-// limitPaths removes untrusted directories from PATH, CCM_PATH and TMPDIR, and warns once. Root
+// limitPaths removes untrusted directories from PATH, CCM_PATH and TMPDIR, and from TMPDIR one that does not exist. It
+// warns once. Root
 // runs commands found in PATH and works on files below TMPDIR. Started commands do so too;
 // therefore the variables are changed for the whole process.
 func limitPaths(e *cli.Env, cmd *cobra.Command) {
 	e.Modules = e.Files.SearchPath(modulesVariable)
-	if dir := os.Getenv(temporaryVariable); dir != "" && len(e.Files.TrustedDirectories(temporaryVariable, []string{dir})) == 0 {
-		_ = os.Unsetenv(temporaryVariable)
+	if dir := os.Getenv(temporaryVariable); dir != "" {
+		fi, err := os.Stat(dir)
+		isDir := err == nil && fi.IsDir()
+		if !isDir {
+			e.Messages.Warn(fmt.Sprintf("left out of %s: %s is not a directory that exists (temporary files go to /tmp)", temporaryVariable, dir))
+		}
+		if !isDir || len(e.Files.TrustedDirectories(temporaryVariable, []string{dir})) == 0 {
+			_ = os.Unsetenv(temporaryVariable)
+		}
 	}
 	if e.Files.Trust() == nil || cmd.Flags().Lookup("root") == nil {
 		return // this command runs no other commands

@@ -17,6 +17,7 @@ import (
 // TestSecretsAreDecryptedLazily: of 100 encrypted values only the needed ones are decrypted, each once, with one read
 // of the identity; none for a target that needs none.
 func TestSecretsAreDecryptedLazily(t *testing.T) {
+	long(t)
 	dir := t.TempDir()
 	identity, public, err := encryption.NewIdentity("today")
 	require.NoError(t, err)

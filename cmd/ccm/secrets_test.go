@@ -121,6 +121,7 @@ file { arg[1] .. "/template", content = "nothing\n", owner = "-1", group = "-1",
 
 // Errors of scripts, the prompt, tests, single resources and programs do not contain secrets either.
 func TestSecretsInOtherPlaces(t *testing.T) {
+	long(t)
 	w := newSecretWorld(t)
 	head := fmt.Sprintf("local s, q = secret.file %q, secret.file %q\n", w.dir+"/secrets/plain", w.dir+"/secrets/quotes")
 	for _, script := range []string{

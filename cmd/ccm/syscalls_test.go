@@ -79,6 +79,7 @@ func TestSyscallsOfStableFile(t *testing.T) {
 // Creating a file costs about 26 system calls: the place is looked at for what would prevent it, and the file is
 // checked, opened, written, checked, linked and closed, and checked again like a stable file. Several files are synced together.
 func TestSyscallsOfCreation(t *testing.T) {
+	long(t)
 	const few, many = 200, 700
 	calls := make(map[int]trace)
 	for _, n := range []int{few, many} {
@@ -101,6 +102,7 @@ func TestSyscallsOfCreation(t *testing.T) {
 // The prefetcher does not read a machine repeatedly: if every hundredth file has drifted, at most twice as many files
 // are opened and bytes read as without drift, apart from the changes themselves.
 func TestSyscallsOfDrift(t *testing.T) {
+	long(t)
 	const n, every = 1000, 100
 	dir, state := stableTree(t, n), t.TempDir()
 	name := siteFile(t, "lua", sites["lua"](dir, n))
@@ -124,6 +126,7 @@ func TestSyscallsOfDrift(t *testing.T) {
 // A file that equals its source is read once, and so is the source. If the sizes differ neither is read for the
 // comparison or the reason. A source is read for the reason only if something was done to it.
 func TestSyscallsOfSource(t *testing.T) {
+	long(t)
 	const size = 4 << 20
 	dir, state := t.TempDir(), t.TempDir()
 	source, target := filepath.Join(dir, "source"), filepath.Join(dir, "target")

@@ -23,6 +23,9 @@ func newUndoCommand(e *cli.Env) *cobra.Command {
 does, and refresh what subscribes to them. Packages, services and what commands
 did are left as they are.
 
+If something other than ccm changed one of the files since, nothing is restored.
+--force overwrites it; what it overwrites is kept as a backup.
+
 An undo is a run of its own: undoing it brings back what it undid. The next run
 of the script makes the same changes again, unless the script is changed first.`,
 		Args: cli.WantArguments(0, 0),
@@ -56,10 +59,11 @@ of the script makes the same changes again, unless the script is changed first.`
 					terminal.Fprintf(e.Stdout, "%s: undo brings back files only\n", unchangedText(stays))
 				}
 			}
-			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true})
+			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true, Force: f.force})
 		},
 	}
 	f.addRestore(cmd)
+	f.addForce(cmd)
 	return cmd
 }
 

@@ -47,6 +47,7 @@ end`
 // TestUndoProperty: fifty paths change in three runs, and each earlier state can be restored: bytes, modes, owners,
 // links, missing files.
 func TestUndoProperty(t *testing.T) {
+	long(t)
 	t.Parallel()
 	tries := tally.Of(t, "50 files, links and directories changed in three runs of the binary; restored to each",
 		"bytes, mode, owner (as root), targets of links, absence as before the run")

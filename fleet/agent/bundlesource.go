@@ -72,7 +72,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 		return false, p.store.confirm(r.revision, r.lastModified)
 	}
 	if p.config.SHA256 != "" && p.config.SHA256 != digest {
-		return false, fmt.Errorf("want the SHA-256 %s, got %s", p.config.SHA256, digest)
+		return false, &DigestError{Want: p.config.SHA256, Have: digest}
 	}
 	if list != nil {
 		signature, err := r.signature(ctx)
@@ -138,4 +138,14 @@ func isScript(name string) bool {
 func readSignature(r io.Reader) ([]byte, error) {
 	text, err := safepath.ReadUpTo(r, signers.MaxSignature)
 	return bytes.TrimSpace(text), err
+}
+
+// A DigestError says that what came is not the bundle that was asked for.
+type DigestError struct {
+	Want, Have string // SHA-256, in hexadecimal digits
+}
+
+// Error names both digests.
+func (e *DigestError) Error() string {
+	return fmt.Sprintf("want the SHA-256 %s, got %s", e.Want, e.Have)
 }

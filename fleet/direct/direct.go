@@ -12,12 +12,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
@@ -334,13 +336,25 @@ func IsConflict(err error) bool {
 	return ok && (e.ErrCode == wrongLastSequence || e.ErrCode == 10164)
 }
 
-// Publish stores a message and waits for the server's confirmation, for Patience at most. Options
-// are headers of the message: see [Expect] and [ID].
+// elections are the pauses before a message is sent again to a stream that had no leader.
+var elections = retry.Backoff{Min: 200 * time.Millisecond, Max: 2 * time.Second}
+
+// Publish stores a message and waits for the server's confirmation, for Patience at most. While the
+// servers choose a leader for the stream, which they do for a moment after it was made and after one
+// of them was lost, it sends the message again: nobody has taken it. Options are headers of the
+// message: see [Expect] and [ID].
 func Publish(ctx context.Context, nc *nats.Conn, to string, data []byte, options ...Option) (Ack, error) {
-	return PublishWithin(ctx, nc, Patience, to, data, options...)
+	within, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	for failures := 1; ; failures++ {
+		ack, err := PublishWithin(ctx, nc, Patience, to, data, options...)
+		if !errors.Is(err, ErrNoStream) || !retry.Sleep(within, elections.Delay(failures, rand.Float64)) {
+			return ack, err
+		}
+	}
 }
 
-// PublishWithin is like Publish with another time limit.
+// PublishWithin sends a message once, with another time limit than Publish.
 func PublishWithin(ctx context.Context, nc *nats.Conn, patience time.Duration, to string, data []byte, options ...Option) (Ack, error) {
 	m := &nats.Msg{Subject: to, Data: data, Header: nats.Header{}}
 	for _, o := range options {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
-	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
@@ -247,22 +245,15 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
-	defer cancel()
-	reply, err := conn.RequestWithContext(ctx, subject.Request(r.Key), text)
-	// A stream has no leader for a moment after it was made, and after a server was lost.
-	pauses := retry.Backoff{Min: 200 * time.Millisecond, Max: 2 * time.Second}
-	for failures := 1; errors.Is(err, nats.ErrNoResponders) && retry.Sleep(ctx, pauses.Delay(failures, rand.Float64)); failures++ {
-		reply, err = conn.RequestWithContext(ctx, subject.Request(r.Key), text)
-	}
+	_, err = direct.Publish(ctx, conn, subject.Request(r.Key), text)
+	refusal, refused := errors.AsType[*direct.StoreError](err)
 	switch {
-	case errors.Is(err, nats.ErrNoResponders):
+	case refused && strings.Contains(refusal.Description, "maximum messages per subject exceeded"):
+		return nil
+	case errors.Is(err, direct.ErrNoStream):
 		return errors.New("the servers take no requests now: they have no stream for them, or it has no leader (ccm fleet check says which)")
 	case err != nil:
 		return fmt.Errorf("the request: %w", err)
-	}
-	if answer := string(reply.Data); strings.Contains(answer, `"error"`) && !strings.Contains(answer, "maximum messages per subject exceeded") {
-		return fmt.Errorf("the servers do not take the request: %s", strings.TrimSpace(answer))
 	}
 	return nil
 }

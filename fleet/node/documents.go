@@ -134,26 +134,26 @@ func (d *documents) endProblems(key controlKey) { d.recordRefusal(key, nil, nil)
 // recordRefusal records that a document was refused; with a nil err, that it was accepted. The document
 // accepted before stays in force.
 func (d *documents) recordRefusal(key controlKey, text []byte, err error) {
-	p := record.Problem{Message: key.name + ": "}
+	var p record.Problem
 	if err != nil {
-		p.Message += err.Error()
+		p.Message = err.Error()
 		p.Release, p.Bundle = releaseOf(key, text)
 	}
 	reason := signed.ReasonOf(err)
 	switch {
 	case err == nil:
 		for _, code := range []record.ProblemCode{record.RollbackRefused, record.SignatureRefused, record.BundleError} {
-			d.member.problems.clear(code, key.name+": ")
+			d.member.problems.clear(code, key.name)
 		}
 	case reason == signed.RollbackRefused:
 		p.Code = record.RollbackRefused
-		d.member.problems.note(p)
+		d.member.problems.setAbout(key.name, p)
 	case reason != "":
 		p.Code = record.SignatureRefused
-		d.member.problems.note(p)
+		d.member.problems.setAbout(key.name, p)
 	case errors.Is(err, errNotKept):
 		p.Code = record.BundleError
-		d.member.problems.note(p)
+		d.member.problems.setAbout(key.name, p)
 		time.AfterFunc(jitter(d.member.options.Timing.Retry), func() { poke(d.wake) })
 	default:
 		d.member.log.Debug("fleet: " + key.name + ": " + err.Error())

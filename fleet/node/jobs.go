@@ -126,7 +126,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 		return nil, err
 	}
 	// A valid signature ends the problem of earlier refusals; these are in the events.
-	q.member.problems.clear(record.SignatureRefused, jobRefused)
+	q.member.problems.clear(record.SignatureRefused, aboutJob)
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:8])
 	q.member.memory.mu.Lock()
@@ -165,9 +165,6 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 	return j, checked
 }
 
-// jobRefused begins the message of a problem with a job.
-const jobRefused = "job: "
-
 // refuse reports that a job is not carried out.
 func (q *jobs) refuse(text []byte, err error) {
 	reason := signed.ReasonOf(err)
@@ -195,7 +192,7 @@ func (q *jobs) refuse(text []byte, err error) {
 		}
 		return
 	default:
-		q.member.problems.set(record.SignatureRefused, jobRefused+err.Error())
+		q.member.problems.setAbout(aboutJob, record.Problem{Code: record.SignatureRefused, Message: err.Error()})
 	}
 	q.tell(record.JobResult{Job: j.ID, State: state, Reason: string(reason), Message: err.Error()})
 }

@@ -142,7 +142,7 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 	_, _ = rand.Read(boot) // never fails
 	m := &member{options: o, identity: own, boot: hex.EncodeToString(boot), machine: machine, memory: memory, log: o.Log, acknowledgement: o.Timing.Acknowledgements()}
 	n := &Node{member: m}
-	m.problems = &problems{clock: o.Clock, log: o.Log, byCode: make(map[record.ProblemCode]record.Problem), onChange: func() {
+	m.problems = &problems{clock: o.Clock, log: o.Log, byCode: make(map[record.ProblemCode]problem), onChange: func() {
 		machine.FleetChanged()
 		n.report.stateChanged()
 	}}

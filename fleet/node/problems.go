@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,32 +19,47 @@ type problems struct {
 	onChange func() // called without a lock
 
 	mu     sync.Mutex
-	byCode map[record.ProblemCode]record.Problem
+	byCode map[record.ProblemCode]problem
 }
+
+// A problem is one of a node, with what it is about: a document by its name, or aboutJob; "" for another thing.
+type problem struct {
+	record.Problem
+	about string
+}
+
+// aboutJob marks problems with jobs, and begins their messages.
+const aboutJob = "job"
 
 // set records a problem; an empty message ends it.
 func (p *problems) set(code record.ProblemCode, message string) {
-	p.note(record.Problem{Code: code, Message: message})
+	p.note(problem{Problem: record.Problem{Code: code, Message: message}})
 }
 
 // setOf is set for a problem with a release.
 func (p *problems) setOf(r *signed.Release, code record.ProblemCode, message string) {
-	p.note(record.Problem{Code: code, Message: message, Release: r.Version, Bundle: r.Bundle})
+	p.note(problem{Problem: record.Problem{Code: code, Message: message, Release: r.Version, Bundle: r.Bundle}})
 }
 
-// clear ends the problem of a code if its message begins with a prefix.
-func (p *problems) clear(code record.ProblemCode, prefix string) {
+// setAbout is set for a problem with a thing; the message begins with its name.
+func (p *problems) setAbout(about string, x record.Problem) {
+	x.Message = about + ": " + x.Message
+	p.note(problem{x, about})
+}
+
+// clear ends the problem of a code if it is about a thing.
+func (p *problems) clear(code record.ProblemCode, about string) {
 	p.mu.Lock()
-	message := p.byCode[code].Message
+	same := p.byCode[code].about == about
 	p.mu.Unlock()
-	if strings.HasPrefix(message, prefix) {
+	if same {
 		p.set(code, "")
 	}
 }
 
 // note records a problem. A problem without a release does not replace one with a release: for a
 // refused job there is another report.
-func (p *problems) note(x record.Problem) {
+func (p *problems) note(x problem) {
 	x.Since = p.clock().UTC().Truncate(time.Second)
 	if !p.replace(x) {
 		return
@@ -57,7 +71,7 @@ func (p *problems) note(x record.Problem) {
 }
 
 // replace replaces the problem of a code, and reports whether that changed anything.
-func (p *problems) replace(x record.Problem) bool {
+func (p *problems) replace(x problem) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, had := p.byCode[x.Code]
@@ -80,7 +94,7 @@ func (p *problems) list() []record.Problem {
 	defer p.mu.Unlock()
 	var all []record.Problem
 	for _, x := range p.byCode {
-		all = append(all, x)
+		all = append(all, x.Problem)
 	}
 	slices.SortFunc(all, func(a, b record.Problem) int { return cmp.Compare(a.Code, b.Code) })
 	return all

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
 )
@@ -160,7 +160,7 @@ func (c *releases) install(ctx context.Context, r *signed.Release) error {
 	}
 	defer o.Close()
 	_, err = c.bundles.Install(ctx, o, r.Digest())
-	if err != nil && strings.Contains(err.Error(), "want the SHA-256") {
+	if _, other := errors.AsType[*agent.DigestError](err); other {
 		return fmt.Errorf("%w: %w", errDigest, err)
 	}
 	return err

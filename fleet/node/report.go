@@ -17,6 +17,7 @@ import (
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/facts"
 )
 
 // A report sends the node's state and facts, each when it has changed.
@@ -28,9 +29,9 @@ type report struct {
 	factsWake chan struct{}
 	// stateDue and factsDue say that there may be something to send.
 	stateDue, factsDue, forgetFacts atomic.Bool
-	// For the sending goroutine: the digest of the sent facts, the sequences of what was stored, and the
-	// last time when the servers were asked whether they still have that.
-	factsSent                    string
+	// For the sending goroutine: the facts sent last, the sequences of what was stored, and the last time
+	// when the servers were asked whether they still have that.
+	factsSent                    sentFacts
 	factsSequence, stateSequence uint64
 	askedAt                      time.Time
 
@@ -134,7 +135,7 @@ func (r *report) stateChanged() {
 // send sends what is due. Only one goroutine calls it.
 func (r *report) send(ctx context.Context) error {
 	if r.forgetFacts.Swap(false) {
-		r.factsSent = ""
+		r.factsSent = sentFacts{}
 	}
 	if now := time.Now(); now.Sub(r.askedAt) > r.member.options.Timing.Control {
 		r.askedAt = now
@@ -227,12 +228,12 @@ func (r *report) gatherFacts(ctx context.Context, always bool) error {
 	if err != nil {
 		return err
 	}
-	var facts map[string]any
-	if err := json.Unmarshal(text, &facts); err != nil {
+	var tree map[string]any
+	if err := json.Unmarshal(text, &tree); err != nil {
 		return fmt.Errorf("what ccm facts says cannot be read: %w", err)
 	}
 	r.mu.Lock()
-	r.facts = facts
+	r.facts = tree
 	r.mu.Unlock()
 	r.stateChanged()
 	r.decide() // a condition may hold now
@@ -244,19 +245,38 @@ func (r *report) gatherFacts(ctx context.Context, always bool) error {
 	return nil
 }
 
+// volatileFacts is the least time between two sendings of facts of which only volatile ones changed.
+const volatileFacts = time.Hour
+
+// sentFacts describes the facts that were sent last.
+type sentFacts struct {
+	digest, stable string // of all facts, and of all but the volatile ones
+	at             time.Time
+}
+
+func sentNow(tree map[string]any, now time.Time) sentFacts {
+	return sentFacts{digest: digestOf(tree), stable: digestOf(facts.WithoutVolatile(tree)), at: now}
+}
+
+// covers reports whether other need not be sent after s. Facts such as the load differ in each look: they alone are
+// no reason to send all facts after each run.
+func (s sentFacts) covers(other sentFacts) bool {
+	return s.digest == other.digest || s.stable == other.stable && other.at.Sub(s.at) < volatileFacts
+}
+
 // sendFacts sends the facts if they have changed.
 func (r *report) sendFacts(ctx context.Context) error {
 	r.mu.Lock()
-	facts := r.facts
+	tree := r.facts
 	r.mu.Unlock()
-	if facts == nil {
+	if tree == nil {
 		return nil
 	}
-	digest := digestOf(facts)
-	if digest == r.factsSent {
+	sent := sentNow(tree, r.member.options.Clock())
+	if r.factsSent.covers(sent) {
 		return nil
 	}
-	doc := record.Facts{Node: r.member.identity.Name, Time: r.member.options.Clock().UTC(), Facts: facts}
+	doc := record.Facts{Node: r.member.identity.Name, Time: sent.at.UTC(), Facts: tree}
 	text, err := doc.Encode()
 	if err != nil {
 		return err
@@ -271,7 +291,7 @@ func (r *report) sendFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.factsSent, r.factsSequence = digest, ack.Sequence
+	r.factsSent, r.factsSequence = sent, ack.Sequence
 	return nil
 }
 

@@ -149,7 +149,8 @@ const byteOrderMark = "\ufeff"
 // callEdit calls the edit function. A byte order mark stays where it is, and the function does not see it.
 func (d *definition) callEdit(ctx context.Context, v *host.View, want *resource.Properties, path, before string) (s State, err error) {
 	text, marked := strings.CutPrefix(before, byteOrderMark)
-	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 5, d.luaWant(d.values(), want), lua.LString(text))
+	L := d.values()
+	out, err := d.invoke(ctx, access{view: v, function: "edit"}, d.edit, 5, d.luaWant(L, want), lua.LString(text), d.lib.lookHost(L))
 	if err != nil {
 		return s, err
 	}

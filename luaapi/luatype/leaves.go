@@ -21,7 +21,7 @@ import (
 // what only commands report.
 
 // effectKeys are the allowed keys in the table of one effect.
-var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "clean"}
+var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "keeps", "kept"}
 
 // callLeaves asks the script for the effects. In a run only those of removals are needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
@@ -88,7 +88,13 @@ func readEffect(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	case "directory":
 		p.Kind, p.Open = host.Directory, lua.LVAsBool(row.RawGetString("open"))
 	case "absent":
-		p.Clean = lua.LVAsBool(row.RawGetString("clean"))
+		p.KeepReason = text("kept")
+		if names, ok := row.RawGetString("keeps").(*lua.LTable); ok {
+			p.Keeps = make([]string, 0, names.Len())
+			for i := range names.Len() {
+				p.Keeps = append(p.Keeps, lua.LVAsString(names.RawGetInt(i+1)))
+			}
+		}
 	case "":
 		p.Unsure = true
 	default:

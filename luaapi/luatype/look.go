@@ -3,6 +3,7 @@ package luatype
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -38,13 +39,21 @@ var looks = map[string]func(c *call) int{
 	"pending_group": func(c *call) int { return c.pendingAccount(host.GroupLook) },
 }
 
-// read is host.read(path): the content of a file, nil if nothing stands there.
+// read is host.read(path): the content of a file, nil if nothing stands there. A link to /dev/null, which masks a
+// file of systemd and its like, is an empty file.
 func (c *call) read() int {
 	path := c.path(1)
 	info, err := c.view.Lstat(path)
 	c.must(err)
 	if info.Kind == host.Missing {
 		return c.give(lua.LNil)
+	}
+	if info.Kind == host.Symlink {
+		target, err := c.view.Readlink(path)
+		c.must(err)
+		if target == os.DevNull {
+			return c.give(lua.LString(""))
+		}
 	}
 	b, err := c.view.ReadUpTo(path, fileLimit)
 	if errors.Is(err, host.ErrNotKnown) {
@@ -294,8 +303,8 @@ func (c *call) connects() int {
 }
 
 // keptData is host.kept_data(directory, options): the reason why the directory must not be removed,
-// because of data that no run has created or something that is mounted, or nil. A second result
-// says whether runs have created all of it. What is like in the directory options.like, and the
+// because of data that no run has created or something that is mounted, or nil. A second result has
+// the paths of that data below the directory. What is like in the directory options.like, and the
 // paths in options.created, count as created.
 func (c *call) keptData() int {
 	dir := c.path(1)
@@ -307,10 +316,14 @@ func (c *call) keptData() int {
 	for _, p := range list {
 		paths = append(paths, text(p))
 	}
-	kept, clean, err := resource.KeptData(c.in.Context(), c.view, dir, lua.LVAsString(opts.RawGetString("like")), paths)
+	reason, foreign, err := resource.KeptData(c.in.Context(), c.view, dir, lua.LVAsString(opts.RawGetString("like")), paths)
 	c.must(err)
-	if kept == "" {
-		return c.give(lua.LNil, lua.LBool(clean))
+	names := c.L.CreateTable(len(foreign), 0)
+	for _, rel := range foreign {
+		names.Append(lua.LString(rel))
 	}
-	return c.give(lua.LString(kept), lua.LFalse)
+	if reason == "" {
+		return c.give(lua.LNil, names)
+	}
+	return c.give(lua.LString(reason), names)
 }

@@ -29,7 +29,7 @@ func renderGo(c *call, name, text string) string {
 	left, right := c.optionStr(3, "left", ""), c.optionStr(3, "right", "")
 	t := gotemplate.New(name).Option("missingkey=error").Delims(left, right).
 		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: step}).
-		Funcs(limitPrinters()).Funcs(env.WithCheck(c.in.Context().Err).GoFunctions()).Funcs(gotemplate.FuncMap{fieldFunc: field})
+		Funcs(limitPrinters()).Funcs(env.WithCheck(c.in.Context().Err).GoFunctions()).Funcs(gotemplate.FuncMap{fieldFunc: field, printFunc: printed})
 	var out limitedWriter
 	var values map[string]any
 	err := template.CheckTemplate(text)
@@ -39,6 +39,7 @@ func renderGo(c *call, name, text string) string {
 		}
 	}
 	if err == nil {
+		checkPrinted(t)
 		tolerateDefaults(t)
 		if data.HoldsSealed(c.tree) {
 			t.Funcs(gotemplate.FuncMap{dataFunc: func(names ...string) (any, error) { return env.LookupSteps(append([]string{"data"}, names...)) }})
@@ -79,7 +80,7 @@ func limitPrinters() gotemplate.FuncMap {
 			return text, nil
 		}
 	}
-	printf := bounded(func(args ...any) string { return fmt.Sprintf(args[0].(string), args[1:]...) })
+	whole := bounded(func(args ...any) string { return args[0].(string) })
 	return gotemplate.FuncMap{
 		"print": bounded(fmt.Sprint), "println": bounded(fmt.Sprintln),
 		"html": bounded(gotemplate.HTMLEscaper), "js": bounded(gotemplate.JSEscaper), "urlquery": bounded(gotemplate.URLQueryEscaper),
@@ -87,7 +88,11 @@ func limitPrinters() gotemplate.FuncMap {
 			if made += widths(format, args); made > maxString {
 				return "", errTooLong
 			}
-			return printf(append([]any{format}, args...)...)
+			text, err := template.Printf(format, args...)
+			if err != nil {
+				return "", err
+			}
+			return whole(text)
 		},
 	}
 }
@@ -148,6 +153,27 @@ func tolerateDefaults(t *gotemplate.Template) {
 	})
 }
 
+// printFunc is the name of printed in templates. Only checkPrinted puts it there.
+const printFunc = "ccm_print"
+
+// printed returns a value that is about to be printed, or an error if there is none to print. Code is the expression.
+func printed(code string, val any) (any, error) {
+	if val == nil {
+		return nil, fmt.Errorf("there is no value to print in %s (give a default: %s | default \"...\")", code, code)
+	}
+	return val, template.CheckPrinted(val)
+}
+
+// checkPrinted makes it a mistake to print a missing value, for which Go writes <no value>, a list and a table.
+func checkPrinted(t *gotemplate.Template) {
+	eachNode(t, func(n parse.Node) {
+		if a, ok := n.(*parse.ActionNode); ok && len(a.Pipe.Decl) == 0 {
+			args := append([]parse.Node{parse.NewIdentifier(printFunc).SetPos(a.Pos)}, textNodes(a.Pos, []string{a.Pipe.String()})...)
+			a.Pipe.Cmds = append(a.Pipe.Cmds, &parse.CommandNode{NodeType: parse.NodeCommand, Pos: a.Pos, Args: args})
+		}
+	})
+}
+
 // dataFunc is the name of the function that reads one value of data. Only nameData puts it into templates.
 const dataFunc = "ccm_data"
 
@@ -181,7 +207,6 @@ func textNodes(pos parse.Pos, texts []string) (list []parse.Node) {
 
 // eachPipe calls do for every pipeline of a template and of the templates defined in it.
 func eachPipe(t *gotemplate.Template, do func(*parse.PipeNode)) {
-	var list func(*parse.ListNode)
 	var pipe func(*parse.PipeNode)
 	pipe = func(p *parse.PipeNode) {
 		if p == nil {
@@ -196,8 +221,26 @@ func eachPipe(t *gotemplate.Template, do func(*parse.PipeNode)) {
 		}
 		do(p)
 	}
+	eachNode(t, func(n parse.Node) {
+		switch n := n.(type) {
+		case *parse.ActionNode:
+			pipe(n.Pipe)
+		case *parse.TemplateNode:
+			pipe(n.Pipe)
+		case *parse.IfNode:
+			pipe(n.Pipe)
+		case *parse.WithNode:
+			pipe(n.Pipe)
+		case *parse.RangeNode:
+			pipe(n.Pipe)
+		}
+	})
+}
+
+// eachNode calls do for every node of a template and of the templates defined in it, but those in pipelines.
+func eachNode(t *gotemplate.Template, do func(parse.Node)) {
+	var list func(*parse.ListNode)
 	branch := func(b parse.BranchNode) {
-		pipe(b.Pipe)
 		list(b.List)
 		list(b.ElseList)
 	}
@@ -206,11 +249,8 @@ func eachPipe(t *gotemplate.Template, do func(*parse.PipeNode)) {
 			return
 		}
 		for _, n := range l.Nodes {
+			do(n)
 			switch n := n.(type) {
-			case *parse.ActionNode:
-				pipe(n.Pipe)
-			case *parse.TemplateNode:
-				pipe(n.Pipe)
 			case *parse.IfNode:
 				branch(n.BranchNode)
 			case *parse.WithNode:
@@ -308,7 +348,9 @@ func goProblem(name string, err error, values []string) string {
 		return text
 	}
 	what := m[3]
-	if inner := regexp.MustCompile(`(?s)^executing ".*?" at (<.*?>): (.*)$`).FindStringSubmatch(what); inner != nil {
+	if _, why, isPrinted := strings.Cut(what, "error calling "+printFunc+": "); isPrinted {
+		what = why
+	} else if inner := regexp.MustCompile(`(?s)^executing ".*?" at (<.*?>): (.*)$`).FindStringSubmatch(what); inner != nil {
 		what = inner[1] + ": " + inner[2]
 		if key := regexp.MustCompile(`map has no entry for key (".*")$`).FindStringSubmatch(what); key != nil {
 			what = fmt.Sprintf("%s: there is no value %s%s", inner[1], key[1], goHint(inner[1], key[1], values))

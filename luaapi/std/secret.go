@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/textedit"
 )
@@ -152,7 +153,7 @@ func secretSops(c *call) int {
 		return giveSecret(c, out)
 	}
 	res, err := c.View.Query(c.in.Context(), cmd)
-	if err != nil && strings.Contains(err.Error(), "not found") {
+	if _, missing := errors.AsType[*command.NotFoundError](err); missing {
 		c.failWith("install sops: https://getsops.io", "the program sops is needed for %s, and is not installed", name)
 	}
 	c.must(err)

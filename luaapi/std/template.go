@@ -147,7 +147,7 @@ func renderJet(c *call, file, text string) string {
 }
 
 func expandText(c *call, file, text string) string {
-	v, err := templateEnv(c).Expand(text)
+	v, err := templateEnv(c).ExpandText(text)
 	if m, ok := errors.AsType[*template.Error](err); ok {
 		before := text[:min(m.Offset, len(text))]
 		pos := diag.Pos{File: file, Line: strings.Count(before, "\n") + 1, Col: len(before) - strings.LastIndexByte(before, '\n')}
@@ -158,10 +158,7 @@ func expandText(c *call, file, text string) string {
 		err = &e
 	}
 	failTemplate(c, err)
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return fmt.Sprint(v)
+	return v
 }
 
 // failTemplate throws the failure of a template.

@@ -55,6 +55,11 @@ func downgrades(want resources.Package) []string {
 // because apt would take an unknown name for a regular expression, and install something else for
 // a virtual package.
 func installOffered(ctx context.Context, h *host.Host, argv []string, wants []resources.Package, names []name) error {
+	for _, n := range names {
+		if err := checkArchitecture(ctx, &h.View, n); err != nil {
+			return err
+		}
+	}
 	refreshed, err := tool.Refresh(ctx, h, wants[0])
 	if err != nil {
 		return err

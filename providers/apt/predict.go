@@ -38,6 +38,10 @@ func (p packages) predict(ctx context.Context, v *host.View, wants []resources.P
 		if !want.AsksVersion(states[i]) {
 			continue
 		}
+		if err := checkArchitecture(ctx, v, n); err != nil {
+			list[i].Err = err
+			continue
+		}
 		spec := n.String()
 		switch {
 		case want.Ensure.IsVersion():

@@ -20,8 +20,14 @@ func didNothing(res host.Result) bool {
 var unavailable = lazyregexp.New(`(?m)^(.*: )?(No match for argument|Unable to find a match|No package .* available)`)
 
 // reason returns the lines that explain a failure: those of package scripts and of the
-// transaction, from standard output, and the end of standard error.
+// transaction, from standard output, and the end of standard error. If dnf lacks the key of a repository, it prints all
+// that it knows of the repository, with passwords.
 func reason(stdout, stderr []string) []string {
+	const keyless = "Problem repository: "
+	if i := slices.IndexFunc(stderr, func(s string) bool { return strings.HasPrefix(s, keyless) }); i >= 0 {
+		repository := strings.Trim(strings.TrimPrefix(stderr[i], keyless), "[]")
+		stderr = []string{"dnf has no key for the packages of the repository " + repository + " (gpgkey, or rpm --import)"}
+	}
 	return append(explanation(stdout), pkgtool.Tail(stderr)...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // execs runs commands. Its field split makes the words of a command of a line.
@@ -121,11 +122,14 @@ func (p execs) command(ctx context.Context, v *host.View, want resources.Exec, l
 	if err == nil && (want.User != "" || want.Group != "") {
 		cmd.As, err = v.Login(ctx, want.User, want.Group)
 	}
+	if l := cmd.As; err == nil && l != nil && l.UID != host.NoAccount && !safepath.IsMapped(l.UID, l.GID) {
+		err = fmt.Errorf("no command can run as uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", l.UID, l.GID)
+	}
 	return cmd, err
 }
 
 // Predict implements resource.Predictor: a missing command cannot be run, nor one in a missing
-// directory.
+// directory or as a user that the user namespace does not have.
 func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (string, error) {
 	cmd, err := p.command(ctx, v, want, want.CommandLine())
 	if err != nil {

@@ -102,7 +102,7 @@ func TestFiles(t *testing.T) {
 			"there":   {Name: "/f", Ensure: resources.FileExisting, Mode: new(resources.ModeOf(0o640))},
 		},
 		Fails: map[string]string{
-			"fulldir/absent":   "no run has created /f/",
+			"fulldir/absent":   "no run is known to have created /f/",
 			"dir/content":      notFile,
 			"dir/empty":        notFile,
 			"dir/source":       notFile,

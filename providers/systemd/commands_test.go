@@ -221,6 +221,17 @@ func (m *machine) install(verb, name string, f file, runtime bool) host.Result {
 		return failed(1, "Failed to enable unit: Refusing to operate on alias name or linked unit file: "+name)
 	case strings.HasSuffix(f.text, "generated"):
 		m.sysv[service] = verb == "enable"
+	case strings.Contains(f.text, "Also="):
+		_, others, _ := strings.Cut(f.text, "Also=")
+		for _, other := range strings.Fields(others) {
+			file, _ := m.read(other)
+			if strings.Contains(other, "%") {
+				continue
+			}
+			if res := m.install(verb, other, file, runtime); res.Code != 0 {
+				return res
+			}
+		}
 	case !strings.Contains(f.text, "WantedBy="):
 		return said("The unit files have no installation config (WantedBy=, RequiredBy=, Also=,\n")
 	case verb == "enable":

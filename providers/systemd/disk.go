@@ -142,10 +142,10 @@ func (s *scope) cannotMask(v *host.View, name string) (string, error) {
 	return path + " is where the mask would be", nil
 }
 
-// links returns the names of the units that are started by links in the configuration, which
-// enable makes and disable removes.
-func (s *scope) links(v *host.View) (map[string]bool, error) {
-	names := make(map[string]bool)
+// links returns the units that are started by links in the configuration, which enable makes and disable
+// removes, with a link to each.
+func (s *scope) links(v *host.View) (map[string]string, error) {
+	names := make(map[string]string)
 	for _, dir := range s.dirs[:s.configured] {
 		entries, err := svctool.Entries(v, dir)
 		if err != nil {
@@ -160,12 +160,43 @@ func (s *scope) links(v *host.View) (map[string]bool, error) {
 				return nil, err
 			}
 			for _, name := range linked {
-				names[name] = true
+				names[name] = filepath.Join(dir, entry, name)
 			}
 		}
 	}
 	return names, nil
 }
+
+// also returns the units of Also= in the [Install] section of a unit, which systemctl enables and disables
+// along with it.
+func (s *scope) also(v *host.View, u unit) ([]string, error) {
+	path := u.FragmentPath
+	if path == "" {
+		var err error
+		if path, err = s.unitFile(v, u.Id); err != nil || path == "" {
+			return nil, err
+		}
+	}
+	text, err := v.ReadUpTo(path, unitFileLimit)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	install := false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			install = line == "[Install]"
+		}
+		if key, value, ok := strings.Cut(line, "="); ok && install && strings.TrimSpace(key) == "Also" {
+			names = append(names, strings.Fields(value)...)
+		}
+	}
+	return names, nil
+}
+
+// unitFileLimit is more than any unit file takes, in bytes.
+const unitFileLimit = 1 << 20
 
 // linkOf returns the link by which systemd knows a unit file in another directory, or that of its
 // template (systemctl link), and the unit file. Both are "" if there is none; aliases and masks are

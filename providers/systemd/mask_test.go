@@ -56,6 +56,7 @@ func TestMask(t *testing.T) {
 			Phrases: map[string][]string{
 				"stopped/mask": {"masked"}, "running enabled/mask": {"stopped", "masked"}, "running enabled/mask alone": {"masked"},
 				"running enabled/mask, disable": {"stopped", "disabled", "masked"}, "static/mask, disable": {"masked"},
+				"not found/mask": {"masked"}, "not found/mask, disable": {"masked"}, "not found/mask alone": {"masked"},
 				"masked/mask": {}, "masked/mask alone": {}, "masked running/mask": {"stopped"}, "masked runtime/mask": {},
 				"masked/unmask": {"unmasked", "started"}, "masked running/unmask alone": {"unmasked"}, "masked runtime/unmask alone": {"unmasked"},
 				"masked enabled/unmask, enable": {"unmasked"}, "masked/unmask, enable": {"unmasked", "enabled"},
@@ -71,8 +72,9 @@ func TestMask(t *testing.T) {
 			}
 		}
 		for want, spec := range suite.Wants {
-			suite.Fails["not found/"+want] = "service not found: x"
-			if *spec.Mask {
+			if !*spec.Mask {
+				suite.Fails["not found/"+want] = "service not found: x"
+			} else {
 				suite.Fails["of the admin/"+want] = "found that it cannot be: /etc/systemd/system/x.service is where the mask would be"
 			}
 		}

@@ -74,7 +74,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 }
 
 // state returns the state of one service. In a plan it may depend on a pending unit file.
-func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]bool) (have resources.ServiceState, err error) {
+func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]string) (have resources.ServiceState, err error) {
 	path, kind := s.ctl.pendingFile(v, u.Id)
 	unknown := &resource.UnknownError{Reason: "the unit file " + path + " is pending"}
 	if path != "" && (kind == host.Missing || u.LoadState != "loaded" && u.LoadState != "masked") {
@@ -87,14 +87,23 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 		return have, unknown
 	}
 	have, err = u.state(want.Ensure != resources.ServiceUnmanaged)
-	if err == nil && !have.Missing {
+	switch {
+	case err != nil:
+	case have.Missing && want.Mask != nil && *want.Mask:
+		have = resources.ServiceState{Active: "inactive"} // a package may bring it later
+	case have.Missing && linked[u.Id] != "":
+		return have, fmt.Errorf("service not found: %s (%s is left of it: systemctl disable %s)", want.ServiceName(), linked[u.Id], want.ServiceName())
+	case u.UnitFileState == indirect:
+		have.Enabled, err = s.enabledByOthers(ctx, v, u)
+	}
+	if err == nil && have.Running {
 		err = s.setRunning(ctx, v, want, u, &have)
 	}
 	if err == nil && want.MayReload() && !have.Missing && !have.Masked {
 		err = s.setReloads(ctx, v, u.name, &have)
 	}
 	if err == nil && want.Mask != nil && !have.Missing {
-		have.EnabledUnmasked = have.Masked && linked[u.Id]
+		have.EnabledUnmasked = have.Masked && linked[u.Id] != ""
 		if !have.Masked {
 			have.CannotMask, err = s.ctl.cannotMask(v, u.name)
 		}
@@ -114,7 +123,7 @@ func (s *services) setRunning(ctx context.Context, v *host.View, want resources.
 	uptime := func() time.Duration { return v.Now().Sub(parseTime(u.ActiveEnterTimestamp)) }
 	young := want.Ensure == resources.ServiceRunning && want.Settle > 0 && uptime() < flapUptime
 	stops := want.Ensure == resources.ServiceStopped || want.Mask != nil && *want.Mask
-	if !have.Running || !young && !stops {
+	if !young && !stops {
 		return nil
 	}
 	u, err := s.ctl.one(ctx, v, u.name)
@@ -139,6 +148,22 @@ func (s *services) setRunning(ctx context.Context, v *host.View, want resources.
 	return nil
 }
 
+// enabledByOthers reports whether an indirect unit starts at boot: one of the units in its Also= is enabled. One
+// without Also= is indirect because an alias or an instance of it is enabled.
+func (s *services) enabledByOthers(ctx context.Context, v *host.View, u unit) (bool, error) {
+	names, err := s.ctl.also(v, u)
+	if err != nil || len(names) == 0 || strings.Contains(strings.Join(names, ""), "%") {
+		return true, err
+	}
+	for _, name := range names {
+		word, err := s.ctl.isEnabled(ctx, v, name)
+		if err != nil || word == "enabled" || word == "enabled-runtime" {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // setReloads sets CannotReload and Outdated: whether the unit cannot reload, and whether systemd or
 // the process uses another definition than the present one or, in a plan, the pending one.
 func (s *services) setReloads(ctx context.Context, v *host.View, name string, have *resources.ServiceState) error {
@@ -158,7 +183,7 @@ func (s *services) setReloads(ctx context.Context, v *host.View, name string, ha
 
 // unitFileState returns the answer of is-enabled. The answer of show dates from the time when
 // systemd last read its unit files; if the disk may differ, is-enabled is asked.
-func (s *services) unitFileState(ctx context.Context, v *host.View, u unit, linked map[string]bool) (string, error) {
+func (s *services) unitFileState(ctx context.Context, v *host.View, u unit, linked map[string]string) (string, error) {
 	if s.ctl.login != nil {
 		return s.ctl.isEnabled(ctx, v, u.Id)
 	}
@@ -171,11 +196,11 @@ func (s *services) unitFileState(ctx context.Context, v *host.View, u unit, link
 	switch u.UnitFileState {
 	case "masked", "masked-runtime", "transient":
 	case "enabled", "enabled-runtime":
-		doubt = doubt || !linked[u.Id]
+		doubt = doubt || linked[u.Id] == ""
 	case "", "bad", "generated":
 		doubt = true
 	default:
-		doubt = doubt || linked[u.Id]
+		doubt = doubt || linked[u.Id] != ""
 	}
 	if !doubt {
 		return u.UnitFileState, nil
@@ -242,10 +267,17 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 		return err
 	case word == "enabled-runtime":
 		return s.ctl.do(ctx, h, s.ctl.systemctl("disable", "--runtime", want.ServiceName()))
-	case word == "indirect":
-		return fmt.Errorf("%w: the service is still indirect, which counts as enabled: its [Install] section speaks of other units", resource.ErrDesiredStateFailed)
+	case word != indirect:
+		return nil
 	}
-	return nil
+	u, err := s.ctl.one(ctx, &h.View, unitName(want.ServiceName()))
+	if err != nil {
+		return err
+	}
+	if enabled, err := s.enabledByOthers(ctx, &h.View, u); err != nil || !enabled {
+		return err
+	}
+	return fmt.Errorf("%w: the service is still indirect, which counts as enabled: another unit is enabled that is an alias or an instance of it", resource.ErrDesiredStateFailed)
 }
 
 // relink makes a link to a unit file again if disable has removed it: without it, systemd would not know

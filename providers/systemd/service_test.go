@@ -2,6 +2,7 @@ package systemd
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,18 +19,21 @@ func noWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // starts are initial states of a machine with a service x.
 var starts = map[string]func(m *machine){
-	"not found":       func(*machine) {},
-	"stopped":         func(m *machine) { m.unit("x.service", runs, install) },
-	"stopped enabled": func(m *machine) { m.unit("x.service", runs, install).enable("x") },
-	"running":         func(m *machine) { m.unit("x.service", runs, install).is("x.service", "active", "running") },
-	"running enabled": func(m *machine) { m.unit("x.service", runs, install).enable("x").is("x.service", "active", "running") },
-	"failed":          func(m *machine) { m.unit("x.service", runs, install).is("x.service", "failed", "failed") },
-	"enabled runtime": func(m *machine) { m.unit("x.service", runs, install).enable("x", "--runtime") },
-	"static":          func(m *machine) { m.unit("x.service", runs) },
-	"static running":  func(m *machine) { m.unit("x.service", runs).is("x.service", "active", "running") },
-	"indirect":        func(m *machine) { m.unit("x.service", runs, "[Install]\nAlso=x.socket\n") },
-	"masked":          func(m *machine) { m.mask("x") },
-	"masked running":  func(m *machine) { m.mask("x").is("x.service", "active", "running") },
+	"not found":            func(*machine) {},
+	"stopped":              func(m *machine) { m.unit("x.service", runs, install) },
+	"stopped enabled":      func(m *machine) { m.unit("x.service", runs, install).enable("x") },
+	"running":              func(m *machine) { m.unit("x.service", runs, install).is("x.service", "active", "running") },
+	"running enabled":      func(m *machine) { m.unit("x.service", runs, install).enable("x").is("x.service", "active", "running") },
+	"failed":               func(m *machine) { m.unit("x.service", runs, install).is("x.service", "failed", "failed") },
+	"enabled runtime":      func(m *machine) { m.unit("x.service", runs, install).enable("x", "--runtime") },
+	"static":               func(m *machine) { m.unit("x.service", runs) },
+	"static running":       func(m *machine) { m.unit("x.service", runs).is("x.service", "active", "running") },
+	"indirect":             func(m *machine) { m.indirect() },
+	"indirect enabled":     func(m *machine) { m.indirect().enable("x") },
+	"indirect by an alias": func(m *machine) { m.unit("x.service", runs, "[Install]\nAlso=%n\n") },
+	"left over":            func(m *machine) { m.link(etc+"x.service", etc+"multi-user.target.wants/x.service") },
+	"masked":               func(m *machine) { m.mask("x") },
+	"masked running":       func(m *machine) { m.mask("x").is("x.service", "active", "running") },
 	"linked": func(m *machine) {
 		m.write("/opt/x.service", runs+install)
 		m.link("/opt/x.service", etc+"x.service")
@@ -71,6 +75,11 @@ var starts = map[string]func(m *machine){
 	"changed unit file": func(m *machine) {
 		m.unit("x.service", dies).is("x.service", "inactive", "dead").write(etc+"x.service", runs+install)
 	},
+}
+
+// indirect writes a service that is started by its socket.
+func (m *machine) indirect() *machine {
+	return m.unit("x.socket", install).unit("x.service", runs, "[Install]\nAlso=x.socket\n")
 }
 
 func (m *machine) enable(service string, flags ...string) *machine {
@@ -133,8 +142,9 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 			"failed/running": {"started"}, "failed/stopped": {},
 			"enabled runtime/stopped enabled": {}, "enabled runtime/stopped disabled": {"disabled"},
 			"static running/running enabled": {}, "static/running enabled": {"started"},
-			"indirect/stopped enabled": {},
-			"masked/stopped":           {}, "masked/stopped disabled": {}, "masked running/running": {}, "masked running/stopped": {"stopped"},
+			"indirect/stopped enabled": {"enabled"}, "indirect/disabled": {}, "indirect enabled/enabled": {}, "indirect enabled/stopped disabled": {"disabled"},
+			"indirect by an alias/enabled": {},
+			"masked/stopped":               {}, "masked/stopped disabled": {}, "masked running/running": {}, "masked running/stopped": {"stopped"},
 			"linked/stopped disabled": {}, "linked/stopped enabled": {"enabled"},
 			"linked enabled/stopped disabled": {"stopped", "disabled"}, "linked enabled/disabled": {"disabled"},
 			"alias/running": {"started"}, "alias enabled/stopped enabled": {},
@@ -178,7 +188,8 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 	for _, want := range []string{"running disabled", "stopped disabled", "disabled"} {
 		suite.Fails["alias enabled/"+want] = "it is another name of y, which is the one to enable or disable"
 	}
-	every("indirect", "the service is still indirect, which counts as enabled", "running disabled", "stopped disabled", "disabled")
+	every("left over", "(/etc/systemd/system/multi-user.target.wants/x.service is left of it: systemctl disable x", slices.Concat(running, stopped, []string{"enabled", "disabled"})...)
+	every("indirect by an alias", "the service is still indirect, which counts as enabled", "running disabled", "stopped disabled", "disabled")
 	every("alias", "it is another name of y, which is the one to enable or disable", "running enabled", "stopped enabled", "enabled")
 	every("oneshot", "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running", running...)
 	for _, start := range []string{"dies at once", "dies soon", "activating, dies"} {

@@ -71,6 +71,10 @@ func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]un
 // notFound is the answer of is-enabled for a missing unit file.
 const notFound = "not-found"
 
+// indirect is the answer of is-enabled for a unit that is not enabled itself, but names others in its Also=, or has an
+// alias or an instance that is enabled.
+const indirect = "indirect"
+
 // isEnabled returns the answer of is-enabled for a unit. Unlike show, is-enabled reads the disk,
 // and knows the services of System V init.
 func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (string, error) {

@@ -139,7 +139,7 @@ func isRunning(word string) (bool, error) {
 // missing units.
 func isEnabled(word string) (bool, error) {
 	switch word {
-	case "enabled", "enabled-runtime", "alias", "static", "indirect", "generated", "transient":
+	case "enabled", "enabled-runtime", "alias", "static", indirect, "generated", "transient":
 		return true, nil
 	case "linked", "linked-runtime", "masked", "masked-runtime", "disabled":
 		return false, nil
@@ -164,7 +164,7 @@ func (u unit) cannotEnable() string {
 // installs reports whether another [Install] section in the unit file would change the answer of
 // is-enabled.
 func (u unit) installs() bool {
-	return u.UnitFileState == "static" || u.UnitFileState == "indirect"
+	return u.UnitFileState == "static" || u.UnitFileState == indirect
 }
 
 // state returns u as a service. UnitFileState has to be that on disk.

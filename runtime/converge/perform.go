@@ -28,6 +28,10 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	case c.Remark != "":
 		ev.Reason = event.JoinRemarks(c.Remark, ev.Reason)
 	}
+	named := d.Effects
+	if c.Partial != nil {
+		d, ev.KeepsData = *c.Partial, true
+	}
 	nameVersion(ev, d, state)
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
@@ -68,6 +72,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return
 	}
+	d.Effects = named // of which the host keeps the same: see Removals.Protect
 	if w.stage(ctx, provider, d, ev) {
 		ev.Outcome = event.Changed
 		return
@@ -86,7 +91,7 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 	ctx = withDesired(ctx, w.forecaster, provider)
 	var done int
 	err := w.noteCompanions(ctx, provider, d, []*event.Event{ev}, func() (err error) {
-		done, err = w.perform(ctx, hostFor(ctx, ev, w.host), provider, d, ev)
+		done, err = w.perform(ctx, w.Removals.Protect(ctx, hostFor(ctx, ev, w.host), r, d), provider, d, ev)
 		return err
 	})
 	if errors.Is(err, resource.ErrUnchanged) {
@@ -194,6 +199,7 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 	}
 	d := r.Type.Decide(r.Spec, state, false)
 	switch {
+	case ev.KeepsData: // something is left, as it should be
 	case d.Err != nil:
 		err = fmt.Errorf("%w: %w", resource.ErrDesiredStateFailed, d.Err)
 	case len(d.Diff) > 0:

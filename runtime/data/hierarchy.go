@@ -41,7 +41,8 @@ type Resolution struct {
 //
 // The base data is laid under the overrides that the order names. With merge
 // first, the first override that is there replaces what it has at the top; with
-// deep, all that are there are merged, later ones over earlier ones. An entry of
+// deep, all that are there are merged, later ones over earlier ones, where a key with nothing behind it leaves what is there;
+// with a knockout prefix, keys and items that begin with it remove what is inherited. An entry of
 // the order whose expressions all give nothing names no override; a missing fact without a default is an
 // error. The rules are
 // not checked yet, because more data may be merged: see [Resolution.Check].
@@ -71,8 +72,8 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 	}
 	base := r.section(root, "data")
 	overrides := r.section(root, "overrides")
-	deep, order := r.hierarchy(root.Get("hierarchy"))
-	out := Resolution{Data: r.values(base), Rules: r.rules(base)}
+	deep, order, merging := r.hierarchy(root.Get("hierarchy"))
+	out := Resolution{Data: merging.tables(nil, r.values(base)), Rules: r.rules(base)}
 	if overrides != nil {
 		for _, e := range overrides.Entries {
 			if !e.Val.IsNil() && e.Val.Kind != schema.Map {
@@ -85,7 +86,8 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 				continue
 			}
 			if deep {
-				out.Data = Merge(out.Data, r.values(over))
+				values, _ := withoutBlank(over, r.values(over), out.Data).(map[string]any)
+				out.Data = merging.tables(out.Data, values)
 				continue
 			}
 			for k, v := range r.values(over) {
@@ -95,6 +97,27 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 		}
 	}
 	return out, r.errs.Err()
+}
+
+// withoutBlank returns the values of an override without those of keys that have nothing behind them and are there
+// already: "modules:" with its entries commented out or left out by a template says nothing of modules, while null
+// says that there are none.
+func withoutBlank(n *Node, val, base any) any {
+	table, ok := val.(map[string]any)
+	under, isTable := base.(map[string]any)
+	if !ok || !isTable || n.Kind != schema.Map {
+		return val
+	}
+	for _, e := range n.Entries {
+		have, there := under[e.Key.Text]
+		switch {
+		case there && e.Val.Kind == schema.Nil && e.Val.Text == "":
+			delete(table, e.Key.Text)
+		case there:
+			table[e.Key.Text] = withoutBlank(e.Val, table[e.Key.Text], have)
+		}
+	}
+	return table
 }
 
 type resolver struct {
@@ -118,14 +141,14 @@ func (r *resolver) section(root *Node, name string) *Node {
 	return n
 }
 
-// hierarchy returns whether to merge deep, and the names of the overrides.
-func (r *resolver) hierarchy(n *Node) (deep bool, order []string) {
+// hierarchy returns whether to merge deep, the names of the overrides, and how to merge.
+func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger) {
 	if n.IsNil() {
-		return false, []string{"default"}
+		return false, []string{"default"}, merger{}
 	}
 	if n.Kind != schema.Map {
 		r.errs = append(r.errs, n.Errorf("hierarchy: want a table with order and merge, got %s", n.Describe()))
-		return false, nil
+		return false, nil, merger{}
 	}
 	order = []string{"default"}
 	for _, e := range n.Entries {
@@ -141,13 +164,26 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string) {
 			}
 		case "order":
 			order = r.order(e.Val)
+		case "knockout_prefix":
+			switch {
+			case e.Val.IsNil():
+			case e.Val.Kind != schema.String || e.Val.Text == "":
+				r.errs = append(r.errs, e.Val.Errorf(`hierarchy.knockout_prefix: expected a text such as "--", got %s`, e.Val.Describe()))
+			default:
+				merging.knockout = e.Val.Text
+			}
 		default:
 			err := e.Key.Errorf("hierarchy: unknown key %q", e.Key.Text)
-			err.Hint = diag.DidYouMean(e.Key.Text, []string{"order", "merge"})
+			err.Hint = diag.DidYouMean(e.Key.Text, []string{"order", "merge", "knockout_prefix"})
 			r.errs = append(r.errs, err)
 		}
 	}
-	return deep, order
+	if merging.knockout != "" && !deep {
+		err := n.Get("knockout_prefix").Errorf("hierarchy.knockout_prefix: nothing is inherited without merge: deep")
+		err.Hint = "add merge: deep, or remove it"
+		r.errs = append(r.errs, err)
+	}
+	return deep, order, merging
 }
 
 func (r *resolver) order(n *Node) (names []string) {

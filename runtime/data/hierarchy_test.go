@@ -76,6 +76,45 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+func TestKnockout(t *testing.T) {
+	const head = "hierarchy: {merge: deep, knockout_prefix: '--', order: [one, two]}\n"
+	for _, tt := range []struct{ name, data, one, two, want string }{
+		{"an item", "{a: [x, y]}", "{a: ['--x', z]}", "{}", "{a: [y, z]}"},
+		{"an item of an override", "{a: [x]}", "{a: [y]}", "{a: ['--y']}", "{a: [x]}"},
+		{"a number and a boolean", "{a: [80, 443, true]}", "{a: ['--80', '--true']}", "{}", "{a: [443]}"},
+		{"all items", "{a: [x, y]}", "{a: ['--', z]}", "{}", "{a: [z]}"},
+		{"an item put back", "{a: [x]}", "{a: ['--x']}", "{a: [x]}", "{a: [x]}"},
+		{"an item moved to the end", "{a: [x, y]}", "{a: ['--x', x]}", "{}", "{a: [y, x]}"},
+		{"an item that is not there", "{a: [x]}", "{a: ['--y']}", "{b: ['--y']}", "{a: [x], b: []}"},
+		{"a key", "{db: {host: h, pool: 5}}", "{db: {--pool: }}", "{}", "{db: {host: h}}"},
+		{"a key at the top", "{db: {host: h}, a: 1}", "{--db: }", "{}", "{a: 1}"},
+		{"a table instead of the inherited one", "{db: {host: h, pool: 5}}", "{--db: , db: {pool: 1}}", "{}", "{db: {pool: 1}}"},
+		{"a list instead of the inherited one", "{a: [x]}", "{--a: , a: [y]}", "{}", "{a: [y]}"},
+		{"in data, where nothing is inherited", "{a: [x, '--x'], --b: 1, t: {--c: 1}, l: [{--d: 1, e: 2}]}", "{}", "{}", "{a: [x], t: {}, l: [{e: 2}]}"},
+		{"a table that only an override has", "{}", "{t: {--c: , d: ['--x']}}", "{}", "{t: {d: []}}"},
+		{"elsewhere in a text", "{a: [x, 'y--x']}", "{a: ['y--y']}", "{}", "{a: [x, 'y--x', 'y--y']}"},
+	} {
+		got, err := resolve(t, head+"data: "+tt.data+"\noverrides: {one: "+tt.one+", two: "+tt.two+"}\n", nil)
+		require.NoError(t, err, tt.name)
+		want, err := resolve(t, "data: "+tt.want+"\n", nil)
+		require.NoError(t, err, tt.name)
+		require.Equal(t, want, got, tt.name)
+	}
+	// Without the prefix nothing is removed.
+	got, err := resolve(t, "hierarchy: {merge: deep, order: [one]}\ndata: {a: [x]}\noverrides: {one: {a: ['--x']}}\n", nil)
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"a": []any{"x", "--x"}}, got)
+	for text, want := range map[string]string{
+		"hierarchy: {knockout_prefix: '--'}\n":             "hierarchy.knockout_prefix: nothing is inherited without merge: deep",
+		"hierarchy: {merge: deep, knockout_prefix: ''}\n":  `hierarchy.knockout_prefix: expected a text such as "--"`,
+		"hierarchy: {merge: deep, knockout_prefix: [a]}\n": `hierarchy.knockout_prefix: expected a text such as "--", got a list`,
+		"hierarchy: {merge: deep, knockout_prefx: '--'}\n": `hierarchy: unknown key "knockout_prefx"`,
+	} {
+		_, err := resolve(t, text, nil)
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestDefaultHierarchy(t *testing.T) {
 	got, err := resolve(t, "data: {a: 1, b: 2}\noverrides: {default: {b: 3}, other: {a: 9}}\n", nil)
 	require.NoError(t, err)

@@ -58,6 +58,8 @@ type Event struct {
 	Forecast     *Forecast
 	namedCount   int // the number of resources in Because that are named to people
 	unnamedCount int // the number of equally sure resources that are not named
+	// KeepsData says that a removal keeps what no run has created, so that it is not complete.
+	KeepsData bool
 	// Declined says that a person has declined the resource, which is therefore skipped.
 	Declined bool
 	// Unmet lists the requirements that failed or were themselves skipped.

@@ -99,6 +99,9 @@ func (l Loader) openDirectory(name, path string) (*os.File, error) {
 		return nil, nil
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
+		if info, _ := l.View.Lstat(name); info.Kind == host.Missing {
+			return nil, nil // below something that is no directory, such as a HOME of /dev/null
+		}
 		err = errNoDirectory
 	}
 	if err != nil {

@@ -28,6 +28,9 @@ type Gatherer struct {
 	Costly bool
 	// OnlyNamed leaves the branch out of the whole tree: it is gathered only by its name.
 	OnlyNamed bool
+	// Volatile are the paths below the branch of facts that change without anybody changing the machine: "" for the
+	// whole branch, * for all items of a list and all names of a table ([WithoutVolatile]).
+	Volatile []string
 	// Gather gathers the branch. An error goes to the caller that asks for the branch. Nil means that
 	// the machine does not have it, and the branch is absent.
 	Gather func(ctx context.Context, v *host.View) (any, error)

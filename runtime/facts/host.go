@@ -72,26 +72,11 @@ func (m virtualization) gopsutil() (system, role string) {
 // readProc returns the uptime in seconds, the time of the boot and the number of processes; 0 for
 // values that /proc does not have.
 func readProc(run *host.View) (uptime, boot, procs uint64, err error) {
-	text, err := readText(run, "/proc/uptime")
-	if err != nil {
+	if uptime, err = readUptime(run); err != nil {
 		return 0, 0, 0, err
 	}
-	if text != "" {
-		seconds, err := strconv.ParseFloat(strings.Fields(text)[0], 64)
-		if err != nil {
-			return 0, 0, 0, fmt.Errorf("/proc/uptime: want seconds, got %q", text)
-		}
-		uptime = uint64(seconds)
-	}
-	if text, err = readText(run, "/proc/stat"); err != nil {
+	if boot, err = readBootTime(run); err != nil {
 		return 0, 0, 0, err
-	}
-	for line := range strings.Lines(text) {
-		if num, ok := strings.CutPrefix(line, "btime "); ok {
-			if boot, err = strconv.ParseUint(strings.TrimSpace(num), 10, 64); err != nil {
-				return 0, 0, 0, fmt.Errorf("/proc/stat: want seconds, got %q", line)
-			}
-		}
 	}
 	names, err := run.ReadDir("/proc")
 	if missing(err) {
@@ -103,4 +88,35 @@ func readProc(run *host.View) (uptime, boot, procs uint64, err error) {
 		}
 	}
 	return uptime, boot, procs, err
+}
+
+// readUptime returns the seconds since the machine was started, 0 if the kernel does not say.
+func readUptime(run *host.View) (uint64, error) {
+	text, err := readText(run, "/proc/uptime")
+	if text == "" || err != nil {
+		return 0, err
+	}
+	seconds, err := strconv.ParseFloat(strings.Fields(text)[0], 64)
+	if err != nil {
+		return 0, fmt.Errorf("/proc/uptime: want seconds, got %q", text)
+	}
+	return uint64(seconds), nil
+}
+
+// readBootTime returns when the machine was started, in seconds since 1970, 0 if the kernel does not say.
+func readBootTime(run *host.View) (uint64, error) {
+	text, err := readText(run, "/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(text) {
+		if num, ok := strings.CutPrefix(line, "btime "); ok {
+			boot, err := strconv.ParseUint(strings.TrimSpace(num), 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("/proc/stat: want seconds, got %q", line)
+			}
+			return boot, nil
+		}
+	}
+	return 0, nil
 }

@@ -3,6 +3,7 @@ package facts
 import (
 	"context"
 	"errors"
+	"strings"
 
 	ghost "github.com/shirou/gopsutil/v4/host"
 	"golang.org/x/sys/unix"
@@ -20,7 +21,31 @@ func gatherKernel(ctx context.Context, v *host.View) (any, error) {
 	put(branch, "release", k.release)
 	put(branch, "version", k.version)
 	put(branch, "machine", k.machine)
+	line, err := readText(running(v), "/proc/cmdline")
+	if line == "" || err != nil {
+		return branch, err
+	}
+	branch["cmdline"], branch["parameters"] = line, kernelParameters(line)
 	return branch, nil
+}
+
+// kernelParameters returns the parameters of a command line of the kernel by name, and "" for those without a value.
+// Of a name that is given twice the last counts. Spaces in double quotes belong to a value.
+func kernelParameters(line string) map[string]any {
+	out := make(map[string]any)
+	quoted := false
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted || r == '\n' || r == '\t'
+	}) {
+		name, val, _ := strings.Cut(strings.ReplaceAll(word, `"`, ""), "=")
+		if name != "" {
+			out[name] = val
+		}
+	}
+	return out
 }
 
 // kernel is the result of uname(1).

@@ -26,6 +26,13 @@ func gatherMemory(ctx context.Context, v *host.View) (any, error) {
 	if branch["virtual"], err = plain(virtual); err != nil {
 		return nil, err
 	}
+	limit, err := memoryLimit(running(v))
+	if err != nil {
+		return nil, err
+	}
+	if limit != 0 {
+		branch["limit"] = limit
+	}
 	branch["swap"], err = swap(ctx)
 	return branch, err
 }

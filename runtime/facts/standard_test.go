@@ -67,7 +67,7 @@ func TestDocumentedBranches(t *testing.T) {
 
 var (
 	numbers = regexp.MustCompile(`\.\d+(\.|$)`)
-	byName  = regexp.MustCompile(`^(net\.interfaces|mounts|packages|services|users)\.(\\.|[^.\\])+`)
+	byName  = regexp.MustCompile(`^(net\.interfaces|mounts|packages|services|users|block_devices|kernel\.parameters|ssh|modules)\.(\\.|[^.\\])+`)
 )
 
 func TestEveryFactIsDocumented(t *testing.T) {
@@ -78,7 +78,7 @@ func TestEveryFactIsDocumented(t *testing.T) {
 	} {
 		tree, err := New(t.Context(), v, Standard(), nil).Tree()
 		require.NoError(t, err)
-		for _, named := range []string{"packages", "services", "users"} {
+		for _, named := range []string{"modules", "packages", "services", "users"} {
 			require.NotContains(t, tree, named)
 			if val, err := New(t.Context(), v, Standard(), nil).Branch(named); err == nil {
 				tree[named] = val

@@ -47,13 +47,31 @@ func TestVirtual(t *testing.T) {
 }
 
 func TestInit(t *testing.T) {
-	proc := map[string]string{"/proc/1/comm": "busybox\n"}
-	for want, files := range map[string]map[string]string{
-		"systemd": {"/run/systemd/system/x": ""},
-		"openrc":  {"/run/openrc/softlevel": ""},
-		"busybox": {"/run/systemd/private": ""}, // the directory of a systemd that is not running
+	for _, c := range []struct {
+		comm, want string
+		dirs       []string
+	}{
+		{"systemd", "systemd", nil},
+		{"init", "systemd", []string{"/run/systemd/system/x"}},
+		{"init", "openrc", []string{"/run/openrc/softlevel"}}, // of busybox or sysvinit
+		{"openrc-init", "openrc", nil},
+		{"runit-init", "runit", nil},
+		{"s6-svscan", "s6", nil},
+		{"init", "init", []string{"/run/runit/x"}},               // the package runit is installed
+		{"busybox", "busybox", []string{"/run/runit/x"}},         // the same
+		{"bash", "bash", []string{"/run/systemd/system/x"}},      // a container that sees the directory of its machine
+		{"systemd", "systemd", []string{"/run/openrc/x"}},        // openrc is installed
+		{"", "runit", []string{"/run/runit/x"}},                  // process 1 is hidden from this user
+		{"busybox", "busybox", []string{"/run/systemd/private"}}, // the directory of a systemd that is not running
 	} {
-		require.Equal(t, want, get(t, rootWith(t, proc, files), "init"))
+		files := map[string]string{"/proc/uptime": "1.0 1.0\n"}
+		if c.comm != "" {
+			files["/proc/1/comm"] = c.comm + "\n"
+		}
+		for _, dir := range c.dirs {
+			files[dir] = ""
+		}
+		require.Equal(t, c.want, get(t, rootWith(t, files), "init"), "%v", c)
 	}
 	requireAbsent(t, rootWith(t, map[string]string{"/proc/uptime": "1.0 1.0\n"}), "init")
 }

@@ -70,6 +70,7 @@ type Host struct {
 	conflict   bool         // see AfterConflict
 	xattrs     Xattrs       // see WithXattrs
 	keepLinks  bool         // see KeepHardLinks
+	keep       keepFunc     // see Keeping
 }
 
 // Options describe a host. The zero Options are the real machine.

@@ -45,7 +45,8 @@ func (v *View) MountsBelow(dir string) (Mounts, error) {
 }
 
 // CheckMounts returns an error if planned effects would remove a path with a mount point at or below it, or
-// replace a mount point: the kernel refuses both, and what is mounted is not part of the directory.
+// replace a mount point: the kernel refuses both, and what is mounted is not part of the directory. A file that is a
+// mount point, as /etc/hosts in a container, is written in place.
 func CheckMounts(v *View, list ...PathEffect) error {
 	quiet := v.Recording(nil)
 	mounts := sync.OnceValues(func() (Mounts, error) { return quiet.MountsBelow("/") })
@@ -55,7 +56,8 @@ func CheckMounts(v *View, list ...PathEffect) error {
 		if p.Account != nil || p.OfSystem || p.Unsure || p.Vague || !removes && !replaces {
 			continue
 		}
-		if info, err := quiet.Lstat(p.Path); err != nil || info.Kind == Missing || info.Kind == Symlink {
+		info, err := quiet.Lstat(p.Path)
+		if err != nil || info.Kind == Missing || info.Kind == Symlink || info.Kind == Regular && p.Kind == Regular {
 			continue
 		}
 		all, err := mounts()

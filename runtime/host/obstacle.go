@@ -48,6 +48,7 @@ func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
 		if note != "" {
 			notes = append(notes, note)
 		}
+		notes = append(notes, dropInNotes(v, p)...)
 	}
 	return notes, nil
 }
@@ -59,6 +60,9 @@ func obstacleOf(v *View, p PathEffect) (note string, err error) {
 		return "", nil // the effect itself reports it
 	}
 	defer dir.Close()
+	if a := p.Attr; a != nil && a.UID != NoAccount && a.GID != NoAccount && !safepath.IsMapped(a.UID, a.GID) {
+		return "", obstacle(unix.EINVAL, "%s cannot belong to uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", p.Path, a.UID, a.GID)
+	}
 	if dir != at.Dir { // a directory above the path is missing
 		return "", directoryObstacle(v, p, dir)
 	}
@@ -73,6 +77,9 @@ func obstacleOf(v *View, p PathEffect) (note string, err error) {
 	}
 	c := d.Constraint()
 	if c.OfKernel && !isWritten(p) && !(p.Kind == Missing && kind == Regular) {
+		if c.ReadOnly && p.Kind == Regular {
+			return "", readOnly(v, p.Path, at.Path())
+		}
 		return "", nil // a command may do what a write cannot
 	}
 	stays := p.Kind == kind && (p.Kept || kind == Directory) // only its owner or mode changes

@@ -67,10 +67,25 @@ func (h *Host) announceTree(t target.Target, top *safepath.Handle) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range slices.Backward(entries) {
-		if err := h.beforeChange(&h.View, PreImage{Path: filepath.Join(t.PathName, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, Removed: true, For: h.onBehalfOf, More: true}); err != nil {
+	if err := announceEntries(h, t, top, entries, true); err != nil {
+		return err
+	}
+	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true, Removed: true})
+}
+
+// announceEntries announces the removal of entries below a directory, open as top. They come before
+// the directories that contain them. More says that another announcement follows.
+func announceEntries(h *Host, t target.Target, top *safepath.Handle, entries []safepath.TreeEntry, more bool) error {
+	if err := h.batchEntry.refuseOther(); err != nil || h.beforeChange == nil {
+		return err
+	}
+	for i, e := range slices.Backward(entries) {
+		if err := h.beforeChange(&h.View, PreImage{
+			Path: filepath.Join(t.PathName, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info,
+			Content: true, Removed: true, For: h.onBehalfOf, More: more || i > 0,
+		}); err != nil {
 			return err
 		}
 	}
-	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true, Removed: true})
+	return nil
 }

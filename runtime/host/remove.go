@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -36,8 +37,46 @@ func (h *Host) removeAt(t target.Target) error {
 	return t.SyncDirectory()
 }
 
-// RemoveTree removes the directory at the path and everything in it. The root
-// itself is refused.
+// A keepFunc returns the paths below a directory that are not removed with it.
+type keepFunc func(dir string) ([]string, error)
+
+// Keeping returns a copy of h whose RemoveTree asks keep for the paths below the directory that stay,
+// with all that is below these and the directories above them.
+func Keeping(h *Host, keep func(dir string) ([]string, error)) *Host {
+	c := *h
+	c.keep = keep
+	return &c
+}
+
+// stays returns what stays of the directory at a path, by relative path: true for an entry that
+// stays with all that is below it, false for a directory above one.
+func stays(h *Host, name string) (map[string]bool, error) {
+	if h.keep == nil {
+		return nil, nil
+	}
+	paths, err := h.keep(filepath.Clean(name))
+	if err != nil {
+		return nil, fmt.Errorf("%s is not removed: %w", name, err)
+	}
+	stays := make(map[string]bool)
+	for _, p := range paths {
+		rel, err := filepath.Rel(filepath.Clean(name), p)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		stays[rel] = true
+		for dir := filepath.Dir(rel); dir != "."; dir = filepath.Dir(dir) {
+			if _, known := stays[dir]; known {
+				break
+			}
+			stays[dir] = false
+		}
+	}
+	return stays, nil
+}
+
+// RemoveTree removes the directory at the path and everything in it but what stays: see [Keeping].
+// The root itself is refused.
 func (h *Host) RemoveTree(name string) error {
 	if filepath.Clean(name) == "/" {
 		return errors.New("refusing to remove /")
@@ -63,6 +102,13 @@ func (h *Host) RemoveTree(name string) error {
 	if err != nil {
 		return err
 	}
+	kept, err := stays(h, name)
+	if err != nil {
+		return err
+	}
+	if len(kept) > 0 {
+		return removeAround(h, p, top, kept)
+	}
 	if err := h.announceTree(p, top); err != nil {
 		return err
 	}
@@ -76,6 +122,52 @@ func (h *Host) RemoveTree(name string) error {
 		return safepath.PathError("remove", p.Real(p.Location), err)
 	}
 	return p.SyncDirectory()
+}
+
+// removeAround removes what does not stay of a directory, open as top.
+func removeAround(h *Host, t target.Target, top *safepath.Handle, stays map[string]bool) error {
+	entries, err := safepath.ListTree(top, nil)
+	if err != nil {
+		return err
+	}
+	var gone []safepath.TreeEntry
+	goes := make(map[string]bool)
+	for _, e := range entries { // directories come before their entries
+		in := filepath.Dir(e.Rel)
+		if stays[in] {
+			stays[e.Rel] = true
+		}
+		if _, ok := stays[e.Rel]; !ok {
+			goes[e.Rel] = true
+			gone = append(gone, e)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := announceEntries(h, t, top, gone, false); err != nil {
+		return err
+	}
+	err = h.Effect("remove", t.PathName, func() error {
+		for _, e := range gone {
+			if goes[filepath.Dir(e.Rel)] {
+				continue // it goes with its directory
+			}
+			p, err := h.files.Beneath(top).To(e.Rel, false)
+			if err == nil {
+				err = safepath.RemoveAll(p)
+				p.Close()
+			}
+			if err != nil && !safepath.IsMissing(err) {
+				return safepath.PathError("remove", filepath.Join(t.PathName, e.Rel), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return h.SyncDirectory(t.PathName, top)
 }
 
 // holdsNoMount returns an error if there is a mount point at or below a path: the mounted files

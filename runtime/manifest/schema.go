@@ -50,8 +50,9 @@ func Schema(reg *resource.Registry) map[string]any {
 			"hierarchy": shape{
 				"type": []any{"object", "null"}, "additionalProperties": false,
 				"properties": shape{
-					"order": shape{"type": "array", "items": shape{"type": []any{"string", "number", "boolean"}}, "default": []any{"default"}, "description": "The overrides that are looked for, in this order."},
-					"merge": shape{"enum": []any{"first", "deep", nil}, "default": "first", "description": "Whether the first override counts, or all are merged."},
+					"order":           shape{"type": "array", "items": shape{"type": []any{"string", "number", "boolean"}}, "default": []any{"default"}, "description": "The overrides that are looked for, in this order."},
+					"merge":           shape{"enum": []any{"first", "deep", nil}, "default": "first", "description": "Whether the first override counts, or all are merged."},
+					"knockout_prefix": shape{"type": []any{"string", "null"}, "minLength": 1, "description": "With merge: deep, keys and items of lists that begin with this text remove what is inherited."},
 				},
 			},
 			"overrides": shape{"type": []any{"object", "null"}, "additionalProperties": anyTable, "description": "Data that replaces or is merged with the base data, by entries of the order."},

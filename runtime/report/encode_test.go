@@ -19,7 +19,9 @@ func fill(t *testing.T, rnd *rand.Rand, v reflect.Value) {
 		v.SetString(texts[rnd.IntN(len(texts))])
 	case reflect.Bool:
 		v.SetBool(rnd.IntN(2) == 0)
-	case reflect.Int, reflect.Int64:
+	case reflect.Int:
+		v.SetInt(rnd.Int64N(1e9)) // fits in 32 bits
+	case reflect.Int64:
 		v.SetInt(rnd.Int64N(1e12) - 1e6)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), rnd.IntN(4), 4))

@@ -27,13 +27,12 @@ func Restore(e Event) *event.Event {
 	if out.Cause = event.ParseCause(e.Reason); out.Cause != event.NoCause {
 		out.Reason = e.Caveat
 	}
-	phrase := e.Message
+	message := e.Message
 	if e.Noop {
-		phrase = strings.TrimPrefix(e.NoopMessage, "Would have ")
+		message = e.NoopMessage
 	}
-	if phrase != "" {
-		// The phrase of an action begins with a small letter.
-		out.Actions = []resource.Action{{Phrase: strings.ToLower(phrase[:1]) + phrase[1:]}}
+	if message != "" {
+		out.Actions = []resource.Action{resource.ActionOf(message)}
 	}
 	if len(e.Errors) > 0 {
 		out.Err = errors.New(strings.Join(e.Errors, "; "))

@@ -70,7 +70,6 @@ func (t Text) story(e *event.Event) terminal.Text {
 	case event.Unknown:
 		return terminal.IndentedText(t.unknownStory(e), indent)
 	case event.Failed:
-		const failed = "failed"
 		var places []string
 		if e.Resource.Pos.File != "" { // resources of an undo have no place
 			places = append(places, e.Resource.Pos.String())
@@ -80,10 +79,12 @@ func (t Text) story(e *event.Event) terminal.Text {
 		}
 		place := inBrackets(strings.Join(places, ", "))
 		text := e.Err.Error()
-		if rest, ok := strings.CutPrefix(text, failed+" "); ok { // to reach the desired state
-			return terminal.Sprintf("%s %s%s", t.paint(terminal.Red, failed), terminal.IndentedText(rest, indent), place)
+		failed := "failed: "
+		// That error says itself that it failed. Of an earlier run there is only the text.
+		if rest, ok := strings.CutPrefix(text, resource.ErrDesiredStateFailed.Error()); ok {
+			failed, text = resource.ErrDesiredStateFailed.Error(), rest
 		}
-		return terminal.Sprintf("%s: %s%s", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
+		return terminal.Sprintf("%s%s%s", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
 	}
 	var made string
 	if t.tellsDifferences() {

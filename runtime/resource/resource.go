@@ -58,8 +58,17 @@ type Action struct {
 // Done returns the phrase of a run.
 func (a Action) Done() string { return strings.ToUpper(a.Phrase[:1]) + a.Phrase[1:] }
 
+// would begins the phrase of a plan.
+const would = "Would have "
+
 // Would returns the phrase of a plan.
-func (a Action) Would() string { return "Would have " + a.Phrase }
+func (a Action) Would() string { return would + a.Phrase }
+
+// ActionOf returns the action whose phrase of a run or of a plan is on record.
+func ActionOf(message string) Action {
+	phrase := strings.TrimPrefix(message, would)
+	return Action{Phrase: strings.ToLower(phrase[:1]) + phrase[1:]}
+}
 
 // TextChange is the content of a text file before and after, for a unified diff.
 type TextChange struct {

@@ -57,6 +57,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"safepath/constraint_linux.go Constraint unix.Statx":   "what is open",
 		"host/obstacle.go mountPointOf os.ReadFile":            "/proc/self/mountinfo, which the kernel says",
 		"host/mounts.go MountsBelow os.ReadFile":               "/proc/self/mountinfo, which the kernel says",
+		"safepath/usernamespace.go readIDMap os.ReadFile":      "/proc/self/uid_map, which the kernel says",
 		"host/save.go umask os.ReadFile":                       "/proc/self/status, which the kernel says",
 	}
 	var files []string

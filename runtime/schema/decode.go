@@ -54,9 +54,9 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 		e := &t.Entries[i]
 		d.enter(e.Key)
 		if k, at, ok := find(m, e.Key); !ok {
-			d.fail(true, diag.DidYouMean(e.Key, m.Names()), "unknown property %q", e.Key)
+			d.fail(true, diag.DidYouMean(e.Key, m.Names()), "%sunknown property %q", d.outerPrefix(), e.Key)
 		} else if f := &m[k].Fields[at]; given[k]&(1<<at) != 0 {
-			d.fail(true, "", "%s is given twice", f.displayName(e.Key))
+			d.fail(true, "", "%s%s is given twice", d.outerPrefix(), f.displayName(e.Key))
 		} else if e.Val.Kind != Nil {
 			given[k] |= 1 << at
 			if e.Val.Kind != Lazy {
@@ -77,7 +77,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 			case f.Default != "":
 				f.assign(d, field(dst, k, f), TextValue(f.Default))
 			case f.Required || f.IsName:
-				d.fail(false, "", "%s is required", f.Name)
+				d.fail(false, "", "%s%s is required", d.prefix(), f.Name)
 			}
 		}
 	}
@@ -150,12 +150,20 @@ func (f *Field) mismatch(d *decoder, v Value) {
 	d.fail(false, hint, "%swant %s, got %s", d.prefix(), f.article(), v.describe())
 }
 
-// prefix returns the path of the property, for messages about its value.
+// prefix returns the path of the value, for messages about it; "" for the whole table.
 func (d *decoder) prefix() string {
 	if len(d.steps) == 0 {
 		return ""
 	}
 	return d.path().String() + ": "
+}
+
+// outerPrefix returns the path of what the value is in, for messages about its name.
+func (d *decoder) outerPrefix() string {
+	last := d.steps[len(d.steps)-1]
+	d.leave()
+	defer func() { d.steps = append(d.steps, last) }()
+	return d.prefix()
 }
 
 // article describes the values of f, with an article.
@@ -400,12 +408,5 @@ func setObject(d *decoder, f *Field, dst reflect.Value, v Value) {
 		f.mismatch(d, v)
 		return
 	}
-	n := len(d.errs)
 	d.object(f.Object, v.Table(), dst)
-	// Mistakes in the object get its path as prefix.
-	for _, e := range d.errs[n:] {
-		if !strings.HasPrefix(e.Err.Error(), d.path().String()) {
-			e.Err = fmt.Errorf("%s: %w", d.path(), e.Err)
-		}
-	}
 }

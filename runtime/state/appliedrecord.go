@@ -268,7 +268,7 @@ func (s *Store) forgetSelected() error {
 		if kept++; kept <= maxSelected {
 			continue
 		}
-		for _, suffix := range []string{lastAppliedSuffix, catalogSuffix, undeclaredSuffix, parentsSuffix} {
+		for _, suffix := range []string{lastAppliedSuffix, catalogSuffix, undeclaredSuffix, parentsSuffix, madeSuffix} {
 			if s.dir.Has(x.name + suffix) {
 				err = errors.Join(err, s.dir.Remove(x.name+suffix))
 			}
@@ -316,6 +316,6 @@ func (s *Store) Applied() ([]AppliedHeader, error) {
 		x.name = filepath.Join(appliedDir, base)
 		list = append(list, x)
 	}
-	slices.SortStableFunc(list, func(a, b AppliedHeader) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.Run, a.Run)) })
+	slices.SortStableFunc(list, func(a, b AppliedHeader) int { return cmp.Or(cmp.Compare(b.Run, a.Run), b.Time.Compare(a.Time)) })
 	return list, err
 }

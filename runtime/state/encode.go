@@ -22,7 +22,9 @@ func (l changeLine) appendJSON(b []byte) ([]byte, error) {
 	if c.Dir != "" {
 		errs = append(errs, o.Value("dir", c.Dir.appendJSON))
 	}
-	o.OptionalText("resource", c.Resource)
+	if c.Resource != "" {
+		errs = append(errs, o.Value("resource", c.Resource.appendJSON))
+	}
 	errs = append(errs, o.Value("before", c.Before.appendJSON))
 	o.Bool("content", c.Content)
 	o.OptionalBool("sensitive", c.Sensitive)
@@ -76,7 +78,7 @@ func (v Version) appendJSON(b []byte) (_ []byte, err error) {
 // appendLine appends d to b, as a line.
 func (d catalogEntry) appendLine(b []byte) (_ []byte, err error) {
 	o := jsonwriter.Begin(b)
-	o.Text("id", d.ID)
+	err = o.Value("id", d.ID.appendJSON)
 	o.Text("type", d.Type)
 	o.OptionalText("file", d.File)
 	if d.Line != 0 {
@@ -84,9 +86,9 @@ func (d catalogEntry) appendLine(b []byte) (_ []byte, err error) {
 	}
 	switch {
 	case d.table != nil:
-		err = o.Value("properties", d.table.AppendJSON)
+		err = errors.Join(err, o.Value("properties", d.table.AppendJSON))
 	case len(d.Properties) > 0:
-		err = o.Value("properties", func(b []byte) ([]byte, error) { return append(b, d.Properties...), nil })
+		err = errors.Join(err, o.Value("properties", func(b []byte) ([]byte, error) { return append(b, d.Properties...), nil }))
 	}
 	o.Base64("sealed", d.Ciphertext)
 	o.OptionalBool("lazy", d.Lazy)

@@ -30,7 +30,7 @@ func TestChangeLine(t *testing.T) {
 		var back Change
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, c, back)
-		require.NoError(t, recordReader{new(Record), make(map[Name]int), make(map[string][]int), true}.line(text))
+		require.NoError(t, recordReader{new(Record), make(map[Name]int), make(map[Name][]int), true}.line(text))
 	}
 	text, err := changeLine{changeProtocol, &Change{Path: "/\xff", Resource: "file#/f", Before: file, Content: true, After: &Version{}}}.appendJSON(nil)
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
@@ -45,7 +46,8 @@ func (r *RecordWriter) closeChanges(ids ...resource.ID) (list []*fileChange) {
 // version is recorded already, or if the look fails. Event is that of the changing resource, or
 // nil.
 func (r *RecordWriter) closeChange(c *fileChange, e *event.Event) (changeLine, bool) {
-	if c.hasNext && e != nil && e.Outcome == event.Changed && e.Resource.ID == c.by {
+	// The event confirms it, unless its JSON cannot have the name of the resource.
+	if c.hasNext && e != nil && e.Outcome == event.Changed && e.Resource.ID == c.by && utf8.ValidString(c.by.Name) {
 		c.After = c.Next
 		return changeLine{}, false
 	}
@@ -85,7 +87,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	}
 	line := Change{Path: Name(pre.Path), Dir: Name(pre.Dir), Before: versionOf(pre.Info)}
 	if by != nil {
-		line.Resource = by.ID.String()
+		line.Resource = Name(by.ID.String())
 	}
 	if pre.Kind == host.Symlink {
 		target, err := v.Readlink(pre.Path)

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,6 +69,34 @@ func (s *Store) recorded() ([]string, error) {
 	return ids, err
 }
 
+// LatestRun returns the greatest ID of a run in the state directory, "" if there is none or it cannot be read. Of the
+// history it reads only the end.
+func (s *Store) LatestRun() string {
+	const end = 16 << 10
+	latest := ""
+	if ids, err := s.recorded(); err == nil && len(ids) > 0 {
+		latest = slices.Max(ids)
+	}
+	f, err := s.dir.Open(historyFile, os.O_RDONLY)
+	if err != nil {
+		return latest
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return latest
+	}
+	text := make([]byte, min(fi.Size(), end))
+	n, _ := f.ReadAt(text, fi.Size()-int64(len(text)))
+	for line := range bytes.Lines(text[:n]) {
+		var e HistoryEntry
+		if json.Unmarshal(line, &e) == nil {
+			latest = max(latest, e.ID)
+		}
+	}
+	return latest
+}
+
 // A Record is the record of one run.
 type Record struct {
 	HistoryEntry
@@ -95,7 +124,7 @@ func (s *Store) record(id string, events bool) (*Record, error) {
 		return nil, err
 	}
 	rec := &Record{}
-	read := recordReader{rec, make(map[Name]int), make(map[string][]int), events}
+	read := recordReader{rec, make(map[Name]int), make(map[Name][]int), events}
 	var err error
 	rec.Damaged, err = s.readLines(runFile(id), read.line)
 	if rec.ID = id; rec.Summary == nil {
@@ -115,7 +144,7 @@ type recordReader struct {
 	at map[Name]int // index of the change of each path
 	// next has the indices of the changes that a resource was about to make, until a line tells
 	// the result.
-	next   map[string][]int
+	next   map[Name][]int
 	events bool // read events too
 }
 
@@ -162,7 +191,7 @@ func (rec recordReader) line(line []byte) error {
 		return err
 	}
 	if head.Changed {
-		id := resource.ID{Type: head.Type, Name: head.Name}.String()
+		id := Name(resource.ID{Type: head.Type, Name: head.Name}.String())
 		for _, i := range rec.next[id] {
 			if c := &rec.Changes[i]; c.After == nil && c.Resource == id {
 				c.Next, c.After = nil, c.Next
@@ -218,8 +247,16 @@ func (rec *Record) contents() []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// LaterChanges has, by path, the version that the first later run replaced or removed.
-type LaterChanges map[Name]Version
+// A LaterChange is what later runs did to a path.
+type LaterChange struct {
+	// Replaced is the version whose content the first later run replaced or removed; nil if none did.
+	Replaced *Version
+	// Left is the version that the last later run left, nil if it is not known.
+	Left *Version
+}
+
+// LaterChanges has, by path, what later runs did.
+type LaterChanges map[Name]LaterChange
 
 // LaterChanges returns the LaterChanges after a run.
 func (s *Store) LaterChanges(run string) (LaterChanges, error) {
@@ -237,9 +274,11 @@ func (s *Store) LaterChanges(run string) (LaterChanges, error) {
 			return nil, err
 		}
 		for _, c := range rec.Changes {
-			if _, known := found[c.Path]; c.Content && !known {
-				found[c.Path] = c.Before
+			x := found[c.Path]
+			if x.Left = c.After; x.Replaced == nil && c.Content {
+				x.Replaced = &c.Before
 			}
+			found[c.Path] = x
 		}
 	}
 	return found, nil
@@ -252,7 +291,7 @@ func (s *Store) After(v *host.View, later LaterChanges, c Change) (text []byte, 
 	if c.After == nil || c.After.Kind != host.Regular {
 		return nil, c.After != nil, nil
 	}
-	if was, replaced := later[c.Path]; replaced {
+	if was := later[c.Path].Replaced; was != nil {
 		if !was.sameContent(*c.After) || was.Object == "" {
 			return nil, false, nil
 		}

@@ -120,7 +120,7 @@ func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resou
 	past := &appliedRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
 	lazy := make(map[string]bool)
-	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[d.ID] = d.Lazy }) // the reader of the catalog reports the error
+	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[string(d.ID)] = d.Lazy }) // the reader of the catalog reports the error
 	key := &resource.DigestKey{Digest: s.desiredDigest}
 	return func(r *resource.Resource) resource.DesiredDigest {
 		id := r.ID.String()

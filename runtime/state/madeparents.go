@@ -141,7 +141,7 @@ func NamedParents(s *Store, site, root string, c *catalog.Catalog, dirs []MadePa
 			continue
 		}
 		err := s.readCatalog(other.name, func(d catalogEntry) {
-			note(d.ID)
+			note(string(d.ID))
 			var properties schema.Table
 			if s.unseal(&d) == nil && properties.UnmarshalJSON(d.Properties) == nil {
 				note(schema.MapValue(&properties).Texts()...)

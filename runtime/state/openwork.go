@@ -33,7 +33,7 @@ type OpenWork struct {
 	Start   uint64 `json:"start,omitempty"`
 	Command string `json:"command,omitempty"`
 	// Path is the directory's path for the operating system. Dev and Ino are 0 until it is made.
-	Path string `json:"path,omitempty"`
+	Path Name   `json:"path,omitempty"`
 	Dev  uint64 `json:"dev,omitempty"`
 	Ino  uint64 `json:"ino,omitempty"`
 }
@@ -127,7 +127,7 @@ func (unrecordedCommand) Ended() {}
 func (w *Work) RecordDirectory(path string) (host.Temporary, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x := &OpenWork{Path: path}
+	x := &OpenWork{Path: Name(path)}
 	err := w.record(x)
 	if err == nil {
 		err = w.s.dir.Do("sync", w.s.dir.Path(unfinishedFile), w.f.Sync)
@@ -287,7 +287,7 @@ func (s *Store) CleanUp() {
 // String describes the work.
 func (x OpenWork) String() string {
 	if x.Path != "" {
-		return x.Path
+		return string(x.Path)
 	}
 	if x.PID == 0 {
 		return "the command " + x.Command
@@ -301,7 +301,7 @@ func (s *Store) finishOff(x OpenWork) (err error) {
 	switch {
 	case x.Path != "":
 		what = "removed"
-		err = s.dir.Do("remove", x.Path, func() (err error) { found, err = unpack.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
+		err = s.dir.Do("remove", string(x.Path), func() (err error) { found, err = unpack.RemoveLeftover(string(x.Path), x.Dev, x.Ino); return err })
 	case x.PID < 0 || x.PID == 0 && x.ID == "":
 		err = errors.New("what it is cannot be understood")
 	case x.Boot == bootID() && x.Boot != "":

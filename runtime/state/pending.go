@@ -18,8 +18,8 @@ const pendingFile = "pending.ndjson"
 // A PendingRecord is a refresh that a run recorded before a change, and that was not performed
 // since.
 type PendingRecord struct {
-	To    string    `json:"to"` // the resource to refresh
-	By    string    `json:"by"` // the resource that was changed
+	To    Name      `json:"to"` // the resource to refresh
+	By    Name      `json:"by"` // the resource that was changed
 	Cause string    `json:"cause,omitempty"`
 	Run   string    `json:"run"`
 	Site  string    `json:"site,omitempty"`
@@ -44,8 +44,8 @@ type pendingLine struct {
 // A pendingMatch selects refreshes to remove: those with the same Root that agree in all fields
 // that are set.
 type pendingMatch struct {
-	To   string `json:"to,omitempty"`
-	By   string `json:"by,omitempty"`
+	To   Name   `json:"to,omitempty"`
+	By   Name   `json:"by,omitempty"`
 	Run  string `json:"run,omitempty"`
 	Root string `json:"root"`
 }
@@ -87,17 +87,17 @@ func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalo
 	if len(list) == 0 {
 		return nil
 	}
-	declared := make(map[string]bool)
+	declared := make(map[Name]bool)
 	for _, r := range c.Resources {
-		declared[r.ID.String()] = true
+		declared[Name(r.ID.String())] = true
 	}
 	var out []event.PendingRefresh
 	for _, p := range list {
 		if p.Root != root || !declared[p.To] && (site == "" || p.Site != site) {
 			continue
 		}
-		to, errTo := resource.ParseID(p.To)
-		by, errBy := resource.ParseID(p.By)
+		to, errTo := resource.ParseID(string(p.To))
+		by, errBy := resource.ParseID(string(p.By))
 		if errors.Join(errTo, errBy) == nil {
 			out = append(out, event.PendingRefresh{To: to, By: by, Run: p.Run, Cause: event.ParseCause(p.Cause)})
 		}
@@ -112,13 +112,13 @@ type journal struct {
 	file lines
 	list []PendingRecord
 	// durable has the resources with a line that is synced and still counts.
-	durable map[string]bool
+	durable map[Name]bool
 }
 
 // openJournal reads the pending refreshes. A copy of a damaged file is set aside, and its readable lines
 // are rewritten.
 func (s *Store) openJournal(info RunInfo) (*journal, error) {
-	j := &journal{s: s, info: info, file: lines{s: s, name: pendingFile}, durable: make(map[string]bool)}
+	j := &journal{s: s, info: info, file: lines{s: s, name: pendingFile}, durable: make(map[Name]bool)}
 	var damaged int
 	var err error
 	if j.list, damaged, err = s.Pending(); err != nil {
@@ -160,7 +160,7 @@ func (j *journal) add(by resource.ID, cause event.Cause, to []resource.ID) error
 	at := len(j.list)
 	for _, id := range to {
 		p := PendingRecord{
-			To: id.String(), By: by.String(), Cause: cause.String(),
+			To: Name(id.String()), By: Name(by.String()), Cause: cause.String(),
 			Run: j.info.ID, Site: j.info.Site, Root: j.info.Root, Since: j.s.clock.Now().UTC().Round(0),
 		}
 		objects = append(objects, pendingLine{Add: &p})
@@ -172,7 +172,7 @@ func (j *journal) add(by resource.ID, cause event.Cause, to []resource.ID) error
 		return err
 	}
 	for _, id := range to {
-		j.durable[id.String()] = true
+		j.durable[Name(id.String())] = true
 	}
 	return nil
 }
@@ -196,17 +196,17 @@ func (j *journal) remove(l pendingLine, x pendingMatch) {
 }
 
 func (j *journal) finish(to resource.ID) {
-	x := pendingMatch{To: to.String(), Root: j.info.Root}
+	x := pendingMatch{To: Name(to.String()), Root: j.info.Root}
 	j.remove(pendingLine{Done: &x}, x)
 }
 
 func (j *journal) cancel(by resource.ID) {
-	x := pendingMatch{By: by.String(), Run: j.info.ID, Root: j.info.Root}
+	x := pendingMatch{By: Name(by.String()), Run: j.info.ID, Root: j.info.Root}
 	j.remove(pendingLine{Cancel: &x}, x)
 }
 
 func (j *journal) drop(d event.PendingRefresh) {
-	x := pendingMatch{To: d.To.String(), By: d.By.String(), Run: d.Run, Root: j.info.Root}
+	x := pendingMatch{To: Name(d.To.String()), By: Name(d.By.String()), Run: d.Run, Root: j.info.Root}
 	j.remove(pendingLine{Cancel: &x}, x)
 }
 

@@ -38,7 +38,7 @@ func (b *box) pending() []string {
 	require.Zero(b.t, damaged)
 	out := []string{}
 	for _, p := range list {
-		out = append(out, p.To+" by "+p.By)
+		out = append(out, string(p.To+" by "+p.By))
 	}
 	return out
 }

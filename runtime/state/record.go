@@ -9,9 +9,12 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A Name is a path or the target of a link: bytes, mostly UTF-8. In JSON it is a string if it is
+// A Name is a path, the target of a link, or the ID of a resource: bytes, mostly UTF-8. In JSON it is a string if it is
 // UTF-8, otherwise an object with base64.
 type Name string
+
+// InEvent returns the ID as the JSON of events has it, where bytes that are not UTF-8 are replaced.
+func (n Name) InEvent() string { return string([]rune(n)) }
 
 type rawName struct {
 	Base64 []byte `json:"base64"`
@@ -134,6 +137,12 @@ func (v Version) Is(w Version) bool {
 	return same && v.sameContent(w)
 }
 
+// isLike is like Is, wherever the file is stored.
+func (v Version) isLike(w Version) bool {
+	w.Dev, w.Ino = v.Dev, v.Ino
+	return v.Is(w)
+}
+
 // sameContent reports whether nobody wrote to the file between the two times.
 func (v Version) sameContent(w Version) bool {
 	return v.Kind == w.Kind && v.Size == w.Size && v.MTime.Equal(w.MTime) && v.Dev == w.Dev && v.Ino == w.Ino
@@ -144,12 +153,12 @@ type Change struct {
 	Path Name `json:"path"`
 	// Dir is the resolved directory of the path at the time of the change; "" in records of old
 	// versions of ccm.
-	Dir      Name   `json:"dir,omitempty"`
-	Resource string `json:"resource,omitempty"`
+	Dir      Name `json:"dir,omitempty"`
+	Resource Name `json:"resource,omitempty"`
 	// Also lists further resources for which the path was changed, such as other edits of a file.
 	// Each has a line of its own in the file.
-	Also   []string `json:"also,omitempty"`
-	Before Version  `json:"before"`
+	Also   []Name  `json:"also,omitempty"`
+	Before Version `json:"before"`
 	// Content says that the content was about to change too, not only the owner and mode.
 	Content bool `json:"content"`
 	// Sensitive says that the content holds or held secrets.

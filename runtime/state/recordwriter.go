@@ -167,7 +167,7 @@ type changeLine struct {
 type alsoLine struct {
 	Protocol string `json:"protocol"`
 	Path     Name   `json:"path"`
-	Resource string `json:"resource"`
+	Resource Name   `json:"resource"`
 }
 
 type startLine struct {
@@ -223,7 +223,7 @@ const longHistory = 1 << 20
 func (r *RecordWriter) End(sum event.Summary) error {
 	r.SetResource(nil)
 	var errs []error
-	errs = append(errs, r.endCatalog())
+	errs = append(errs, r.endCatalog(), r.endMade(r.appliedRecord != nil))
 	errs = append(errs, r.sensitive.file.close())
 	e := HistoryEntry{Protocol: endProtocol, RunInfo: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
@@ -263,7 +263,7 @@ func (r *RecordWriter) CountUndeclared() (n int, err error) {
 	}
 	elsewhere, err := r.appliedRecord.declaredElsewhere()
 	for _, d := range list {
-		if _, ok := elsewhere[d.ID]; d.Made && !ok {
+		if _, ok := elsewhere[string(d.ID)]; d.Made && !ok {
 			n++
 		}
 	}

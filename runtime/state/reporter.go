@@ -84,7 +84,7 @@ func (r *RecordWriter) recordAlso(changes []*fileChange, e *event.Event) {
 			changes = append(changes, c)
 		}
 	}
-	id := e.Resource.ID.String()
+	id := Name(e.Resource.ID.String())
 	for _, c := range changes {
 		if c.Resource != "" && c.Resource != id && !slices.Contains(c.Also, id) {
 			c.Also = append(c.Also, id)

@@ -25,10 +25,12 @@ type Restoration struct {
 	// Run is the run that changed it.
 	Run string
 	// Resource is the resource for which it was changed.
-	Resource string
+	Resource Name
 	// Also lists further resources for which the path was changed.
-	Also []string
+	Also []Name
 	Want Version
+	// Left is the version that ccm left at the path, in that run or a later one; nil if it is not known.
+	Left *Version
 	// Sensitive says that the content holds or held secrets.
 	Sensitive bool
 	// LossReason is the reason why there is no content to restore, "" if there is.
@@ -56,27 +58,52 @@ func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error
 	used := make([]bool, len(paths))
 	for _, c := range rec.Changes {
 		if !c.Undone() && among(string(c.Path), paths, used) {
-			list = append(list, Restoration{Path: string(c.Path), Dir: string(c.Dir), Run: run, Resource: c.Resource, Also: c.Also, Want: c.Before, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
+			list = append(list, Restoration{Path: string(c.Path), Dir: string(c.Dir), Run: run, Resource: c.Resource, Also: c.Also, Want: c.Before, Left: c.After, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
 		}
 	}
 	if i := slices.Index(used, false); i >= 0 {
 		return nil, fmt.Errorf("run %s did not change %s", run, paths[i])
 	}
 	slices.SortFunc(list, func(a, b Restoration) int { return cmp.Compare(a.Path, b.Path) })
-	var later LaterChanges
+	later, err := s.store.LaterChanges(run)
+	if err != nil {
+		return nil, err
+	}
 	for i := range list {
 		r := &list[i]
-		if r.Want.Kind != host.Regular || r.Want.Object != "" {
-			continue
+		if x, changed := later[Name(r.Path)]; changed {
+			r.Left = x.Left
 		}
-		if later == nil {
-			if later, err = s.store.LaterChanges(run); err != nil {
-				return nil, err
-			}
+		if r.Want.Kind == host.Regular && r.Want.Object == "" {
+			r.findContent(later)
 		}
-		r.findContent(later)
 	}
 	return list, nil
+}
+
+// A ChangedError says that something other than ccm changed a path since ccm did.
+type ChangedError struct{}
+
+// Error says what a restore would lose, and the way to do it all the same.
+func (*ChangedError) Error() string {
+	return "changed by something other than ccm since then (--force restores it all the same, and keeps what is there now as a backup)"
+}
+
+// Changed returns a *ChangedError if what is at the path is neither the version that ccm left there nor the one to
+// restore, so that a restore would overwrite or remove the work of somebody else. Devices and inodes do not count: they
+// have other numbers after a reboot or on another disk.
+func (r Restoration) Changed(v *host.View) error {
+	if r.Left == nil {
+		return nil
+	}
+	now, err := versionAt(v, r.Path)
+	if err != nil || now.Kind == host.Missing || now.isLike(*r.Left) || now.isLike(r.Want) {
+		return err
+	}
+	if now.Kind == host.Directory && r.Left.Kind == host.Directory && r.Want.Kind == host.Missing {
+		return nil // it is removed only if it is empty
+	}
+	return &ChangedError{}
 }
 
 // among reports whether path is at or below one of paths, and marks these in used. Without paths
@@ -101,9 +128,9 @@ func (r *Restoration) findContent(later LaterChanges) {
 	if r.LossReason = r.Want.Unkept; r.LossReason != "" {
 		return
 	}
-	was, replaced := later[Name(r.Path)]
+	was := later[Name(r.Path)].Replaced
 	switch {
-	case !replaced:
+	case was == nil:
 	case !was.sameContent(r.Want):
 		r.LossReason = "something other than ccm changed it after the run"
 	case was.Object == "":

@@ -32,7 +32,7 @@ func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error)
 	run, h, err := b.begin("restore")
 	require.NoError(b.t, err)
 	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) error {
-		id, _ := resource.ParseID(r.Resource)
+		id, _ := resource.ParseID(string(r.Resource))
 		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})
 		return nil
 	})
@@ -315,7 +315,7 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, 2, rec.Summary.Changed)
 	require.Len(t, rec.Events, 2)
 	require.Equal(t, "/f", string(rec.Changes[0].Path))
-	require.Equal(t, "file#/f", rec.Changes[0].Resource)
+	require.Equal(t, state.Name("file#/f"), rec.Changes[0].Resource)
 	require.Equal(t, host.Regular, rec.Changes[0].Before.Kind)
 	require.Equal(t, state.Mode(0o640), rec.Changes[0].Before.Mode)
 	require.Equal(t, host.Missing, rec.Changes[1].Before.Kind)

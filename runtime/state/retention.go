@@ -43,6 +43,8 @@ func (r *RecordWriter) tidy() error {
 		return r.tidied(now) // the directory is new
 	case err == nil && now.Sub(fi.ModTime) < 24*time.Hour && !now.Before(fi.ModTime):
 		return nil
+	case err == nil && now.Sub(fi.ModTime) > max(s.age, DefaultLimits.Age):
+		return r.tidied(now) // rather the clock jumped than that nothing ran for so long: wait another day
 	}
 	if err := r.removeOld(now.Add(-s.age)); err != nil {
 		return err

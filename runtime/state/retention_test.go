@@ -142,6 +142,37 @@ func TestAgeLimit(t *testing.T) {
 	require.Empty(t, errs)
 }
 
+// TestClockThatJumps: records and backups outlive a run whose clock is far ahead, and age as usual once it is right
+// again, or if it stays so.
+func TestClockThatJumps(t *testing.T) {
+	for what, back := range map[string]bool{"the clock is set right again": true, "it stays": false} {
+		t.Run(what, func(t *testing.T) {
+			b := newBox(t)
+			b.write("f", "first", 0o644)
+			first := b.must(file("/f", "second"))
+			now := b.clock.now
+			b.clock.now = now.AddDate(12, 0, 0)
+			b.must(file("/f", "third"))
+			_, err := b.store().Record(first)
+			require.NoError(t, err)
+			_, errs := b.restore(first)
+			require.Empty(t, errs)
+			text, err := os.ReadFile(filepath.Join(b.root, "f"))
+			require.NoError(t, err)
+			require.Equal(t, "first", string(text))
+
+			later := b.clock.now.AddDate(0, 0, 2)
+			if back {
+				later = now.AddDate(0, 0, 2)
+			}
+			b.clock.now = later
+			b.must(file("/f", "fourth"))
+			_, err = b.store().Record(first)
+			require.Equal(t, back, err == nil, err)
+		})
+	}
+}
+
 // TestCounter: the size of the store is right after a run that died.
 func TestCounter(t *testing.T) {
 	b := newBox(t)

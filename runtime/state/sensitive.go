@@ -16,7 +16,7 @@ const sensitiveFile = "sensitive.ndjson"
 // A sensitiveLine is a line of the file: a resource and its properties, or a path, that held
 // secrets. The secrets themselves are not recorded.
 type sensitiveLine struct {
-	Resource   string   `json:"resource,omitempty"`
+	Resource   Name     `json:"resource,omitempty"`
 	Properties []string `json:"properties,omitempty"`
 	Path       Name     `json:"path,omitempty"`
 }
@@ -47,7 +47,7 @@ func (s *Store) Sensitive() (*SecretNames, error) {
 		case l.Path != "":
 			x.paths[string(l.Path)] = true
 		case l.Resource != "":
-			x.add(l.Resource, l.Properties)
+			x.add(string(l.Resource), l.Properties)
 		default:
 			return errors.New("no line of this file")
 		}
@@ -96,7 +96,7 @@ func (x *secretNamesFile) noteResource(r *resource.Resource) (bool, error) {
 	}
 	id := r.ID.String()
 	if len(r.Sensitive) > 0 && x.add(id, r.Sensitive) {
-		if err := x.file.add(false, sensitiveLine{Resource: id, Properties: r.Sensitive}); err != nil {
+		if err := x.file.add(false, sensitiveLine{Resource: Name(id), Properties: r.Sensitive}); err != nil {
 			return true, err
 		}
 	}

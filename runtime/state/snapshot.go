@@ -21,7 +21,7 @@ import (
 
 // A catalogEntry is a resource in the file of an applied catalog.
 type catalogEntry struct {
-	ID         string          `json:"id"`
+	ID         Name            `json:"id"`
 	Type       string          `json:"type"`
 	File       string          `json:"file,omitempty"`
 	Line       int             `json:"line,omitempty"`
@@ -52,7 +52,7 @@ func (a *appliedRecord) writeCatalog(list []snapshotEntry) error {
 	old := make(map[string]catalogEntry)
 	if slices.ContainsFunc(list, func(x snapshotEntry) bool { return x.now == nil }) {
 		// Damaged lines are left out: ccm drift does not know their resources then.
-		_ = a.s.readCatalog(a.name(), func(d catalogEntry) { old[d.ID] = d })
+		_ = a.s.readCatalog(a.name(), func(d catalogEntry) { old[string(d.ID)] = d })
 	}
 	return a.s.dir.Replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		return statedir.Compress(w, func(z io.Writer) error {
@@ -86,7 +86,7 @@ func (a *appliedRecord) appendDeclared(b []byte, r *resource.Resource, propertie
 	}
 	r.Type.Properties().EncodeInto(properties, r.Spec, r.Common)
 	d := catalogEntry{
-		ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil,
+		ID: Name(r.ID.String()), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil,
 		table: properties,
 	}
 	if len(r.Sensitive) > 0 {
@@ -197,19 +197,19 @@ func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catal
 		missing[w.id] = true
 	}
 	err := s.readCatalog(a.name, func(d catalogEntry) {
-		delete(missing, d.ID)
+		delete(missing, string(d.ID))
 		t := reg.Type(d.Type)
 		if t == nil {
-			unknown = append(unknown, MissingRecord{d.ID, "there is no type " + d.Type})
+			unknown = append(unknown, MissingRecord{string(d.ID), "there is no type " + d.Type})
 			return
 		}
 		if err := s.unseal(&d); err != nil {
-			errs.Add(fmt.Errorf("%s: %w", d.ID, err))
+			errs.Add(fmt.Errorf("%s: %w", string(d.ID), err))
 			return
 		}
 		tab := new(schema.Table)
 		if err := tab.UnmarshalJSON(d.Properties); err != nil {
-			errs.Add(fmt.Errorf("%s: %w", d.ID, err))
+			errs.Add(fmt.Errorf("%s: %w", string(d.ID), err))
 			return
 		}
 		pos := diag.Pos{File: d.File, Line: d.Line}

@@ -115,7 +115,7 @@ func (a *appliedRecord) declaredElsewhere() (map[string]string, error) {
 func (a *appliedRecord) withDropped(list []catalogEntry, declared map[string]bool) ([]catalogEntry, error) {
 	out := make([]catalogEntry, 0, len(list))
 	for _, d := range list {
-		if !declared[d.ID] {
+		if !declared[string(d.ID)] {
 			out = append(out, d)
 		}
 	}
@@ -130,10 +130,10 @@ func (a *appliedRecord) withDropped(list []catalogEntry, declared map[string]boo
 	if len(dropped) == 0 {
 		return out, nil
 	}
-	out = slices.DeleteFunc(out, func(d catalogEntry) bool { return dropped[d.ID] })
+	out = slices.DeleteFunc(out, func(d catalogEntry) bool { return dropped[string(d.ID)] })
 	err := a.s.readCatalog(a.name(), func(d catalogEntry) {
-		if dropped[d.ID] {
-			d.Made = made[d.ID]
+		if dropped[string(d.ID)] {
+			d.Made = made[string(d.ID)]
 			out = append(out, d)
 		}
 	})
@@ -186,14 +186,14 @@ func Undeclared(s *Store, site, root string, c *catalog.Catalog) (out []Undeclar
 	}
 	kept = make(map[string]int)
 	for _, d := range slices.Backward(list) {
-		if other, ok := elsewhere[d.ID]; ok {
+		if other, ok := elsewhere[string(d.ID)]; ok {
 			kept[other]++
 			continue
 		}
 		if err := s.unseal(&d); err != nil {
 			return nil, nil, err
 		}
-		x := UndeclaredResource{ID: d.ID, Type: d.Type, Pos: diag.Pos{File: d.File, Line: d.Line}, Made: d.Made, Properties: new(schema.Table)}
+		x := UndeclaredResource{ID: string(d.ID), Type: d.Type, Pos: diag.Pos{File: d.File, Line: d.Line}, Made: d.Made, Properties: new(schema.Table)}
 		if err := x.Properties.UnmarshalJSON(d.Properties); err != nil {
 			return nil, nil, err
 		}
@@ -206,7 +206,7 @@ func Undeclared(s *Store, site, root string, c *catalog.Catalog) (out []Undeclar
 // be held.
 func Forget(s *Store, site, root string, ids map[string]bool) error {
 	a := &appliedRecord{s: s, site: site, root: root}
-	gone := func(d catalogEntry) bool { return ids[d.ID] }
+	gone := func(d catalogEntry) bool { return ids[string(d.ID)] }
 	list, err := a.undeclared()
 	if err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 func (s *Store) UnrestoredResources(run *Record) (list []string, err error) {
 	byFile := make(map[string]bool)
 	for _, c := range run.Changes {
-		byFile[c.Resource] = true
+		byFile[c.Resource.InEvent()] = true
 		for _, id := range c.Also {
-			byFile[id] = true
+			byFile[id.InEvent()] = true
 		}
 	}
 	_, err = s.readLines(runFile(run.ID), func(line []byte) error {

@@ -3,6 +3,7 @@ package template
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -122,11 +123,49 @@ func inText(val any) (string, error) {
 	case int64:
 		return strconv.FormatInt(x, 10), nil
 	case float64:
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			return "", diag.Errorf(diag.Pos{}, "want a number to put into the text, got %v, as of a division by zero", x)
+		}
 		return strconv.FormatFloat(x, 'f', -1, 64), nil
 	case nil:
 		return "", diag.Errorf(diag.Pos{}, "want a value to put into the text, got nothing").WithHint("give a default with ??")
 	}
 	return "", diag.Errorf(diag.Pos{}, "want a text or a number to put into the text, got %s", describe(val)).WithHint("use join or toJSON")
+}
+
+// ExpandText is like Expand, and returns a string for a single expression too. A list, a table and nil are errors there.
+func (e *Env) ExpandText(text string) (string, error) {
+	val, err := e.Expand(text)
+	if err != nil {
+		return "", err
+	}
+	put, err := inText(val)
+	if err != nil {
+		return "", &Error{Length: len(text), Err: asDiag(err)}
+	}
+	return put, nil
+}
+
+// CheckPrinted returns an error if a template must not print a value as it is: Go would print a list as [a b] and a
+// table as map[a:b].
+func CheckPrinted(val any) error {
+	switch v := reflect.ValueOf(val); v.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map:
+		if _, isText := val.([]byte); !isText {
+			return fmt.Errorf("want a text or a number to print, got %s: use join or to_json, or print its parts", describe(val))
+		}
+	}
+	return nil
+}
+
+// Printf is fmt.Sprintf. What fmt writes in place of a value that does not fit the format is an error.
+func Printf(format string, args ...any) (string, error) {
+	text := fmt.Sprintf(format, args...)
+	at := strings.Index(text, "%!")
+	if at < 0 || strings.Contains(format+fmt.Sprint(args...), "%!") {
+		return text, nil
+	}
+	return "", fmt.Errorf("the values do not fit the format %q: %s", format, text[at:min(len(text), at+60)])
 }
 
 // SaysNil reports whether an expression ends in the word nil, and so expects nil.

@@ -14,7 +14,7 @@ import (
 const (
 	atFunc       = "ccm at"    // records the line that is running
 	sortFunc     = "ccm sort"  // ranges over a table in the order of its keys
-	hasValueFunc = "ccm given" // an error if the value is missing
+	hasValueFunc = "ccm given" // an error if the value is missing or cannot be printed
 	sizeFunc     = "ccm size"  // counts operands
 )
 
@@ -66,7 +66,7 @@ func (in *instrument) node(n jet.Node) {
 	case *jet.ActionNode:
 		if n.Pipe != nil && len(n.Pipe.Cmds) > 0 {
 			pipedDefault(n.Pipe)
-			hasValue(n.Pipe.Cmds[0])
+			hasValue(n.Pipe.Cmds[0], len(n.Pipe.Cmds) == 1)
 		}
 	case *jet.IfNode:
 		in.list(n.List)
@@ -128,14 +128,11 @@ func pipedDefault(p *jet.PipeNode) {
 	p.Cmds = p.Cmds[1:]
 }
 
-// hasValue makes a command that prints a value fail if the value is missing.
-func hasValue(c *jet.CommandNode) {
-	if c.Exprs != nil {
-		return
-	}
-	switch c.BaseExpr.(type) {
-	case *jet.FieldNode, *jet.ChainNode, *jet.IndexExprNode:
-		c.BaseExpr = call(c.NodeBase, hasValueFunc, c.BaseExpr, str(c.NodeBase, fmt.Sprint(c.BaseExpr)))
+// hasValue makes the first command of a pipeline fail if it has no value, and one that is printed as it is also if
+// the value is a list or a table.
+func hasValue(c *jet.CommandNode, printed bool) {
+	if c.Exprs == nil {
+		c.BaseExpr = call(c.NodeBase, hasValueFunc, c.BaseExpr, str(c.NodeBase, fmt.Sprint(c.BaseExpr)), boolean(c.NodeBase, printed))
 	}
 }
 

@@ -391,6 +391,11 @@ func (r *renderer) globals(set *jet.Set) {
 		if !v.IsValid() || v.Kind() == reflect.Interface && v.IsNil() {
 			panic(&notFoundError{problem: fmt.Sprintf("nothing to print in %s: give a default with lookup(path, default) or test it with isset", a.Get(1))})
 		}
+		if a.Get(2).Bool() && v.CanInterface() {
+			if err := CheckPrinted(v.Interface()); err != nil {
+				panic(err)
+			}
+		}
 		return v
 	})
 }

@@ -44,6 +44,7 @@ func (r *rendering) operate(do func(left, right *exec.Value, several bool) *exec
 		r.step()
 		r.whole(left)
 		r.whole(right)
+		r.checkOperands(left, right, nil)
 		return do(left, right, params.Args[4].Bool())
 	}
 }
@@ -53,17 +54,38 @@ func (r *rendering) power(left, right *exec.Value, _ bool) *exec.Value {
 	if left.IsFloat() || right.IsFloat() || right.Integer() < 0 || math.Abs(f) >= 1<<63 {
 		return exec.AsValue(f)
 	}
-	n := 1
+	n, base := int64(1), int64(left.Integer())
 	for range right.Integer() { // at most 62 times, but for 0, 1 and -1
-		if n *= left.Integer(); n == 0 || n == 1 && left.Integer() == 1 {
+		if n *= base; n == 0 || n == 1 && base == 1 {
 			break
 		}
-		if left.Integer() == -1 {
-			n = 1 - 2*(right.Integer()&1)
+		if base == -1 {
+			n = 1 - 2*int64(right.Integer()&1)
 			break
 		}
 	}
 	return exec.AsValue(n)
+}
+
+// checkRange ends the rendering if a number is too large for the library, which computes with int: it would go on with
+// another number. That happens where int has 32 bits.
+func (r *rendering) checkRange(f float64) {
+	const most, bits = math.MaxInt, strconv.IntSize
+	if bits == 32 && math.Abs(f) > most {
+		r.throw(fmt.Errorf("the number %.0f is too large to compute with on a machine of %d bits", f, bits))
+	}
+}
+
+// checkOperands is checkRange for the operands of an operator and, if both are integers, for the result.
+func (r *rendering) checkOperands(left, right *exec.Value, result func(a, b float64) float64) {
+	for _, v := range []*exec.Value{left, right} {
+		if v.IsInteger() {
+			r.checkRange(v.Float())
+		}
+	}
+	if result != nil && left.IsInteger() && right.IsInteger() {
+		r.checkRange(result(left.Float(), right.Float()))
+	}
 }
 
 // nonZero ends the rendering if a divisor is 0.

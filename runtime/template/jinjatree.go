@@ -21,6 +21,7 @@ const (
 	leftFunc  = "ccm left"  // for the left operand of an operator
 	timesFunc = "ccm times" // for the right operand of * ,
 	plusFunc  = "ccm plus"  // behind +,
+	minusFunc = "ccm minus" // behind -,
 	rightFunc = "ccm right" // and behind other operators
 )
 
@@ -99,6 +100,8 @@ func (r walker) change(v reflect.Value) {
 			right = timesFunc
 		case tokens.Addition:
 			right = plusFunc
+		case tokens.Subtraction:
+			right = minusFunc
 		}
 		n.Left, n.Right = watched(leftFunc, n.Left), watched(right, n.Right)
 	case reflect.TypeFor[*nodes.Output]():
@@ -208,13 +211,20 @@ func (r *rendering) watchers() map[string]any {
 		operators[tokens.Tilde]:         r.operate(r.concat),
 
 		leftFunc:  r.watch(func(v *exec.Value) { r.leftOperands = append(r.leftOperands, v) }),
-		rightFunc: r.watch(func(*exec.Value) { pop() }),
+		rightFunc: r.watch(func(v *exec.Value) { r.checkOperands(pop(), v, nil) }),
+		minusFunc: r.watch(func(v *exec.Value) { r.checkOperands(pop(), v, func(a, b float64) float64 { return a - b }) }),
 		timesFunc: r.watch(func(v *exec.Value) {
-			if left := pop(); left.IsString() && !v.IsFloat() {
+			left := pop()
+			r.checkOperands(left, v, func(a, b float64) float64 { return a * b })
+			if left.IsString() && !v.IsFloat() {
 				r.checkRoom(v.Integer(), r.size(left))
 			}
 		}),
-		plusFunc: r.watch(func(v *exec.Value) { r.checkRoom(1, r.size(pop())+r.size(v)) }),
+		plusFunc: r.watch(func(v *exec.Value) {
+			left := pop()
+			r.checkOperands(left, v, func(a, b float64) float64 { return a + b })
+			r.checkRoom(1, r.size(left)+r.size(v))
+		}),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Lookup returns the value at a path of GJSON, such as facts.os.family,
 // data.users.0.name or env.HOME. A missing value is an error, unless there is a
-// fallback.
+// fallback, which stands in for null too.
 func (e *Env) Lookup(path string, fallback ...any) (any, error) {
 	val, err := e.trees.find(path)
 	return orFallback(val, err, fallback)
@@ -29,7 +29,7 @@ func (e *Env) LookupSteps(steps []string, fallback ...any) (any, error) {
 // orFallback returns the found value; for a missing value the fallback, or an error that suggests
 // existing values.
 func orFallback(val any, err error, fallback []any) (any, error) {
-	if IsMissing(err) && len(fallback) > 0 {
+	if isNothing(val, err) && len(fallback) > 0 {
 		return fallback[0], nil
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
@@ -37,6 +37,9 @@ func orFallback(val any, err error, fallback []any) (any, error) {
 	}
 	return val, err
 }
+
+// isNothing reports whether a lookup found no value, or null, which Lua too does not tell from no value.
+func isNothing(val any, err error) bool { return IsMissing(err) || err == nil && val == nil }
 
 func (t *trees) findSteps(steps []string) (any, error) {
 	if len(steps) == 0 {
@@ -127,7 +130,7 @@ func (t *trees) lookup(args ...any) (any, error) {
 	} else {
 		return nil, fmt.Errorf("lookup: want a path, got %s", describe(args[0]))
 	}
-	if IsMissing(err) && len(args) == 2 {
+	if isNothing(val, err) && len(args) == 2 {
 		return args[1], nil
 	}
 	return val, err

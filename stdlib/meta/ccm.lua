@@ -122,6 +122,31 @@ function ccm.after(handle, fn) end
 ---@return fun(resource: table): ccm.Handle
 function ccm.type(definition) end
 
+---@class (exact) ccm.Facts.block_devices.NAME
+---@field fstype? string what is on it, where udev has looked
+---@field label? string what is on it, where udev has looked
+---@field mapper? string its name below /dev/mapper
+---@field model? string which one it is
+---@field parent? string the disk of a partition
+---@field readonly boolean whether it is that
+---@field removable boolean whether it is that
+---@field rotational boolean whether it is that
+---@field serial? string which one it is
+---@field size integer bytes
+---@field type string as lsblk calls it: disk, part, lvm, crypt, raid1, mpath, loop, rom, ...
+---@field uuid? string what is on it, where udev has looked
+---@field vendor? string which one it is
+
+---@class (exact) ccm.Facts.block_devices
+---@field [string] ccm.Facts.block_devices.NAME
+
+---@class (exact) ccm.Facts.boot
+---@field id? string another one after each start
+---@field time? integer when that was, in seconds since 1970. It moves when the clock is set
+
+---@class (exact) ccm.Facts.cloud
+---@field provider string the cloud, as cloud-init calls it: aws, azure, gce, digitalocean, hetzner, openstack, oracle, vultr, ... or none. The firmware says it; nothing is sent
+
 ---@class (exact) ccm.Facts.cpu.info
 ---@field cacheSize integer its cache in KiB
 ---@field coreId string the socket and the core it belongs to
@@ -142,6 +167,37 @@ function ccm.type(definition) end
 ---@field info ccm.Facts.cpu.info[]
 ---@field model? string the name of the first one
 
+---@class (exact) ccm.Facts.dmi.bios
+---@field release_date? string its firmware
+---@field vendor? string its firmware
+---@field version? string its firmware
+
+---@class (exact) ccm.Facts.dmi.board
+---@field asset_tag? string its board
+---@field manufacturer? string its board
+---@field product? string its board
+---@field serial_number? string which one; only for root
+
+---@class (exact) ccm.Facts.dmi.chassis
+---@field asset_tag? string its chassis
+---@field manufacturer? string its chassis
+---@field serial_number? string which one; only for root
+---@field type? string its form in the words of the specification
+
+---@class (exact) ccm.Facts.dmi.product
+---@field family? string what it is
+---@field name? string what it is
+---@field serial_number? string which one it is; only for root
+---@field uuid? string which one it is; only for root
+---@field version? string what it is
+
+---@class (exact) ccm.Facts.dmi
+---@field bios ccm.Facts.dmi.bios
+---@field board ccm.Facts.dmi.board
+---@field chassis ccm.Facts.dmi.chassis
+---@field manufacturer? string who made it
+---@field product ccm.Facts.dmi.product
+
 ---@class (exact) ccm.Facts.host.info
 ---@field bootTime? integer when that was, in seconds since 1970
 ---@field hostId string the UUID of the machine. Root reads the firmware's; others get that of /etc/machine-id
@@ -160,11 +216,32 @@ function ccm.type(definition) end
 ---@class (exact) ccm.Facts.host
 ---@field info ccm.Facts.host.info
 
+---@class (exact) ccm.Facts.instance.tags
+---@field [string] string the value of a tag
+
+---@class (exact) ccm.Facts.instance
+---@field id? string which instance it is, and where
+---@field provider string the same as cloud.provider
+---@field region? string which instance it is, and where
+---@field tags ccm.Facts.instance.tags its tags, labels or metadata; of tags without a value the value is empty
+---@field type? string which instance it is, and where
+---@field zone? string which instance it is, and where
+
+---@class (exact) ccm.Facts.kernel.parameters
+---@field [string] string the value; empty for one without. Of a name given twice it is the last
+
 ---@class (exact) ccm.Facts.kernel
+---@field cmdline? string the command line that it was started with
 ---@field machine string the processor as the kernel writes it
 ---@field name string the name of the kernel
+---@field parameters? ccm.Facts.kernel.parameters the parameters on that command line, by name
 ---@field release string the same as os.kernel
 ---@field version? string how it was built
+
+---@class (exact) ccm.Facts.load
+---@field ["15m"] number how many processes ran or waited, on average of these minutes. In Lua: facts.load["1m"]
+---@field ["1m"] number how many processes ran or waited, on average of these minutes. In Lua: facts.load["1m"]
+---@field ["5m"] number how many processes ran or waited, on average of these minutes. In Lua: facts.load["1m"]
 
 ---@class (exact) ccm.Facts.memory.swap.devices
 ---@field freeBytes integer how full it is
@@ -230,10 +307,18 @@ function ccm.type(definition) end
 ---@class (exact) ccm.Facts.memory
 ---@field available? integer what programs can still get
 ---@field free? integer what is used for nothing at all
+---@field limit? integer the memory limit of the container, or else of the control groups of process 1; absent if there is none
 ---@field swap ccm.Facts.memory.swap
 ---@field total? integer main memory
 ---@field used? integer total less available
 ---@field virtual ccm.Facts.memory.virtual
+
+---@class (exact) ccm.Facts.modules.NAME
+---@field size integer bytes
+---@field used_by string[] the modules that need it
+
+---@class (exact) ccm.Facts.modules
+---@field [string] ccm.Facts.modules.NAME
 
 ---@class (exact) ccm.Facts.mounts.NAME
 ---@field device string the device, or what stands for it
@@ -339,6 +424,31 @@ function ccm.type(definition) end
 ---@class (exact) ccm.Facts.services
 ---@field [string] ccm.Facts.services.NAME
 
+---@class (exact) ccm.Facts.ssh.NAME
+---@field fingerprint string its fingerprint as ssh-keygen -l prints it
+---@field key string the key, as in known_hosts
+---@field type string the key, as in known_hosts
+
+---@class (exact) ccm.Facts.ssh
+---@field [string] ccm.Facts.ssh.NAME
+
+---@class (exact) ccm.Facts.swap.devices
+---@field device string which one
+---@field priority integer the greater, the earlier it is used
+---@field size integer bytes
+---@field type string partition or file
+---@field used integer bytes
+
+---@class (exact) ccm.Facts.swap
+---@field devices ccm.Facts.swap.devices[] the devices and files that hold it
+---@field free? integer what of it is not in use
+---@field total? integer swap space
+
+---@class (exact) ccm.Facts.timezone
+---@field abbreviation? string its abbreviation now
+---@field name? string the name in the database of time zones; absent if /etc/localtime is a copy and nothing names it
+---@field offset? integer how many seconds it is ahead of UTC now
+
 ---@class (exact) ccm.Facts.user
 ---@field gid integer the number of its group
 ---@field group string its group; the number if it has no name
@@ -363,14 +473,21 @@ function ccm.type(definition) end
 
 ---What is so about the machine. A branch is gathered when it is first asked for.
 ---@class (exact) ccm.Facts
+---@field block_devices? ccm.Facts.block_devices the block devices by the name of the kernel; those without a size are left out
+---@field boot ccm.Facts.boot
+---@field cloud ccm.Facts.cloud
 ---@field cpu ccm.Facts.cpu
+---@field dmi? ccm.Facts.dmi the hardware as its firmware describes it (SMBIOS). Of a machine with a device tree: product.name and, if it has one, product.serial_number
 ---@field domain? string the domain
 ---@field fqdn string with its domain, if it has one. It is taken from the name itself, /etc/hosts or /etc/resolv.conf; no server is asked
 ---@field host ccm.Facts.host
 ---@field hostname string the name of the machine without its domain
----@field init? string the init system: systemd, openrc, runit, s6, or the name of process 1
+---@field init? string the init system, by process 1: systemd, openrc, runit, s6, or else its name
+---@field instance? ccm.Facts.instance what the metadata service of the cloud says
 ---@field kernel ccm.Facts.kernel
+---@field load ccm.Facts.load
 ---@field memory ccm.Facts.memory
+---@field modules? ccm.Facts.modules the loaded modules of the kernel; what is built in is not there
 ---@field mounts ccm.Facts.mounts what is mounted, by mount point; of several at one place, the last
 ---@field net ccm.Facts.net
 ---@field network ccm.Facts.network
@@ -380,6 +497,10 @@ function ccm.type(definition) end
 ---@field partition ccm.Facts.partition
 ---@field selinux ccm.Facts.selinux
 ---@field services? ccm.Facts.services the services of systemd or OpenRC. Other init systems have no list, and then there is no such fact
+---@field ssh? ccm.Facts.ssh the public keys of the SSH server in /etc/ssh, by algorithm: ed25519, rsa, ecdsa
+---@field swap ccm.Facts.swap
+---@field timezone ccm.Facts.timezone
+---@field uptime? integer seconds since the machine was started
 ---@field user ccm.Facts.user
 ---@field users? ccm.Facts.users the users in /etc/passwd
 ---@field virtual ccm.Facts.virtual
@@ -465,7 +586,7 @@ apply = {}
 
 ---The properties of an archive.
 ---@class (exact) ccm.Archive.Props: ccm.Common
----@field ensure? "present"|"absent" ensure says whether the archive is to be there. Default: present.
+---@field ensure? "present"|"absent" ensure says whether the archive is to be there. With absent, what it was extracted to stays; file with ensure absent removes it, but for data that no run has created. Default: present.
 ---@field url? string url is where the archive is downloaded from, with http or https. A proxy is taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or source is required unless ensure is absent.
 ---@field source? string source is the path of an archive to copy. A relative path is relative to the script or manifest that says it. An archive that differs from it is copied again.
 ---@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with any other is refused, and an archive with any other is downloaded or copied again.
@@ -523,7 +644,7 @@ archive = {}
 ---@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
 ---@field path? string path is the colon-separated list of directories in which the command and its guards are found.
 ---@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
----@field timeout? string timeout ends the command and all that it started when it has run for that long, such as "5m". 0 is no limit. Default: 0.
+---@field timeout? string timeout ends the command and the processes that it started when it has run for that long, such as "5m". A process that began a session of its own (setsid), as daemons do, goes on. 0 is no limit. Default: 0.
 ---@field creates? string creates is a path; if something is there, the command does not run.
 ---@field removes? string removes is a path; if nothing is there, the command does not run.
 ---@field onlyif? string|string[] onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
@@ -696,8 +817,8 @@ scaffold = {}
 ---@class (exact) ccm.Service.Props: ccm.Common
 ---@field service? string service is the name of the service, if the resource has another one. So two users may have the same service: "sync-alice" and "sync-bob" with service = "sync".
 ---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
----@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
----@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged. With false a mask is taken away. Left out, that stays as it is.
+---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, generated) counts as enabled. One that names others in its Also= (systemd: indirect) is enabled if one of them is, such as its socket.
+---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged; it need not be there yet, so that a package that brings it does not start it. With false a mask is taken away. Left out, that stays as it is.
 ---@field scope? "system"|"user" scope says whose service it is. With user it belongs to the service manager of a user, which runs while that user is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
 ---@field user? string user is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
 ---@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.

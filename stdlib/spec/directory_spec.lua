@@ -18,6 +18,6 @@ suite("directory", {
   },
   fails = {
     ["file/empty"] = "want a directory, found a file", ["file/all"] = "want a directory, found a file", ["file/absent"] = "want a directory, found a file",
-    ["tree/absent"] = "no run has created /srv/app/a, /srv/app/b, 0 B",
+    ["tree/absent"] = "no run is known to have created /srv/app/a, /srv/app/b, 0 B",
   },
 })

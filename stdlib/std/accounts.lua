@@ -1,9 +1,9 @@
 -- Reads the users and groups of a machine, and runs the commands that change them, for the types user and group.
 
-local accounts, safepath = {}, require "std.safepath"
+local accounts, nss, safepath = {}, require "std.nss", require "std.safepath"
 
---- Whether useradd and groupadd accept a name.
-function accounts.is_name(name) return re.test(name, [[^[a-z_][a-z0-9_.-]*\$?$]]) and #name <= 32 end
+--- Whether a name can be that of a user or group. Which letters useradd and groupadd accept is a matter of the system.
+function accounts.is_name(name) return re.test(name, [[^[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$]]) and not re.test(name, [[^\d+$]]) and #name <= 32 end
 
 -- Parsed files by path, with their texts: every user and group of a site reads them again, and an unchanged text is
 -- parsed once.
@@ -67,8 +67,7 @@ function accounts.check_user(host, name, what, by_number)
   if accounts.has_user(host, name) or not host.read "/etc/passwd" then return end
   local function fits(u) return u.uid == tonumber(name) and accounts.has_user(host, u.name) end
   if by_number and tbl.any(tbl.values(accounts.users(host)), fits) then return end
-  local getent = host.root == "/" and not host.pending_user(name) and host.which "getent"
-  local entry = getent and host.query { getent, "passwd", name, check = false } or ""
+  local entry = nss.entry(host, "passwd", name) or ""
   if str.starts(entry, name .. ":") or by_number and entry:match "^[^:]*:[^:]*:(%d+):" == name then return end
   error(("there is no user %s, %s"):format(name, what), 0)
 end

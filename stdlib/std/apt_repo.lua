@@ -4,7 +4,7 @@
 --   apt_repo { "example", uris = "https://apt.example.org", suites = facts.os.codename, components = "main",
 --              key = fs.read "files/example.asc" }
 
-local repos = require "std.repos"
+local repos, sources = require "std.repos", require "std.apt_sources"
 
 local function file(want) return "/etc/apt/sources.list.d/" .. want.name .. ".sources" end
 local function key_file(want) return "/etc/apt/keyrings/" .. want.name .. ".asc" end
@@ -62,6 +62,7 @@ return ccm.type {
 
   status = function(want, host)
     local text = host.read(file(want))
+    if want.ensure == "present" then sources.check(host, file(want), render(tbl.merge({ types = { "deb" } }, want))) end
     local key = host.read(key_file(want))
     if not text then return { ensure = "absent", key = key } end
     local have = { ensure = "present", text = text, key = key or "", trusted = false }

@@ -58,6 +58,7 @@ function crontab.environment_mistake(environment)
   for name, value in tbl.pairs(environment) do
     if not re.test(name, [[^\w+$]]) then return "want names of letters, digits and underscores, got " .. inspect(name) end
     if re.test(value, "[\\r\\n\\x00]") then return ("want one line for %s, got %s"):format(name, inspect(value)) end
+    if re.test(value, [[\$\{?]] .. name .. [[\b]]) then return ("want the whole value of %s, because cron puts nothing in the place of $%s, got %s"):format(name, name, inspect(value)) end
     if re.test(value, [[\s$]]) then return ("want a value of %s that does not end with a space, which cron drops, got %s"):format(name, inspect(value)) end
     if re.test(value, "^[\\s\"']") and value:find('"', 1, true) and value:find("'", 1, true) then
       return ("want a value of %s that cron can read: one that begins with a space or a quote has quotes of one kind only, got %s"):format(name, inspect(value))

@@ -27,7 +27,7 @@ return ccm.type {
     dir_mode = { type = "mode", doc = "The permissions of the directories. Left out, they are made with 0755 and keep those that they have." },
     exclude = { type = "list", one_line = true, doc = "Patterns such as *.bak: what matches one, by its name or by its path, is not copied, and is left alone by recurse, and by purge if there is no source." },
     purge = { type = "boolean", default = false, doc = "Whether to remove what the source does not have; what exclude matches is removed too. Without a source, whether to remove all that no resource of the site declares, not even one that is skipped or not selected. A declared path counts with all that is in it. Links are removed and not followed, and other file systems left alone. /etc, homes and the like are refused." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a directory. With absent it is removed with all that runs have created in it; other data keeps it, unless with_data = true." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a directory. With absent it is removed with all that runs have created in it; other data stays, unless with_data = true." },
   },
 
   validate = function(want)
@@ -50,8 +50,8 @@ return ccm.type {
     if top and top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
     local have = { ensure = top and "present" or "absent", copy = {}, attributes = {}, extra = {} }
     if want.ensure == "absent" and top then
-      local _, clean = host.kept_data(want.path, { like = want.source })
-      have.clean = clean
+      local _, keeps = host.kept_data(want.path, { like = want.source })
+      have.keeps = keeps
     end
     if want.ensure == "absent" or not top and not want.source then return have end
     local found = host.compare(want.source, want.path, {
@@ -86,7 +86,7 @@ return ccm.type {
   end,
 
   leaves = function(want, have)
-    if want.ensure == "absent" then return { { path = want.path, kind = "absent", clean = have and have.clean } } end
+    if want.ensure == "absent" then return { { path = want.path, kind = "absent", keeps = have and have.keeps } } end
     local open = not have or #have.copy + #have.attributes > 0 or want.source ~= nil and have.ensure == "absent"
     local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open } }
     for _, p in ipairs(have and have.extra or {}) do left[#left + 1] = { path = path.join(want.path, p), kind = "absent" } end

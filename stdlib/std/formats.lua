@@ -10,11 +10,12 @@ local function ends(pattern) return "(?:^|/)(?:" .. pattern .. ")$" end
 --   dashes        in keys, - and _ are equal
 --   equals        a key has an equals sign or blanks behind it
 --   block         the line that begins a part for some hosts or users only
+--   includes      it includes others, and the first value counts
 local kv = {
-  { path = ends [[sshd_config(?:\.d/[^/]+|\.[^/]+)?]], continuation = "none", ignore_case = true, equals = true, block = [=[(?i)^\s*Match[\s=]]=] },
+  { path = ends [[sshd_config(?:\.d/[^/]+|\.[^/]+)?]], continuation = "none", ignore_case = true, equals = true, includes = true, block = [=[(?i)^\s*Match[\s=]]=] },
   {
     path = ends [[ssh_config(?:\.d/[^/]+|\.[^/]+)?|\.ssh/config(?:\.d/[^/]+)?]],
-    continuation = "none", ignore_case = true, equals = true, block = [=[(?i)^\s*(?:Host|Match)[\s=]]=],
+    continuation = "none", ignore_case = true, equals = true, includes = true, block = [=[(?i)^\s*(?:Host|Match)[\s=]]=],
   },
   { path = ends [[[^/]+\.cf|aliases|slapd\.conf|[^/]+\.sources|apt/preferences(?:\.d/[^/]+)?]], continuation = "indent" },
   { path = "", continuation = "backslash" },

@@ -69,6 +69,7 @@ end
 
 --- Whether the mounted file system is that of an entry. If it has no device, as tmpfs, the type decides.
 function fstab.is_same(host, e, now, point)
+  if now.type == "autofs" then return tbl.contains(e.options, "x-systemd.automount") end -- it is mounted when it is used
   if tbl.contains(e.options, "bind") or tbl.contains(e.options, "rbind") then
     return select(2, host.query { "test", e.device, "-ef", point, check = false }) == 0
   end

@@ -5,13 +5,9 @@
 --
 -- A plan only asks the server for the commit of the ref, and fetches nothing.
 
--- git must not prompt, and not write to the index while only reading.
-local environment = { GIT_TERMINAL_PROMPT = "0", GIT_SSH_COMMAND = "ssh -oBatchMode=yes", GIT_OPTIONAL_LOCKS = "0" }
+local clone = require "std.clone"
 
--- A command of git.
-local function command(words, options)
-  return tbl.merge(tbl.concat({ "git" }, words), { env = environment }, options or {})
-end
+local command = clone.command
 
 local function is_commit(ref) return re.test(ref, "^[0-9a-f]{40}$") end
 
@@ -33,16 +29,6 @@ end
 -- The URL of the clone, "" if it has none.
 local function origin(host, want)
   return (host.query(command({ "config", "--get", "remote.origin.url" }, { cwd = want.path, check = false })))
-end
-
--- Whether git lists changes, stashes or commits that only the clone has, or there is no clone to ask.
-local function has_own(host, want)
-  local function lists(...)
-    local out, code = host.query(command({ ... }, { cwd = want.path, check = false }))
-    return code ~= 0 or out ~= ""
-  end
-  return not host.stat(want.path .. "/.git") or lists("status", "--porcelain", "--ignored") or lists("stash", "list")
-    or lists("rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes", "--tags")
 end
 
 return ccm.type {
@@ -68,7 +54,11 @@ return ccm.type {
 
   status = function(want, host)
     local found = host.stat(want.path)
-    if want.ensure == "absent" then return { ensure = found and "present" or "absent", clean = found and (want.force or not has_own(host, want)) } end
+    if want.ensure == "absent" then
+      local only = found and found.kind == "directory" and not want.force and clone.own(host, want.path)
+      local kept = only and #only > 0 and ("%s has %s"):format(want.path, str.join(only, ", ")) or nil
+      return { ensure = found and "present" or "absent", kept = kept, keeps = found and (want.force or only) and {} or nil }
+    end
     if found and found.kind ~= "directory" then error("want a directory, found a " .. found.kind, 0) end
     if not host.stat(want.path .. "/.git") then
       if found and #host.list(want.path) > 0 then error("want a clone, found a directory with something else in it", 0) end
@@ -91,7 +81,7 @@ return ccm.type {
   end,
 
   leaves = function(want, have)
-    if want.ensure == "absent" then return { { path = want.path, kind = "absent", clean = have and have.clean } } end
+    if want.ensure == "absent" then return { { path = want.path, kind = "absent", keeps = have and have.keeps, kept = have and have.kept } } end
     return { { path = want.path, kind = "directory", open = true } }
   end,
 

@@ -4,17 +4,17 @@
 --   group { "deploy", members = { "alice", "bob" } }
 --   group { "wheel", members = { "alice" }, membership = "exact" }
 
-local accounts, numbers = require "std.accounts", require "std.numbers"
+local accounts, nss, numbers = require "std.accounts", require "std.nss", require "std.numbers"
 
 return ccm.type {
   name = "group",
   doc = "Keeps a group in /etc/group, with groupadd and its like.",
-  commands = { "groupadd", "groupmod", "groupdel", "usermod" },
+  commands = { "groupadd", "groupmod", "groupdel", "usermod", "gpasswd", "getent" },
   properties = {
     name = { name = true, doc = "The name of the group.", example = "deploy" },
     gid = { type = "integer", doc = "The number of the group. Left out, the system chooses one." },
     system = { type = "boolean", default = false, doc = "Whether the number of a new group is one of those for services." },
-    members = { type = "list", set = true, one_line = true, doc = "The users that are in the group besides those whose own group it is. They must be there." },
+    members = { type = "list", set = true, one_line = true, doc = "The users that are in the group besides those whose own group it is. They must be there, or in a directory service such as LDAP." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether others may be members too." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a group." },
   },
@@ -25,10 +25,11 @@ return ccm.type {
 
   status = function(want, host)
     for _, m in ipairs(want.ensure == "present" and want.members or {}) do
-      if not accounts.has_user(host, m) then error(("there is no user %s in /etc/passwd"):format(m), 0) end
+      if not accounts.has_user(host, m) and not nss.has_user(host, m) then error(("there is no user %s in /etc/passwd"):format(m), 0) end
     end
     if want.ensure == "present" then numbers.check_gid(host, want) end
     local found = accounts.group(host, want.name)
+    if not found and want.ensure == "present" then nss.refuse(host, "group", want.name, "groupadd") end
     if not found then return { ensure = "absent" } end
     if want.gid and not found.gid then host.pending_group(want.name, { needed = true }) end
     if want.ensure == "absent" then
@@ -56,13 +57,17 @@ return ccm.type {
     elseif want.gid and want.gid ~= have.gid then
       accounts.run(host, "groupmod", "--gid", want.gid, want.name)
     end
-    for _, m in ipairs(want.members or {}) do
-      if not tbl.contains(have.all or {}, m) then accounts.run(host, "usermod", "--append", "--groups", want.name, m) end
+    local users = accounts.users(host)
+    for _, m in ipairs(tbl.filter(want.members or {}, function(m) return not tbl.contains(have.all or {}, m) end)) do
+      if users[m] then accounts.run(host, "usermod", "--append", "--groups", want.name, m) else nss.add_member(host, m, want.name) end
     end
-    for _, m in ipairs(want.membership == "exact" and want.members and have.all or {}) do
-      if not tbl.contains(want.members, m) then
+    local exact = want.membership == "exact" and want.members
+    for _, m in ipairs(exact and tbl.filter(have.all or {}, function(m) return not tbl.contains(exact, m) end) or {}) do
+      if users[m] then
         local others = tbl.filter(accounts.groups_of(host, m), function(g) return g ~= want.name end)
         accounts.run(host, "usermod", "--groups", str.join(others, ","), m)
+      else
+        nss.remove_member(host, m, want.name)
       end
     end
   end,

@@ -3,7 +3,7 @@
 local home = {}
 
 --- Returns what becomes of the home directory of a user that is removed: goes, whether it is removed; kept, why it is
---- not; clean, whether runs have made all of it. Unchanged files of /etc/skel and the wanted ssh key count as made.
+--- not; keeps, what runs have not made in it. Unchanged files of /etc/skel and the wanted ssh key count as made.
 function home.found(host, want, user, users)
   local dir = user.home
   local found = want.manage_home and str.starts(dir, "/") and host.stat(dir)
@@ -15,8 +15,8 @@ function home.found(host, want, user, users)
   end
   local key = want.ssh_key and ".ssh/id_" .. want.ssh_key
   local skel = path.join(host.root, "etc/skel")
-  local kept, clean = host.kept_data(dir, { like = skel, created = key and { ".ssh", key, key .. ".pub" } or {} })
-  return { goes = not kept, kept = kept, clean = clean }
+  local kept, keeps = host.kept_data(dir, { like = skel, created = key and { ".ssh", key, key .. ".pub" } or {} })
+  return { goes = not kept, kept = kept, keeps = keeps }
 end
 
 --- Removes the home directory, if it goes, and an empty file for mail. Unlike those of userdel, these removals are

@@ -5,7 +5,8 @@
 --   kv { "two ports", path = "/etc/ssh/sshd_config", key = "Port", values = { 22, 2222 } }
 --   kv { "swap", path = "/etc/sysctl.conf", key = "vm.swappiness", value = 10, separator = " = " }
 
-local entries, formats, lines = require "std.entries", require "std.formats", require "std.lines"
+local entries, formats = require "std.entries", require "std.formats"
+local includes, lines = require "std.includes", require "std.lines"
 
 -- Returns a warning if the line is below one that seems to begin a block, in a text of an unknown format.
 local function warning(want, text, line)
@@ -43,7 +44,7 @@ return ccm.type {
   end,
 
   part = { "key" },
-  edit = lines.keeping(function(want, text)
+  edit = lines.keeping(function(want, text, host)
     local key, format, sign = want.key or want.name, formats.kv(want), re.escape(str.trim(want.separator))
     local between = format.equals and [[(?:\s*=\s*|\s+)]] or sign == "" and [[\s+]] or [[\s*]] .. sign .. [[\s*]]
     local setting = [[^\s*]] .. format.pattern(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
@@ -66,12 +67,16 @@ return ccm.type {
 
     local function write(value) return key .. want.separator .. value end
     local mine, values = entries.wanted(want, found, want.values or { want.value })
-    if #found == 0 and #values == 1 and not commented and not stop then return lines.with(text, write(values[1])) end
+    local first = format.includes and want.value and want.ensure == "present" and not want.among
+    local function earlier(position) return first and includes.warning(host, want, key, format, (lines.of(text)), position) or nil end
+    if #found == 0 and #values == 1 and not commented and not stop then
+      return lines.with(text, write(values[1])), nil, nil, nil, earlier(math.huge)
+    end
     if #found == 0 and #values == 0 then return text end
     local new, eol = lines.split(text)
     local list, at = lines.of(text), commented or stop and stop - 1 or #new
     while list[at + 1] and entries.continues(list, at + 1, 1, format.continuation) do at = at + 1 end
-    local below = #found > 0 and not format.block and warning(want, text, found[1].from) or nil
+    local below = #found > 0 and not format.block and warning(want, text, found[1].from) or earlier(#found > 0 and found[1].from or at + 1)
     if not entries.replace(new, found, mine, values, write, at) then return text, nil, nil, nil, below end
     local had = tbl.map(mine, function(e) return e.value end)
     local state = want.values and { ensure = "present", values = had } or { ensure = "present", value = str.join(had, ", ") }

@@ -99,7 +99,7 @@ function lines.keeping(edit)
     end
     return now, ...
   end
-  return function(want, text) return kept(text, edit(want, text)) end
+  return function(want, text, ...) return kept(text, edit(want, text, ...)) end
 end
 
 --- Returns the position of the first line that matches a regular expression, or nil.

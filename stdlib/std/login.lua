@@ -14,13 +14,29 @@ local function check_shell(host, shell)
   if not re.test(found.mode, "[1357].{0,2}$") then error(("the shell %s is not executable (its mode is %s)"):format(shell, found.mode), 0) end
 end
 
+-- The mode of a new home, as useradd computes it from login.defs(5).
+local function mode(host)
+  local text = host.read "/etc/login.defs" or ""
+  local given = re.match(text, [[(?m)^[ \t]*HOME_MODE[ \t]+0*([0-7]{1,4})\b]])
+  local umask = re.match(text, [[(?m)^[ \t]*UMASK[ \t]+0*([0-7]{1,3})\b]])
+  if given then return ("%04o"):format(tonumber(given[1], 8)) end
+  return "0" .. (("%03o"):format(tonumber(umask and umask[1] or "022", 8)):gsub("%d", function(d) return 7 - d end))
+end
+
+-- The directory in which useradd makes homes.
+local function base(host)
+  local found = re.match(host.read "/etc/default/useradd" or "", [[(?m)^HOME=["']?([^"'\s]+)]])
+  return found and str.strip_suffix(found[1], "/") or "/home"
+end
+
 --- Checks the wanted shell and home of a user; found is the present user or nil. Returns for the state: lost, the home
---- that has to be made for a user who is there; parents, the missing directories above the home; stays, that a home
+--- that has to be made for a user who is there; made, the same for any user, with its mode; managed, that there is to
+--- be a home; parents, the missing directories above the home; stays, that a home
 --- that changes does not have to be moved.
 function login.check(host, want, found)
   if want.shell then check_shell(host, want.shell) end
   local old = found and found.home or ""
-  local home = want.home or old
+  local home = want.home or found and old or base(host) .. "/" .. want.name
   -- Users without a home have such a path in /etc/passwd.
   if not want.manage_home or not str.starts(home, "/") or home == "/nonexistent" then return {} end
   if host.is_directory(home) and home == old then return {} end
@@ -32,7 +48,8 @@ function login.check(host, want, found)
   local parents, problem = host.missing_parents(home)
   if problem then error(problem, 0) end
   safepath.check_home(host, home)
-  return { lost = found and not there and not moves and home or nil, parents = #parents > 0 and parents or nil, stays = not moves }
+  local made = not there and not moves and home or nil
+  return { made = made, mode = mode(host), managed = true, lost = found and made, parents = #parents > 0 and parents or nil, stays = not moves }
 end
 
 --- Returns the groups that a user is in, of those that count: with minimum membership only the wanted ones.
@@ -61,15 +78,6 @@ function login.change(host, options, want, have)
     accounts.run(host, "usermod", "--home", have.home, want.name)
   end
   error(err, 0)
-end
-
--- The mode of a new home, as useradd computes it from login.defs(5).
-local function mode(host)
-  local text = host.read "/etc/login.defs" or ""
-  local given = re.match(text, [[(?m)^[ \t]*HOME_MODE[ \t]+0*([0-7]{1,4})\b]])
-  local umask = re.match(text, [[(?m)^[ \t]*UMASK[ \t]+0*([0-7]{1,3})\b]])
-  if given then return ("%04o"):format(tonumber(given[1], 8)) end
-  return "0" .. (("%03o"):format(tonumber(umask and umask[1] or "022", 8)):gsub("%d", function(d) return 7 - d end))
 end
 
 --- Makes the home of a user who is there, as useradd does: with the files of /etc/skel.

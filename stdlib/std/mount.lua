@@ -5,7 +5,8 @@
 --   mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
 --   mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
 
-local fstab, safepath, systemd = require "std.fstab", require "std.safepath", require "std.systemd"
+local fstab, mount_options = require "std.fstab", require "std.mount_options"
+local safepath, systemd = require "std.safepath", require "std.systemd"
 
 -- The action for the mounted file system, and its description; nothing if it is as wanted, or if the machine is only
 -- a directory.
@@ -30,7 +31,7 @@ return ccm.type {
     name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
     device = { one_line = true, doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Nobody but root may be able to exchange a path. Left out, it is that in fstab.", example = "LABEL=data" },
     type = { one_line = true, doc = "The file system, as mount -t takes it. Left out, it is that in fstab, or auto." },
-    options = { type = "list", one_line = true, doc = "The options. If they change, what is mounted gets them too (mount -o remount). Left out, they are those in fstab, or defaults.", example = "noatime" },
+    options = { type = "list", one_line = true, doc = "The options. If they change, what is mounted gets them too (mount -o remount; what cannot, such as NFS, is unmounted and mounted). Left out, they are those in fstab, or defaults.", example = "noatime" },
     dump = { type = "integer", doc = "The fifth field of fstab, for dump. Left out, it stays, or is 0." },
     pass = { type = "integer", doc = "The sixth field of fstab: when fsck checks it, 0 for never. Left out, it stays, or is 0." },
     ensure = { enum = { "mounted", "unmounted", "present", "absent" }, default = "mounted", doc = "In fstab and mounted; in fstab and not mounted; in fstab, and mounted or not; or neither. What is in use cannot be unmounted." },
@@ -39,6 +40,9 @@ return ccm.type {
   validate = function(want)
     for _, p in ipairs { "device", "type" } do
       if want[p] and not re.test(want[p], p == "type" and [[^[\w.,-]+$]] or [[^[^#\s][^\r\n]*$]]) then return p, "want such as " .. (p == "type" and "ext4" or "LABEL=data") .. ", got " .. inspect(want[p]) end
+    end
+    for _, p in ipairs { "name", "device" } do
+      if re.test(want[p] or "", [[\\[0-7]{3}]]) then return p, "want blanks as they are, because they are escaped in fstab, got " .. inspect(want[p]) end
     end
     for _, o in ipairs(want.options or {}) do
       if not re.test(o, [[^[^,\s]+$]]) then return "options", "want one option in each text, such as noatime, got " .. inspect(o) end
@@ -59,9 +63,7 @@ return ccm.type {
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
       if want.ensure == "mounted" and have.mounted ~= "it" then fstab.check_device(host, entry) end
       have.other = now and now.device .. " (" .. now.type .. ")"
-      local shown = { "ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime" } -- that the kernel tells as they were given
-      have.lacks = now and tbl.filter(entry.options, function(o) return tbl.contains(shown, o) and not tbl.contains(now.options, o) end) or {}
-      if now and tbl.contains(entry.options, "rw") and tbl.contains(now.options, "ro") then have.lacks = tbl.concat(have.lacks, { "rw" }) end
+      have.lacks = now and now.type ~= "autofs" and mount_options.lacks(entry.options, now.options) or {}
     end
     local off = not have.mounted or have.mounted == "nothing"
     have.ensure = found and (have.mounted and want.ensure ~= "present" and (off and "unmounted" or "mounted") or want.ensure ~= "absent" and want.ensure or "present")
@@ -98,7 +100,7 @@ return ccm.type {
       host.write(fstab.path, (fstab.edited(want, host.read(fstab.path) or "")))
       return systemd.ctl(host, "daemon-reload") -- units are made of fstab
     end
-    if action == "remount" then return host.run { "mount", "-o", "remount," .. options, "--", e.device, want.name } end
+    if action == "remount" then return mount_options.remount(host, e, want.name, options) end
     if action ~= "mount" then host.run { "umount", "--", want.name } end
     if action == "unmount" then return end
     local made = not host.is_directory(want.name) and host.missing_parents(path.join(want.name, "x")) or {}

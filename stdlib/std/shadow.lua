@@ -1,14 +1,17 @@
 -- The entry of a user in /etc/shadow (shadow(5)), for the type user: the encrypted password, and the ageing of the
 -- password and the account.
 
-local shadow = {}
+local accounts, shadow = require "std.accounts", {}
 
 -- The form of an encrypted password: the prefix of a method, or letters of the old ones. A text that begins with * or
 -- ! matches no password.
 local crypted = [[^([!*]|\$[^$]+\$|[./0-9A-Za-z]{13}$|_[./0-9A-Za-z]{19}$)]]
 
 -- The properties for ageing and the options of chage for them.
-local ageing = { { "min_days", "--mindays" }, { "max_days", "--maxdays" }, { "warn_days", "--warndays" }, { "expires", "--expiredate" } }
+local ageing = {
+  { "min_days", "--mindays" }, { "max_days", "--maxdays" }, { "warn_days", "--warndays" }, { "inactive_days", "--inactive" },
+  { "expires", "--expiredate" },
+}
 
 --- Returns the mistake in the properties, as validate of a type does.
 function shadow.mistake(want)
@@ -35,24 +38,45 @@ local function entry(host, user)
   local f = at and str.split(text:match("[^\n]+", at), ":") or {}
   local function days(i) return tonumber(f[i]) or -1 end
   return {
-    password = f[2] or "", min_days = days(4), max_days = days(5), warn_days = days(6),
+    password = f[2] or "", locked = str.starts(f[2] or "", "!"), inactive_days = days(7), min_days = days(4), max_days = days(5), warn_days = days(6),
     expires = days(8) >= 0 and time.format(days(8) * 86400, "%Y-%m-%d") or "never",
   }
 end
 
---- Returns the present values of the wanted properties. Without any the file is not read.
-function shadow.found(want, host)
-  local names = tbl.filter(tbl.map(ageing, function(a) return a[1] end), function(p) return want[p] ~= nil end)
-  if want.password and want.update_password == "always" then table.insert(names, "password") end
-  return #names > 0 and tbl.pick(entry(host, want.name), names) or {}
+--- Returns the state of a user who is not there. Fails if the user, who has no password, is to have one that is not
+--- locked.
+function shadow.missing(want)
+  if want.locked == false and not want.password and want.ensure == "present" then
+    error("the user has no password that could be unlocked (password sets one)", 0)
+  end
+  return { ensure = "absent" }
 end
 
---- Changes the properties for which differs(property) is true. new says that the user was just made.
-function shadow.change(want, host, differs, new)
+--- Returns the present values of the wanted properties. Without any the file is not read. closed is set if the user
+--- has a password that is locked.
+function shadow.found(want, host)
+  local names = tbl.filter(tbl.map(ageing, function(a) return a[1] end), function(p) return want[p] ~= nil end)
+  if want.locked ~= nil then table.insert(names, "locked") end
+  if want.password and want.update_password == "always" then table.insert(names, "password") end
+  if #names == 0 then return {} end
+  local e = entry(host, want.name)
+  local hash = e.password:match "^!+([^!*].*)$"
+  if e.locked and not hash then shadow.missing(want) end
+  if hash == want.password then e.password = hash end -- it is the wanted one, locked or not
+  return tbl.merge(tbl.pick(e, names), { closed = hash ~= nil })
+end
+
+--- Changes the properties for which differs(property) is true. new says that the user was just made. A password that
+--- is locked stays locked, unless locked = false.
+function shadow.change(want, have, host, differs, new)
   local root = host.root ~= "/" and { "--root", host.root } or {}
+  local locked = want.locked == true or want.locked == nil and have.closed
   if differs "password" and (new or want.update_password == "always") then
+    local text = (locked and not str.starts(want.password, "!") and "!" or "") .. want.password
     -- All users can read the arguments of a process, but not its standard input.
-    host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. want.password .. "\n" }))
+    host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. text .. "\n" }))
+  elseif not new and want.locked ~= nil and want.locked ~= have.locked then
+    accounts.run(host, "usermod", locked and "--lock" or "--unlock", want.name)
   end
   local words = {}
   for _, a in ipairs(ageing) do

@@ -50,12 +50,16 @@ return ccm.type {
   phrases = { create = "set the kernel setting", update = "changed the kernel setting", remove = "removed the kernel setting" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w./-]+$]]) then return "name", "want the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[\w-]+([./][\w-]+)*$]]) then return "name", "want the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
+    if tbl.contains(boot.directories, path.dir(want.path)) and path.ext(want.path) ~= ".conf" then
+      return "path", "only files whose names end in .conf are read at boot, got " .. inspect(want.path)
+    end
     if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
   end,
 
   status = function(want, host)
-    local text = host.read(want.path)
+    local text, at = host.read(want.path), host.stat(want.path)
+    if at and at.kind == "link" and want.ensure == "present" then error(("%s is a link to %s, and is not replaced"):format(want.path, at.target), 0) end
     local found, value = boot.find(lines.split(text or ""), want.name)
     local have = { ensure = #found > 0 and "present" or "absent", file = boot.words(value), text = text }
     if want.ensure == "absent" then return have end
@@ -65,8 +69,8 @@ return ccm.type {
     if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
     have.running = running
     have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}
-    local fits = function(v) return v == boot.words(want.value) end
-    have.value = not fits(have.file) and (have.file or "") or (running and not fits(running)) and running or want.value
+    have.fits = not running or boot.fits(running, want.value)
+    have.value = have.file ~= boot.words(want.value) and (have.file or "") or not have.fits and running or want.value
     return have
   end,
 
@@ -77,7 +81,7 @@ return ccm.type {
     elseif want.ensure == "absent" or boot.words(want.value) ~= have.file then
       list[1] = { path = want.path, kind = "file", content = edited(want, have.text) }
     end
-    if want.ensure == "present" and (not have or have.running and have.running ~= boot.words(want.value)) then
+    if want.ensure == "present" and (not have or not have.fits) then
       list[#list + 1] = { path = proc(want), kind = "file" }
       for _, c in ipairs(coupled) do
         if re.test(want.name, c[1]) then list[#list + 1] = { path = c[2] } end
@@ -93,7 +97,7 @@ return ccm.type {
   perform = function(action, want, have, host)
     -- The file that is read at boot is written last, so that it never has a value that the kernel
     -- refuses.
-    if action ~= "remove" and have.running and have.running ~= boot.words(want.value) then
+    if action ~= "remove" and not have.fits then
       host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }
     end
     if action == "remove" or boot.words(want.value) ~= have.file then

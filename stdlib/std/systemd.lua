@@ -23,6 +23,13 @@ function systemd.show(host, unit, ...)
   return found
 end
 
+--- Fails if a link to /dev/null, which masks a unit, is in the place of its file.
+function systemd.refuse_mask(host, file)
+  local found = host.stat(file)
+  if not found or found.kind ~= "link" or found.target ~= "/dev/null" then return end
+  error(("%s is masked: %s is a link to /dev/null (service { %q, mask = false } takes it away)"):format(path.base(file), file, path.base(file)), 0)
+end
+
 --- Runs systemctl, if systemd is running.
 function systemd.ctl(host, ...)
   if systemd.runs(host) then host.run { "systemctl", ... } end

@@ -62,6 +62,7 @@ return ccm.type {
     -- A service with an unknown user would fail each time the timer starts it.
     if want.ensure == "present" and want.user and not want.user:find("%", 1, true) then accounts.check_user(host, want.user, "who is to run the command", true) end
     local service, clock = files(want)
+    for _, f in ipairs { service, clock } do systemd.refuse_mask(host, f) end
     local have = { service = host.read(service), timer = host.read(clock) }
     if want.ensure == "present" and have.timer ~= select(2, render(want)) then
       for _, s in ipairs(want.schedule) do systemd.check_time(host, "schedule", "calendar", s) end

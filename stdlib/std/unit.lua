@@ -45,10 +45,12 @@ return ccm.type {
       return want.enable ~= nil and "enable" or "active",
         ("%s is a template, and only its instances run: service { %q, enable = true }"):format(name(want), (name(want):gsub("@.*", "@NAME")))
     end
+    if want.content == "" and not want.dropin then return "content", ("is empty, which masks a unit: service { %q, mask = true }"):format(name(want)) end
     if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "want a word, got " .. inspect(want.dropin) end
   end,
 
   status = function(want, host)
+    systemd.refuse_mask(host, file(want))
     local content = host.read(file(want))
     local have = { ensure = content and "present" or "absent", content = content }
     if not content and want.ensure == "absent" then return have end

@@ -4,13 +4,13 @@
 --   user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
 --   user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
-local accounts, home, login, numbers = require "std.accounts", require "std.home", require "std.login", require "std.numbers"
-local shadow, ssh = require "std.shadow", require "std.ssh"
+local accounts, home, login, nss = require "std.accounts", require "std.home", require "std.login", require "std.nss"
+local numbers, shadow, ssh = require "std.numbers", require "std.shadow", require "std.ssh"
 
 return ccm.type {
   name = "user",
   doc = "Keeps a user in /etc/passwd, with useradd and its like.",
-  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon" },
+  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon", "getent" },
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The number of the user. Left out, the system chooses one." },
@@ -23,6 +23,8 @@ return ccm.type {
     shell = { type = "path", doc = "What is run when the user logs in." },
     password = { one_line = true, secret = true, doc = "The password as crypt(3) makes it, such as with mkpasswd. * is none that fits." },
     update_password = { enum = { "always", "on_create" }, default = "always", doc = "Whether another password is replaced, or only a new user is given one." },
+    locked = { type = "boolean", doc = "Whether the password is locked, as usermod --lock does: it fits nothing, and stays known. Left out, that stays as it is, also if the password changes. Keys still let the user in, unless expires is past." },
+    inactive_days = { type = "integer", doc = "How many days after a password has expired the account is closed; -1 for never." },
     min_days = { type = "integer", doc = "How many days a password has to be kept before it can be changed." },
     max_days = { type = "integer", doc = "After how many days a password has to be changed; -1 for never." },
     warn_days = { type = "integer", doc = "How many days before that the user is warned." },
@@ -42,10 +44,11 @@ return ccm.type {
       if not accounts.group(host, g) then error(("there is no group %s in /etc/group"):format(g), 0) end
     end
     local found = accounts.found(host, want)
+    if not found and want.ensure == "present" then nss.refuse(host, "passwd", want.name, "useradd") end
     if want.ensure == "present" then numbers.check_uid(host, want, found) end
     if want.ssh_key and want.ensure == "present" then ssh.check(want, found, host) end
     local have = want.ensure == "present" and login.check(host, want, found) or {}
-    if not found then return tbl.merge(have, { ensure = "absent" }) end
+    if not found then return tbl.merge(have, shadow.missing(want)) end
     have = tbl.merge(have, tbl.pick(found, { "uid", "comment", "home", "shell" }))
     have.ensure = "present"
     have.group = found.gid and accounts.group_name(host, found.gid)
@@ -65,10 +68,10 @@ return ccm.type {
   end,
 
   leaves = function(want, have)
-    local gone = have and have.dir and have.dir.goes and { path = have.home, kind = "absent", clean = have.dir.clean } or nil
+    local gone = have and have.dir and have.dir.goes and { path = have.home, kind = "absent", keeps = have.dir.keeps } or nil
     local group = have and have.takes_group and { group = want.name, kind = "absent" } or gone
     if want.ensure == "absent" then return { { user = want.name, kind = "absent" }, group, gone }, true end
-    local list = { { user = want.name, uid = want.uid or have and have.uid } }
+    local list = { { user = want.name, uid = want.uid or have and have.uid }, have and have.made and { path = have.made, kind = "directory", mode = have.mode, open = true } }
     if not want.group and not (have and have.ensure == "present") then table.insert(list, { group = want.name }) end
     for _, g in ipairs(want.groups or {}) do table.insert(list, { group = g, members = { want.name } }) end
     return list, true
@@ -81,7 +84,7 @@ return ccm.type {
     local new = action == "create"
     local function differs(property) return want[property] and (new or want[property] ~= have[property]) end
     local function finish()
-      shadow.change(want, host, differs, new)
+      shadow.change(want, have, host, differs, new)
       local now = accounts.users(host)[want.name] -- none in a spec, where useradd does nothing
       if now and differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, ssh.file(want, now)) end
     end
@@ -95,7 +98,7 @@ return ccm.type {
     option(differs "shell", "--shell", want.shell)
     option(want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {})),
       "--groups", str.join(want.groups or {}, ","))
-    if have.parents then host.mkdir(path.dir(have.lost or want.home)) end
+    if have.parents then host.mkdir(path.dir(have.made or want.home)) end
     if new then
       if not want.group then
         local own = accounts.groups(host)[want.name]
@@ -103,7 +106,7 @@ return ccm.type {
       end
       option(want.home, "--home-dir", want.home)
       option(want.system, "--system")
-      option(true, want.manage_home and "--create-home" or "--no-create-home")
+      option(true, have.managed and "--create-home" or "--no-create-home")
       accounts.run(host, "useradd", options, want.name)
       return finish()
     end

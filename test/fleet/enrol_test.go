@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
 
@@ -225,9 +226,7 @@ func TestManyRequests(t *testing.T) {
 	l := newLab(t)
 	d := l.desk(t)
 	info := func() uint64 {
-		s, err := d.Cluster.JetStream.Stream(t.Context(), subject.Enrolment)
-		require.NoError(t, err)
-		return s.CachedInfo().State.Msgs
+		return l.stream(t, d, subject.Enrolment).CachedInfo().State.Msgs
 	}
 	conn, err := l.access(t, l.dir+"/enrol.creds", subject.EnrolmentInbox("x")).Dial()
 	require.NoError(t, err)
@@ -342,12 +341,11 @@ func TestInitSaysDrift(t *testing.T) {
 	l := newLab(t)
 	d := l.desk(t)
 	require.Empty(t, l.must(t, "fleet", "init", l.dir, "--apply"))
-	s, err := d.Cluster.JetStream.Stream(t.Context(), subject.Events)
-	require.NoError(t, err)
-	config := s.CachedInfo().Config
+	config := l.stream(t, d, subject.Events).CachedInfo().Config
 	config.MaxAge = time.Hour
-	_, err = d.Cluster.JetStream.UpdateStream(t.Context(), config)
-	require.NoError(t, err)
+	ask(t, "the change", func(ctx context.Context) (jetstream.Stream, error) {
+		return d.Cluster.JetStream.UpdateStream(ctx, config)
+	})
 	want := "~ stream CCM_EVENTS: max_age: 1h0m0s → 168h0m0s\n"
 	require.Equal(t, want, l.must(t, "fleet", "init", l.dir, "--apply", "-n"))
 	require.Contains(t, l.must(t, "fleet", "init", l.dir, "--apply", "-n", "--output", "json"),

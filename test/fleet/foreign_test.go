@@ -20,9 +20,7 @@ func TestNodesNotInFleetAreShown(t *testing.T) {
 	sequence := l.forge(t, "prod", "role", "db")
 	defer func() {
 		d := l.desk(t)
-		stream, err := d.Cluster.JetStream.Stream(t.Context(), subject.Answers)
-		require.NoError(t, err)
-		require.NoError(t, stream.DeleteMsg(t.Context(), sequence))
+		deleteMessage(t, l.stream(t, d, subject.Answers), sequence)
 		waitFor(t, "it to be gone", func() error {
 			if _, foreign, err := d.Nodes(t.Context()); err != nil || len(foreign) > 0 {
 				return errors.Join(err, errors.New("it is there"))

@@ -253,10 +253,34 @@ func (l *lab) desk(t testing.TB) *enrol.Desk {
 	c, err := cluster.Connect(l.directory(t))
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	// The usual limit of five seconds is too short while every processor is busy.
-	c.JetStream, err = jetstream.New(c.Conn, jetstream.WithDefaultTimeout(patience))
-	require.NoError(t, err)
 	return &enrol.Desk{Cluster: c, Now: time.Now}
+}
+
+// ask sends a request to JetStream until it is answered: servers on a busy machine lose one while they choose a leader.
+func ask[T any](t testing.TB, what string, request func(context.Context) (T, error)) (answer T) {
+	t.Helper()
+	waitFor(t, what, func() (err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), cluster.Patience)
+		defer cancel()
+		answer, err = request(ctx)
+		return err
+	})
+	return answer
+}
+
+// stream returns a stream of the fleet.
+func (l *lab) stream(t testing.TB, d *enrol.Desk, name string) jetstream.Stream {
+	t.Helper()
+	return ask(t, name, func(ctx context.Context) (jetstream.Stream, error) { return d.Cluster.JetStream.Stream(ctx, name) })
+}
+
+// deleteMessage deletes a message of a stream.
+func deleteMessage(t testing.TB, s jetstream.Stream, sequence uint64) {
+	t.Helper()
+	ask(t, "it to be deleted", func(ctx context.Context) (bool, error) {
+		err := s.DeleteMsg(ctx, sequence)
+		return true, err
+	})
 }
 
 // A nodeIdentity is a node with its key.

@@ -159,15 +159,14 @@ func (l *lab) testEventsFill(t *testing.T, key string) {
 
 	// All but the first and the last message are lost.
 	d := l.desk(t)
-	stream, err := d.Cluster.JetStream.Stream(t.Context(), subject.Events)
-	require.NoError(t, err)
+	stream := l.stream(t, d, subject.Events)
 	var sequences []uint64
 	require.NoError(t, direct.All(t.Context(), d.Cluster.Conn, direct.Request{Stream: subject.Events, Filter: subject.Event("prod", "web1")}, func(m *direct.Message) error {
 		sequences = append(sequences, m.Sequence)
 		return nil
 	}))
 	for _, s := range sequences[1 : len(sequences)-1] {
-		require.NoError(t, stream.DeleteMsg(t.Context(), s))
+		deleteMessage(t, stream, s)
 	}
 	waitFor(t, "all replicas to have lost them", func() error {
 		if n := len(events()); n >= 4 {

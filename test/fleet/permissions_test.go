@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -202,16 +203,20 @@ func TestStolenNodeKey(t *testing.T) {
 	name, other := unique("web"), unique("web")
 	n := l.addNode(t, name, "prod")
 	for _, bucket := range []string{dataBucket, "OTHER"} {
-		_, err := d.Cluster.JetStream.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket})
-		require.NoError(t, err)
+		ask(t, bucket, func(ctx context.Context) (jetstream.KeyValue, error) {
+			return d.Cluster.JetStream.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket})
+		})
 	}
 	for _, env := range []string{"prod", "test"} {
-		_, err := d.Cluster.JetStream.Publish(t.Context(), subject.KV(subject.Control, subject.ReleaseKey(env)), []byte("signed"))
+		_, err := direct.Publish(t.Context(), d.Cluster.Conn, subject.KV(subject.Control, subject.ReleaseKey(env)), []byte("signed"))
 		require.NoError(t, err)
-		store, err := d.Cluster.JetStream.ObjectStore(t.Context(), subject.Sites(env))
-		require.NoError(t, err)
-		_, err = store.PutString(t.Context(), "sha256-00.tar.gz", "bundle")
-		require.NoError(t, err)
+		ask(t, "the bundle", func(ctx context.Context) (*jetstream.ObjectInfo, error) {
+			store, err := d.Cluster.JetStream.ObjectStore(ctx, subject.Sites(env))
+			if err != nil {
+				return nil, err
+			}
+			return store.PutString(ctx, "sha256-00.tar.gz", "bundle")
+		})
 	}
 	dial := func(t *testing.T) *nats.Conn { return l.dial(t, n) }
 	try(t, dial, attemptsOfNode(name, other, n.Key))
@@ -330,8 +335,7 @@ func TestJobsCannotBeDeleted(t *testing.T) {
 	d := l.desk(t)
 	_, err := direct.Publish(t.Context(), d.Cluster.Conn, subject.Job("prod", ""), []byte("x"))
 	require.NoError(t, err)
-	s, err := d.Cluster.JetStream.Stream(t.Context(), subject.Jobs)
-	require.NoError(t, err)
+	s := l.stream(t, d, subject.Jobs)
 	require.Error(t, s.Purge(t.Context()))
 	require.Error(t, s.DeleteMsg(t.Context(), 1))
 }

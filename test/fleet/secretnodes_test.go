@@ -111,9 +111,7 @@ func TestSecretsForRole(t *testing.T) {
 	_, stderr, status = s.run(ann, "secret", "recipients", "nodes")
 	require.NotZero(t, status)
 	require.Contains(t, stderr, "the key that signed 1 of the nodes is not in fleet.json")
-	stream, err := l.desk(t).Cluster.JetStream.Stream(t.Context(), subject.Answers)
-	require.NoError(t, err)
-	require.NoError(t, stream.DeleteMsg(t.Context(), sequence))
+	deleteMessage(t, l.stream(t, l.desk(t), subject.Answers), sequence)
 	waitFor(t, "it to be gone", func() error {
 		if _, foreign, err := l.desk(t).Nodes(t.Context()); err != nil || len(foreign) > 0 {
 			return errors.Join(err, errors.New("it is there"))

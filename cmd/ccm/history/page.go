@@ -65,7 +65,7 @@ func addDiffs(e *cli.Env, store *state.Store, rec *state.Record, events []report
 		at[events[i].Type+"#"+events[i].Name] = &events[i]
 	}
 	for _, c := range rec.Changes {
-		ev := at[c.Resource]
+		ev := at[c.Resource.InEvent()]
 		if ev == nil || c.Undone() {
 			continue
 		}

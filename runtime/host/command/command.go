@@ -5,6 +5,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/kballard/go-shellquote"
+	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -101,6 +104,16 @@ type Result struct {
 	// and its end.
 	Stdout, Stderr []byte
 	Code           int // exit code, 128+n if signal n ended it
+	// Signal is the signal that ended the command, 0 if it exited.
+	Signal syscall.Signal
+}
+
+// Status says how the command ended, as in "exit status 1" or "killed by SIGKILL".
+func (r Result) Status() string {
+	if r.Signal == 0 {
+		return fmt.Sprintf("exit status %d", r.Code)
+	}
+	return "killed by " + cmp.Or(unix.SignalName(r.Signal), fmt.Sprintf("signal %d", int(r.Signal)))
 }
 
 // OutputLimit is the number of bytes of each output that are kept.
@@ -112,7 +125,7 @@ func (r Result) Err(c Cmd) error {
 	if r.Code == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: exit status %d%s", c, r.Code, r.LastOutputs())
+	return fmt.Errorf("%s: %s%s", c, r.Status(), r.LastOutputs())
 }
 
 // LastWords returns ": " and the last lines of standard error or, without these, of standard

@@ -100,7 +100,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	res.Code = cmd.ProcessState.ExitCode()
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		res.Code = 128 + int(ws.Signal())
+		res.Code, res.Signal = 128+int(ws.Signal()), ws.Signal()
 	}
 	if ctx.Err() != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

@@ -34,8 +34,13 @@ type PathEffect struct {
 	Unsure bool
 	// Open says that nobody knows what will be in a directory.
 	Open bool
-	// Clean says that all that is removed with the path was made by runs.
-	Clean bool
+	// Keeps has the entries of a removed directory that no run has made, by their paths relative to
+	// it: they stay, unless data may be removed. It is nil if the type does not know them, and not nil
+	// but empty if there are none.
+	Keeps []string
+	// KeepReason is the reason why all of a removed directory stays, unless data may be removed; ""
+	// for none.
+	KeepReason string
 	// Account is a user or group that will exist, or be removed. Then the effect is not about a
 	// path.
 	Account *Account

@@ -76,8 +76,9 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 //   - Differences are of declared properties. With a difference comes an action, whose phrase reads
 //     well after "Would have".
 //   - A decision with an error changes nothing.
-//   - What is removed, the effects of the decision name. The engine keeps a directory with other
-//     entries, of which the trial takes none for created by a run. This counts as a failure.
+//   - What is removed, the effects of the decision name. The engine keeps the other
+//     entries of a directory, of which the trial takes none for created by a run. If it removes nothing
+//     then, this counts as a failure.
 //   - After the actions nothing is left to do, and their effects are as the decision says, unless a
 //     command ran whose effects nobody knows ([Guesser]).
 func (x Trial) Check(ctx context.Context, h *host.Host) error {
@@ -100,8 +101,9 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return err
 		}
 	}
+	var partial bool
 	if err == nil {
-		err = x.kept(ctx, &h.View, d)
+		partial, err = x.kept(ctx, &h.View, d)
 	}
 	planned := x.planned(ctx, h)
 	if err == nil && d.Err == nil && planned.Err != nil {
@@ -117,7 +119,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	}
 	guesses := x.commands.guesses()
 	for i := 0; err == nil && i < len(d.Actions); i++ {
-		err = x.Binding.Perform(ctx, h, x.Want, d.Actions[i])
+		err = x.Binding.Perform(ctx, x.protected(ctx, h, d), x.Want, d.Actions[i])
 	}
 	after, broken := snapshot(ctx, &h.View)
 	if broken = errors.Join(broken, x.checkBounds(before, after), x.checkDeclared(), x.checkRemoved(d, before, after)); broken != nil {
@@ -128,7 +130,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
 		}
 	}
-	if err == nil && !resource.VerifiesItself(x.Want) {
+	if err == nil && !resource.VerifiesItself(x.Want) && !partial {
 		if x.commands.guesses() == guesses {
 			if err = x.settled(ctx, h, d); err == nil {
 				err = x.left(ctx, h, planned, before)

@@ -238,14 +238,25 @@ func TestRemovals(t *testing.T) {
 		effects []host.PathEffect
 		data    bool // in the directory before the trial
 		all     bool // whether all that is in the directory is removed
+		single  bool // whether it is removed entry by entry
+		made    bool // whether there is something else in the directory
 		want    string
 	}{
 		"empty":          {effects: []host.PathEffect{{Path: "/d"}}},
-		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no run has created /d/data, 4 B"},
-		"careful":        {effects: []host.PathEffect{{Path: "/d", Clean: true}}},
-		"claims all":     {effects: []host.PathEffect{{Path: "/d", Clean: true}}, all: true, want: "removed the note removed /d/not-of-ccm, which no run has created"},
-		"names nothing":  {all: true, data: true, want: "removed the note removed /d/data, which its effects do not name"},
-		"names the rest": {effects: []host.PathEffect{{Path: "/other"}}, all: true, data: true, want: "removed /d/data, which its effects do not name"},
+		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no run is known to have created /d/data, 4 B"},
+		"careful":        {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}},
+		"claims all":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}, all: true, want: "removed the note removed /d/not-of-ccm, which no run has created"},
+		"names nothing":  {all: true, data: true, single: true, want: "removed the note removed /d/data, which its effects do not name"},
+		"names the rest": {effects: []host.PathEffect{{Path: "/other"}}, all: true, data: true, single: true, want: "removed /d/data, which its effects do not name"},
+		"names data":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, single: true, all: true, want: "no run is known to have created /d/data, 4 B"},
+		// The host refuses a tree that the effects do not name, so nothing is lost.
+		"hides the tree": {all: true, data: true, want: "/d is not removed: no run is known to have created /d/data, 4 B"},
+		// What runs have made goes, and the rest stays.
+		"some": {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data", "not-of-ccm"}}}, data: true, made: true, all: true},
+		"some, singly": {
+			effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, made: true, single: true, all: true,
+			want: "removed the note removed /d/data, which its effects do not name",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := schema.Make("", []schema.Property{
@@ -266,7 +277,10 @@ func TestRemovals(t *testing.T) {
 					return x.effects, resource.UnknownEffects, nil
 				},
 				Perform: func(_ context.Context, h *host.Host, _ *resource.Properties, _ resource.Action) error {
-					if x.all {
+					switch {
+					case x.all && x.single:
+						return errors.Join(h.Remove("/d/data"), h.RemoveTree("/d"))
+					case x.all:
 						return h.RemoveTree("/d")
 					}
 					return h.Remove("/d")
@@ -280,6 +294,9 @@ func TestRemovals(t *testing.T) {
 			require.NoError(t, err)
 			trial := contract.Trial{Binding: binding, Want: r.Spec, Start: func(root string) (host.Runner, error) {
 				err := os.Mkdir(root+"/d", 0o755)
+				if x.made {
+					err = errors.Join(err, os.WriteFile(root+"/d/made", []byte("made"), 0o644))
+				}
 				if x.data {
 					err = errors.Join(err, os.WriteFile(root+"/d/data", []byte("data"), 0o644))
 				}

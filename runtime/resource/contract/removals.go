@@ -20,14 +20,24 @@ type keptError struct{ reason string }
 // Error returns the reason.
 func (e *keptError) Error() string { return e.reason }
 
-// kept returns a keptError, or the error of the engine's rules for removals, or nil.
-func (x Trial) kept(ctx context.Context, v *host.View, d resource.Decision) error {
-	r := &resource.Resource{Type: x.Binding.Type, Spec: x.Want, Common: resource.EmptyCommon}
-	c := new(resource.Removals).Check(ctx, v, r, d)
+// kept returns a keptError, or the error of the engine's rules for removals, or nil. Partial says
+// that the actions have to keep something.
+func (x Trial) kept(ctx context.Context, v *host.View, d resource.Decision) (partial bool, err error) {
+	c := new(resource.Removals).Check(ctx, v, x.resource(), d)
 	if c.KeepReason != "" {
-		return &keptError{c.KeepReason}
+		return false, &keptError{c.KeepReason}
 	}
-	return c.Err
+	return c.Partial != nil, c.Err
+}
+
+// resource returns the trial's resource, as the engine has it.
+func (x Trial) resource() *resource.Resource {
+	return &resource.Resource{Type: x.Binding.Type, Spec: x.Want, Common: resource.EmptyCommon}
+}
+
+// protected returns the host for the actions of a decision, as the engine has it.
+func (x Trial) protected(ctx context.Context, h *host.Host, d resource.Decision) *host.Host {
+	return new(resource.Removals).Protect(ctx, h, x.resource(), d)
 }
 
 // removes reports whether the wanted state is that there is nothing.
@@ -42,13 +52,16 @@ func (x Trial) checkRemoved(d resource.Decision, before, after map[string]string
 	if !x.removes() || len(d.Actions) == 0 {
 		return nil
 	}
-	var clean []string
+	var clean, keeps []string
 	named := make(map[string]bool)
 	for _, e := range d.Effects {
 		if e.Removes() {
 			named[e.Path] = true
-			if e.Clean {
+			if e.Keeps != nil {
 				clean = append(clean, e.Path)
+			}
+			for _, rel := range e.Keeps {
+				keeps = append(keeps, filepath.Join(e.Path, rel))
 			}
 		}
 	}
@@ -56,7 +69,7 @@ func (x Trial) checkRemoved(d resource.Decision, before, after map[string]string
 		_, stays := after[p]
 		parent, inDirectory := before[filepath.Dir(p)]
 		_, parentStays := after[filepath.Dir(p)]
-		if !stays && !named[p] && !isBelow(p, clean) && inDirectory && !parentStays && parent != "" {
+		if !stays && !named[p] && (!isBelow(p, clean) || isBelow(p, keeps) || slices.Contains(keeps, p)) && inDirectory && !parentStays && parent != "" {
 			return &breach{fmt.Sprintf("%s removed %s, which its effects do not name", phrases(d), p)}
 		}
 	}
@@ -103,11 +116,14 @@ func (x Trial) checkForeign(ctx context.Context, root string, clock host.Clock) 
 		}
 	}
 	d, ok := decide()
-	if len(added) == 0 || !ok || x.kept(ctx, &h.View, d) != nil {
+	if len(added) == 0 || !ok {
+		return nil
+	}
+	if _, err := x.kept(ctx, &h.View, d); err != nil {
 		return nil
 	}
 	for _, a := range d.Actions {
-		if err := x.Binding.Perform(ctx, h, x.Want, a); err != nil {
+		if err := x.Binding.Perform(ctx, x.protected(ctx, h, d), x.Want, a); err != nil {
 			break // what is there stays, as it should
 		}
 	}

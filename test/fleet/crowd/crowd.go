@@ -234,7 +234,7 @@ func (m *Machine) Install(_ context.Context, body io.Reader, digest string) (boo
 		return false, err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != digest {
-		return false, fmt.Errorf("want the SHA-256 %s, got %s", digest, got)
+		return false, &agent.DigestError{Want: digest, Have: got}
 	}
 	m.have.Store(digest)
 	m.watch.Installed.Add(1)

@@ -1,0 +1,51 @@
+-- Finds what counts in place of a setting of sshd_config(5) or ssh_config(5), for the type kv: of several values the first
+-- one counts, also of those in included files, and a socket of systemd listens in place of sshd.
+
+local lines = require "std.lines"
+
+local includes = {}
+
+-- Settings of which every line counts.
+local additive = [[^(?i:port|listenaddress|hostkey|hostcertificate|acceptenv|setenv|sendenv|allow(users|groups)|deny(users|groups)|subsystem|identityfile|certificatefile|(local|remote|dynamic)forward|include)$]]
+
+-- The files that are read before the position in the list of lines of the file: those that lines above it include,
+-- and those that sort before it in a directory that others include.
+local function before(host, file, list, position)
+  local dir, found = path.dir(file), {}
+  if str.ends(dir, ".d") then
+    found = tbl.filter(host.glob(dir .. "/*.conf"), function(f) return f < file end)
+  end
+  for i = 1, math.min(position - 1, #list) do
+    local m = re.match(list[i], [[(?i)^\s*Include[\s=]+(.*?)\s*$]])
+    for _, pattern in ipairs(m and str.fields(m[1]) or {}) do
+      pattern = pattern:gsub('"', "")
+      if not re.test(pattern, "^[/~]") then pattern = path.join("/etc/ssh", pattern) end
+      if str.starts(pattern, "/") then found = tbl.concat(found, host.glob(pattern)) end
+    end
+  end
+  return found
+end
+
+-- The links by which systemd starts the sockets of sshd.
+local sockets = { "/etc/systemd/system/sockets.target.wants/ssh.socket", "/etc/systemd/system/sockets.target.wants/sshd.socket" }
+
+--- Returns a warning, nil if there is none, that something else counts than the wanted value behind the position in the
+--- list of lines.
+function includes.warning(host, want, key, format, list, position)
+  if want.path:find("sshd_config", 1, true) and re.test(key, "^(?i:port|listenaddress)$") then
+    local socket = tbl.find(sockets, host.stat)
+    return socket and ("%s listens in place of sshd (a drop-in of it sets ListenStream; Ubuntu takes it from here after daemon-reload and a restart of it)"):format(path.base(socket)) or nil
+  end
+  if re.test(key, additive) then return nil end
+  local setting = [[^\s*]] .. format.pattern(key) .. [[(?:\s*=\s*|\s+)"?(.*?)"?\s*$]]
+  for _, file in ipairs(before(host, want.path, list, position)) do
+    local others = lines.split(host.read(file) or "")
+    for _, l in ipairs(tbl.slice(others, 1, (lines.first(others, format.block) or #others + 1) - 1)) do
+      local m = re.match(l, setting)
+      if m and m[1]:lower() == want.value:lower() then return nil end
+      if m then return ("%s is read before and sets %s %s, which counts"):format(file, key, inspect(m[1])) end
+    end
+  end
+end
+
+return includes

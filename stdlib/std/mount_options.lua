@@ -1,0 +1,28 @@
+-- Compares the options of a mounted file system with the wanted ones, for the type mount.
+
+local mount_options = {}
+
+-- The options that the kernel tells as they were given, and their opposites, which it does not tell.
+local opposite = { ro = "rw", nosuid = "suid", nodev = "dev", noexec = "exec", noatime = "atime", nodiratime = "diratime" }
+
+--- Returns those of the wanted options that a file system was mounted without.
+function mount_options.lacks(options, now)
+  return tbl.filter(options, function(o)
+    local told = tbl.find(tbl.keys(opposite), function(k) return opposite[k] == o end)
+    return opposite[o] and not tbl.contains(now, o) or told and tbl.contains(now, told)
+  end)
+end
+
+-- File systems that cannot change all options while they are mounted, such as those of a network.
+local fixed = [[^(nfs4?|cifs|smb3|9p|ceph|glusterfs|fuse.*)$]]
+
+--- Gives a mounted file system the options of an entry. One that cannot change them is unmounted and mounted.
+function mount_options.remount(host, e, point, options)
+  local ok, err = pcall(host.run, { "mount", "-o", "remount," .. options, "--", e.device, point })
+  if ok then return end
+  if not re.test(e.type, fixed) then error(err, 0) end
+  host.run { "umount", "--", point }
+  host.run { "mount", "-t", e.type, "-o", options, "--", e.device, point }
+end
+
+return mount_options

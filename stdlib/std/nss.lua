@@ -1,0 +1,38 @@
+-- Users and groups of directory services such as LDAP and NIS, which nsswitch.conf(5) names, and members of groups in
+-- /etc/group who come from there, for the types user, group and cron.
+
+local nss = {}
+
+--- Returns the line of getent for a user or group, nil if there is none. Database is passwd or group. A machine that is
+--- only a directory has no directory service.
+function nss.entry(host, database, name)
+  local pending = database == "group" and host.pending_group or host.pending_user
+  local getent = host.root == "/" and not pending(name) and host.which "getent"
+  local line = getent and host.query { getent, database, name, check = false } or ""
+  return line ~= "" and line or nil
+end
+
+--- Whether a directory service has a user of that name.
+function nss.has_user(host, name) return str.starts(nss.entry(host, "passwd", name) or "", name .. ":") end
+
+--- Fails if a directory service has the user or group, which is not in the file, so that it cannot be made there. The
+--- command is useradd or groupadd.
+function nss.refuse(host, database, name, command)
+  if not str.starts(nss.entry(host, database, name) or "", name .. ":") then return end
+  local what = database == "passwd" and "user" or "group"
+  error(("a directory service has a %s %s, which is not in /etc/%s, and %s makes no second one (getent %s %s)"):format(
+    what, name, database, command, database, name), 0)
+end
+
+-- gpasswd, unlike usermod, takes users who are not in /etc/passwd.
+local function gpasswd(host, option, user, group)
+  host.run(tbl.concat({ "gpasswd" }, host.root ~= "/" and { "--root", host.root } or {}, { option, user, group }))
+end
+
+--- Makes a user of a directory service a member of a group in /etc/group.
+function nss.add_member(host, user, group) gpasswd(host, "--add", user, group) end
+
+--- Takes a user who is not in /etc/passwd, or nowhere any more, out of a group in /etc/group.
+function nss.remove_member(host, user, group) gpasswd(host, "--delete", user, group) end
+
+return nss
