@@ -15,25 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostMethods is how many methods a type may have: one with more is several ideas.
-const mostMethods = 40
-
-// TestTypesHaveFewMethods: a type is one idea. A grown one is to be split by its tasks, not by embedding.
-func TestTypesHaveFewMethods(t *testing.T) {
-	methods := make(map[string]int)
-	for _, name := range goFiles(t) {
-		for _, declared := range declarations(t, name) {
-			if typ, _, ok := strings.Cut(declared, "."); ok {
-				methods[strings.TrimPrefix(filepath.Dir(name), root+"/")+"."+typ]++
-			}
-		}
-	}
-	require.Greater(t, len(methods), 500, "the tree is read as it is")
-	for typ, n := range methods {
-		assert.LessOrEqual(t, n, mostMethods, typ)
-	}
-}
-
 // docStart is how a comment of something exported begins: with its name, or with "A Name is".
 var docStart = regexp.MustCompile(`^(?:(?:A|An|The) )?(\w+)`)
 

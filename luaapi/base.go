@@ -127,6 +127,7 @@ func (lib *baseLib) setMetatable(L *lua.LState) int {
 		lib.in.report.throw(L, "", "the metatable of the table is protected")
 	}
 	t.Metatable = L.Get(2)
+	lib.in.weak.add(t, t.Metatable)
 	L.Push(t)
 	return 1
 }
@@ -218,21 +219,35 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 		L.Push(lua.LString("the function given to load must return strings"))
 		return 2
 	}
-	name := strings.TrimLeft(L.OptString(2, "=(load)"), "=@")
+	chunkName := L.OptString(2, "")
+	name := strings.TrimLeft(chunkName, "=@")
+	if name == "" {
+		name = "(load)"
+	}
 	f := caller(L)
 	dir := ""
 	from := lib.in.source.chunkOf(f.node)
 	if from != nil {
 		dir = from.dir
 	}
-	fn, loaded, err := lib.in.compiler.loadOf(of, name, dir, text)
+	fn, err := lib.in.globals.undump(L, text, of)
+	var loaded *chunk
+	if fn == nil && err == nil {
+		fn, loaded, err = lib.in.compiler.loadOf(of, name, dir, text)
+	}
 	if err != nil {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(err.Error()))
 		return 2
 	}
+	if loaded != nil {
+		loaded.loaded, loaded.source = true, chunkName
+	}
 	if from != nil && from.foreign { // what the code of others loads sees the globals that it has defined
-		loaded.foreign, loaded.env, fn.Env = true, from.env, from.env
+		fn.Env = from.env
+		if loaded != nil {
+			loaded.foreign, loaded.env = true, from.env
+		}
 	}
 	if env, ok := L.Get(4).(*lua.LTable); ok {
 		fn.Env = env
@@ -268,49 +283,4 @@ func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 			L.ArgError(1, fmt.Sprintf("the text is longer than %d MiB", maxLoad>>20))
 		}
 	}
-}
-
-// traceback is debug.traceback: a message and the calls that are running.
-func (lib *baseLib) traceback(L *lua.LState) int {
-	var b strings.Builder
-	if msg, ok := L.Get(1).(lua.LString); ok {
-		b.WriteString(string(lib.in.source.withoutNode(msg).(lua.LString)) + "\n")
-	}
-	b.WriteString("stack traceback:")
-	for _, f := range trace(L) {
-		b.WriteString("\n\t" + lib.in.source.lineOf(f.node, f.file).String())
-	}
-	L.Push(lua.LString(b.String()))
-	return 1
-}
-
-// getInfo is debug.getinfo of a level of the stack: where the script is there. Other fields than those about places do
-// not exist.
-func (lib *baseLib) getInfo(L *lua.LState) int {
-	if fn, ok := L.Get(1).(*lua.LFunction); ok {
-		info := L.CreateTable(0, 1)
-		info.RawSetString("func", fn)
-		L.Push(info)
-		return 1
-	}
-	f, ok, more := lib.in.limits.frameAt(L, L.CheckInt(1))
-	if !more {
-		L.Push(lua.LNil)
-		return 1
-	}
-	info := L.CreateTable(0, 4)
-	what, source, short, line := "C", "=[C]", "[C]", -1
-	if ok {
-		at := lib.in.source.lineOf(f.node, f.file)
-		what, source, short, line = "Lua", "@"+at.File, at.File, at.Line
-		if f.main {
-			what = "main"
-		}
-	}
-	info.RawSetString("what", lua.LString(what))
-	info.RawSetString("source", lua.LString(source))
-	info.RawSetString("short_src", lua.LString(short))
-	info.RawSetString("currentline", lua.LNumber(line))
-	L.Push(info)
-	return 1
 }

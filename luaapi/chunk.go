@@ -24,6 +24,9 @@ type chunk struct {
 	text  *packedText
 	owner *Package // the package of the code; nil for that of the site, and of ccm itself
 
+	loaded bool   // it was given to load
+	source string // the name that load was given, "" for none
+
 	first int      // the number of its first node
 	nodes []uint32 // for each node: line*8, +1 if [chunk.curried], +2 if [chunk.spread], +4 if [chunk.isCall]
 
@@ -32,7 +35,7 @@ type chunk struct {
 	cut       map[int]ast.Expr       // names of which Lua keeps the first value only, by the node of the call
 	numerals  bool                   // it may have numbers such as 0644; see numerals.go
 	script    bool                   // set for the script that is run, not for its modules
-	foreign   bool                   // set for code of others: assignments to globals define them for that file alone
+	foreign   bool                   // set for code of others: assignments to globals define them for the code of others alone
 
 	env      *lua.LTable
 	defaults map[*resource.Type]*defaults
@@ -209,6 +212,7 @@ func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction,
 	if err != nil {
 		return nil, nil, cp.in.report.compileMistake(c, err)
 	}
+	proto.LineDefined, proto.LastLineDefined = 0, 0 // as Lua has it
 	c.env = cp.environment(c)
 	fn := cp.in.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
@@ -229,6 +233,9 @@ func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto
 // to the real ones. An assignment is reported as a mistake, and works nevertheless, so that
 // the other mistakes of the script are found too.
 func (cp *compiler) environment(c *chunk) *lua.LTable {
+	if c.foreign && c.owner == nil {
+		return cp.in.globals.vendoredGlobals()
+	}
 	globals := cp.in.vm.Env
 	if c.owner != nil {
 		globals = cp.in.globals.packageGlobals(c.owner)

@@ -1,10 +1,14 @@
 package luaapi
 
 import (
-	"io"
+	"maps"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 )
+
+// foreignNames are the globals that only the code of others has.
+var foreignNames = []string{"io", "collectgarbage", "getfenv", "setfenv", "newproxy"}
 
 // foreignGlobal returns a global that only the code of others has, nil for none. Their modules read them when they are
 // loaded: io with its standard streams, and functions for the globals of a function. No file can be opened.
@@ -13,95 +17,196 @@ func (gt *globalTable) foreignGlobal(name string) lua.LValue {
 	switch name {
 	case "io":
 		return gt.ioTable()
-	case "collectgarbage": // Go collects it
-		return L.NewFunction(func(L *lua.LState) int {
-			L.Push(lua.LNumber(0))
-			return 1
-		})
+	case "collectgarbage":
+		return L.NewFunction(gt.in.weak.collectGarbage)
 	case "getfenv":
-		return L.NewFunction(func(L *lua.LState) int {
-			L.Push(gt.functionArgument(L, true).Env)
-			return 1
-		})
+		return L.NewFunction(gt.getEnvironment)
 	case "setfenv":
-		return L.NewFunction(func(L *lua.LState) int {
-			fn := gt.functionArgument(L, false)
-			fn.Env = L.CheckTable(2)
-			L.Push(fn)
-			return 1
-		})
+		return L.NewFunction(gt.setEnvironment)
+	case "newproxy":
+		return L.NewFunction(newProxy)
 	}
 	return lua.LNil
 }
 
-// functionArgument returns the function in Lua that is argument 1, or the calling one for 1, or if optional for nothing.
-// Other levels of the stack depend on how ccm divides functions, so they are refused.
-func (gt *globalTable) functionArgument(L *lua.LState, optional bool) *lua.LFunction {
-	level := L.Get(1)
-	if optional && level == lua.LNil {
-		level = lua.LNumber(1)
+// vendoredGlobals returns the globals of the modules in vendor. It is one table for all of them: they see what one of them
+// defines, and the site does not. A global of ccm is copied into it on first use, all of them once a module reads _G,
+// which is the table: modules then find in it what they look for, and can give it a metatable.
+func (gt *globalTable) vendoredGlobals() *lua.LTable {
+	if gt.vendored != nil {
+		return gt.vendored
 	}
-	fn, ok := level.(*lua.LFunction)
-	if level == lua.LNumber(1) {
-		if at, dbg, found := gt.in.limits.stackAt(L, 1); found {
-			v, _ := at.GetInfo("f", dbg, lua.LNil)
-			fn, ok = v.(*lua.LFunction)
+	L := gt.in.vm
+	t, mt := L.CreateTable(0, 0), L.CreateTable(0, 1)
+	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		key := L.Get(2)
+		if key == lua.LString("_G") {
+			L.Push(gt.allVendored())
+			return 1
 		}
-	}
-	if !ok || fn.IsG {
-		L.ArgError(1, "a function in Lua, or 1, expected")
-	}
-	return fn
+		v := gt.vendoredGlobal(L, key)
+		t.RawSet(key, v)
+		L.Push(v)
+		return 1
+	}))
+	t.Metatable = mt
+	gt.vendored = t
+	return t
 }
 
-// ioTable returns the table io for the code of others.
-func (gt *globalTable) ioTable() *lua.LTable {
-	L := gt.in.vm
-	t, methods := L.CreateTable(0, 6), L.CreateTable(0, 4)
-	meta := L.CreateTable(0, 1)
-	meta.RawSetString("__index", methods)
-	stream := func() *lua.LUserData {
-		u := L.NewUserData()
-		u.Metatable = meta
-		return u
+// vendoredGlobal returns a global as modules in vendor see it.
+func (gt *globalTable) vendoredGlobal(L *lua.LState, key lua.LValue) lua.LValue {
+	v := L.GetTable(gt.in.vm.Env, key) // which makes it if this is its first use
+	var more []builtin
+	switch keyText(key) {
+	case "os":
+		more = []builtin{{"getenv", gt.getVariable}, {"setlocale", setLocale}}
+	case "debug":
+		none := func(*lua.LState) int { return 0 }
+		more = []builtin{{"gethook", none}, {"sethook", none}, {"setmetatable", gt.setMetatableOfAny}}
+	case "require": // what is a module and a global in Lua is the one that modules in vendor have
+		return L.NewFunction(func(L *lua.LState) int {
+			switch name := L.CheckString(1); name {
+			case "_G", "debug", "io", "os":
+				L.Push(L.GetField(gt.vendored, name))
+				return 1
+			}
+			return gt.in.modules.require(L)
+		})
+	default:
+		return v
 	}
-	write := func(L *lua.LState, from int) {
-		for i := from; i <= L.GetTop(); i++ {
-			// If the standard error is closed there is no way to report it.
-			_, _ = io.WriteString(gt.in.opts.Print, L.CheckString(i))
+	own := copied(L, v.(*lua.LTable))
+	gt.define(own, more)
+	return own
+}
+
+// allVendored returns the globals of the modules in vendor with all that there are.
+func (gt *globalTable) allVendored() *lua.LTable {
+	L, t := gt.in.vm, gt.vendoredGlobals()
+	if t.RawGetString("_G") != lua.LNil {
+		return t
+	}
+	t.Metatable = lua.LNil
+	t.RawSetString("_G", t)
+	take := func(name string, v lua.LValue) {
+		if t.RawGetString(name) == lua.LNil {
+			t.RawSetString(name, v)
 		}
 	}
-	itself := func(L *lua.LState) int {
-		L.SetTop(1)
+	for _, name := range foreignNames {
+		take(name, gt.foreignGlobal(name))
+	}
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(gt.makers)), stringKeys(L.Env)) {
+		take(name, gt.vendoredGlobal(L, lua.LString(name)))
+	}
+	return t
+}
+
+// getEnvironment is getfenv.
+func (gt *globalTable) getEnvironment(L *lua.LState) int {
+	env := gt.allVendored()
+	if level, ok := L.Get(1).(lua.LNumber); !ok || level != 0 {
+		if running := gt.functionArgument(L, true); !running[0].IsG && running[0].Env != gt.vendored {
+			env = running[0].Env
+		}
+	}
+	L.Push(env)
+	return 1
+}
+
+// setEnvironment is setfenv.
+func (gt *globalTable) setEnvironment(L *lua.LState) int {
+	running := gt.functionArgument(L, false)
+	env := L.CheckTable(2)
+	for _, fn := range running {
+		if fn.IsG {
+			L.RaiseError("'setfenv' cannot change environment of given object")
+		}
+		fn.Env = env
+	}
+	L.Push(running[0])
+	return 1
+}
+
+// functionArgument returns argument 1, a function, or the running function at that level: 1 is the calling one, the default
+// if optional. A part of a divided function is one for Lua, so the function that it is a part of follows it.
+func (gt *globalTable) functionArgument(L *lua.LState, optional bool) []*lua.LFunction {
+	if fn, ok := L.Get(1).(*lua.LFunction); ok {
+		return []*lua.LFunction{fn}
+	}
+	level := 0
+	if optional {
+		level = optInt(L, 1, 1)
+	} else {
+		level = checkInt(L, 1)
+	}
+	if level < 1 {
+		L.ArgError(1, "level must be positive")
+	}
+	var out []*lua.LFunction
+	for level = gt.in.concat.scriptLevel(L, level); ; level++ {
+		at, dbg, found := gt.in.limits.stackAt(L, level)
+		if !found {
+			break
+		}
+		v, err := at.GetInfo("lf", dbg, lua.LNil)
+		fn, ok := v.(*lua.LFunction)
+		if err != nil || !ok || len(out) > 0 && (fn.IsG || dbg.CurrentLine != hiddenLine) {
+			break
+		}
+		out = append(out, fn)
+	}
+	if len(out) == 0 {
+		L.ArgError(1, "invalid level")
+	}
+	return out
+}
+
+// newProxy is newproxy: a userdata without a metatable, with a new one for true, or with that of the userdata given to it.
+func newProxy(L *lua.LState) int {
+	u := L.NewUserData()
+	switch v := L.Get(1).(type) {
+	case *lua.LUserData:
+		u.Metatable = v.Metatable
+	case lua.LBool:
+		if v {
+			u.Metatable = L.CreateTable(0, 0)
+		}
+	}
+	L.Push(u)
+	return 1
+}
+
+// getVariable is os.getenv, which reads what env of scripts does.
+func (gt *globalTable) getVariable(L *lua.LState) int {
+	if v, ok := gt.in.opts.Env(L.CheckString(1)); ok {
+		L.Push(lua.LString(v))
+	} else {
+		L.Push(lua.LNil)
+	}
+	return 1
+}
+
+// setLocale is os.setlocale. There is the locale C only.
+func setLocale(L *lua.LState) int {
+	switch L.OptString(1, "C") {
+	case "", "C", "POSIX":
+		L.Push(lua.LString("C"))
+	default:
+		L.Push(lua.LNil)
+	}
+	return 1
+}
+
+// setMetatableOfAny is debug.setmetatable. It gives all texts a metatable too: a module takes away their methods while it
+// runs a text that it does not trust.
+func (gt *globalTable) setMetatableOfAny(L *lua.LState) int {
+	if v := L.Get(1); v.Type() == lua.LTString {
+		L.CheckTypes(2, lua.LTNil, lua.LTTable)
+		L.SetMetatable(v, L.Get(2))
+		L.Push(v)
 		return 1
 	}
-	gt.define(methods, []builtin{
-		{"write", func(L *lua.LState) int {
-			write(L, 2)
-			return itself(L)
-		}},
-		{"flush", itself}, {"setvbuf", itself}, {"close", itself},
-	})
-	t.RawSetString("stdout", stream())
-	t.RawSetString("stderr", stream())
-	gt.define(t, []builtin{
-		{"write", func(L *lua.LState) int {
-			write(L, 1)
-			L.Push(t.RawGetString("stdout"))
-			return 1
-		}},
-		{"type", func(L *lua.LState) int {
-			L.Push(lua.LNil)
-			if u, ok := L.CheckAny(1).(*lua.LUserData); ok && u.Metatable == lua.LValue(meta) {
-				L.Push(lua.LString("file"))
-			}
-			return 1
-		}},
-		{"open", func(L *lua.LState) int {
-			L.Push(lua.LNil)
-			L.Push(lua.LString(L.CheckString(1) + ": modules open no files (" + absentGlobals["io"] + ")"))
-			return 2
-		}},
-	})
-	return t
+	return (&baseLib{in: gt.in}).setMetatable(L)
 }

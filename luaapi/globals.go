@@ -47,6 +47,8 @@ type globalTable struct {
 	makers     map[string]func(*lua.LState) lua.LValue // of globals that are made on first use
 	fields     map[string]func(*lua.LState) lua.LValue // of the table ccm, added by packages above this one
 	fieldNames []string
+	vendored   *lua.LTable // the globals of the modules in vendor, once there are any
+	dumped     []dumpedFunction
 }
 
 // makeStrict makes reading and writing an undefined global a mistake.
@@ -68,8 +70,8 @@ func (gt *globalTable) makeStrict(globals *lua.LTable) {
 	globals.Metatable = mt
 }
 
-// undefined returns the value of a global that no script has: what a module of others has defined itself or has instead,
-// nil for those of Lua. In other files it throws a mistake.
+// undefined returns the value of a global that no script has: what modules of others have defined or have instead, nil for
+// those of Lua. In other files it throws a mistake.
 func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) lua.LValue {
 	name, f := keyText(key), caller(L)
 	if c := gt.in.source.chunkOf(f.node); c != nil && c.foreign {

@@ -120,6 +120,7 @@ type Interp struct {
 	callbacks *callbacks
 	taint     *taintTracker
 	concat    *concatenator
+	weak      weakTables
 }
 
 // New returns an Interp that has not run a script yet.

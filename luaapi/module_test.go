@@ -220,6 +220,98 @@ false	site.lua:4:31: undefined global "helper"
 `, s.out.String())
 }
 
+// The modules of others share one table of globals, which is their _G, and the site does not see it.
+func TestGlobalsOfOthers(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"site.lua": `require "names"
+local m = require "m"
+print(m.greet(), m.environment, m.strict)
+print(pcall(function() return hello end))
+print(string.dump, getmetatable(_G), pcall(m.write, _G))`,
+		"vendor/names.lua": `function hello() return "hello" end`,
+		"vendor/m.lua": `local m = {}
+function m.greet() return hello() .. " " .. _G.hello() .. " " .. rawget(_G, "hello")() end
+function m.write(t) t.later = 1 return later end
+local outer = setmetatable({}, { __index = _G })
+local function level2() return getfenv(2) == outer, getfenv(0) == _G, getfenv(print) == _G end
+local function within() setfenv(1, outer) local a, b, c = level2() return a, b, c end
+m.environment = table.concat({ tostring(within()), tostring(select(2, within())), tostring(select(3, within())) }, " ")
+local names = 0
+for name in pairs(_G) do if name == "io" or name == "hello" or name == "print" or name == "getfenv" then names = names + 1 end end
+assert(names == 4 and _G._G == _G and getmetatable(_G) == nil)
+assert(require "os" == os and require "debug" == debug and require "io" == io and require "_G" == _G)
+setmetatable(_G, { __newindex = function(t, name, v)
+  assert(debug.getinfo(2, "S").what == "main", name)
+  rawset(t, name, v)
+end })
+declared = true
+m.strict = not pcall(function() undeclared = true end) and pcall(function() declared = false end)
+setmetatable(_G, nil)
+return m`,
+	}, nil)
+	require.Empty(t, s.run())
+	require.Equal(t, `hello hello hello	true true true	true
+false	site.lua:4:31: undefined global "hello"
+nil	false	true	1
+`, s.out.String())
+}
+
+// What only the code of others has, as Lua has it.
+func TestFunctionsForOthers(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"site.lua": `require "m"`,
+		"vendor/m.lua": `
+assert(tostring(io.stdin):match("^file %(0x%x+%)$") and io.input() == io.stdin and io.output() == io.stdout)
+assert(io.read() == nil and io.stdin:read("*a") == nil and not pcall(io.lines, "/x") and not pcall(io.input, "/x"))
+for line in io.stdin:lines() do error(line) end
+assert(select("#", debug.gethook()) == 0 and select("#", debug.sethook()) == 0)
+assert(os.getenv("NONE") == nil and os.getenv("HOME") == "/home/me")
+assert(os.setlocale() == "C" and os.setlocale("C") == "C" and os.setlocale("de_DE") == nil)
+assert(getmetatable(newproxy(true)) and not getmetatable(newproxy()))
+local p = newproxy(true)
+assert(getmetatable(newproxy(p)) == getmetatable(p))
+
+local saved = getmetatable("")
+debug.setmetatable("", nil)
+local ok = pcall(function() return ("x"):upper() end)
+debug.setmetatable("", saved)
+assert(not ok and ("x"):upper() == "X")
+
+local hidden = setmetatable({}, { __metatable = "hidden", __index = { 1 } })
+assert(getmetatable(hidden) == "hidden" and debug.getmetatable(hidden).__index[1] == 1)
+assert(debug.getmetatable(env) == false)
+
+local up = 1
+local function f(a) return a, up end
+local text = string.dump(f)
+assert(text:sub(1, 4) == "\27Lua" and text == string.dump(f) and select(2, load(text)(7)) == nil and load(text)(7) == 7)
+assert(not pcall(string.dump, print) and load("\27Lua ccm 99") == nil and f(2) == 2)
+
+local ks, vs, all = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "v" }), setmetatable({}, { __mode = "kv" })
+local kept = {}
+ks[kept], ks[{}], ks.text, ks[1] = 1, 2, {}, {}
+vs[1], vs[2], vs.kept, vs.text = {}, kept, kept, "text"
+all[kept], all[{}], all.x = kept, 1, {}
+for i = 1, 2 do collectgarbage(i == 2 and "collect" or nil) end
+local function count(t) local n = 0 for _ in pairs(t) do n = n + 1 end return n end
+assert(count(ks) == 3 and ks[kept] == 1 and ks.text and ks[1], count(ks))
+assert(count(vs) == 3 and vs[1] == nil and vs[2] == kept and vs.kept == kept and vs.text == "text", count(vs))
+assert(count(all) == 1 and all[kept] == kept, count(all))
+ks.more = true
+assert(count(ks) == 4 and getmetatable(ks).__mode == "k")
+
+local twice = setmetatable({}, { __unm = function(a, b) return rawequal(a, b) and "minus" or "once" end })
+local function minus(x) return -x end
+assert(minus(twice) == "minus" and -twice == "minus" and minus(3) == -3 and minus("4") == -4)
+local ok, err = pcall(function() local x = {} return -x end)
+assert(err == "vendor/m.lua:44: attempt to perform arithmetic on local 'x' (a table value)", err)
+`,
+	}, func(o *luaapi.Options) {
+		o.Env = func(name string) (string, bool) { return "/home/me", name == "HOME" }
+	})
+	require.Empty(t, s.run())
+}
+
 // Outside of modules of others, what Lua has and scripts have not is nil, and to use it is a mistake.
 func TestAbsentGlobals(t *testing.T) {
 	for text, want := range map[string]string{

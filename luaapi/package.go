@@ -215,8 +215,25 @@ func copied(L *lua.LState, from *lua.LTable) *lua.LTable {
 	return t
 }
 
-// getMetatable is getmetatable for packages, and debug.getmetatable: the metatable of strings would lead to the functions
-// that scripts call.
+// realMetatable is debug.getmetatable, which has no regard for __metatable. Metatables of ccm have false there, and stay
+// hidden.
+func realMetatable(L *lua.LState) int {
+	v := L.CheckAny(1)
+	if L.GetMetaField(v, "__metatable") == lua.LFalse {
+		return getMetatable(L)
+	}
+	switch v := v.(type) {
+	case *lua.LTable:
+		L.Push(v.Metatable)
+	case *lua.LUserData:
+		L.Push(v.Metatable)
+	default:
+		return getMetatable(L)
+	}
+	return 1
+}
+
+// getMetatable is getmetatable for packages: the metatable of strings would lead to the functions that scripts call.
 func getMetatable(L *lua.LState) int {
 	v := L.CheckAny(1)
 	if v.Type() == lua.LTString {

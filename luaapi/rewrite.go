@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -29,6 +30,7 @@ type rewriter struct {
 	len       int              // number of the function that returns lengths plus one, or 0
 	bound     int              // number of the function for bounds of loops plus one, or 0
 	spread    int              // number of the function that returns the items of a list plus one, or 0
+	minus     int              // number of the function for operands of the minus sign plus one, or 0
 	long      bool             // the text is long enough to be divided
 	heavy     bool             // the present function has too many constants
 }
@@ -164,6 +166,15 @@ func (d *rewriter) expr(e ast.Expr) ast.Expr {
 	if l, ok := e.(*ast.UnaryLenOpExpr); ok {
 		l.Expr = d.expr(l.Expr)
 		return d.measured(l)
+	}
+	if v, ok := foldedNumber(e); ok && v == 0 && math.Signbit(v) {
+		return negativeZero(e.Line())
+	}
+	if m, ok := e.(*ast.UnaryMinusOpExpr); ok && d.c.foreign {
+		if _, constant := foldedNumber(m); !constant {
+			m.Expr = d.negated(d.expr(m.Expr), m.Line())
+			return m
+		}
 	}
 	t, ok := e.(*ast.TableExpr)
 	if !ok || !d.heavy {

@@ -70,12 +70,20 @@ func (sm *sourceMap) exactPos(node int) diag.Pos {
 
 // text returns the text of a script or module that was loaded.
 func (sm *sourceMap) text(file string) (string, bool) {
-	for _, c := range slices.Backward(sm.chunks) {
-		if c.name == file {
-			return c.text.text(), true
-		}
+	if c := sm.named(file); c != nil {
+		return c.text.text(), true
 	}
 	return "", false
+}
+
+// named returns the chunk of that name that was loaded last, nil for none.
+func (sm *sourceMap) named(file string) *chunk {
+	for _, c := range slices.Backward(sm.chunks) {
+		if c.name == file {
+			return c
+		}
+	}
+	return nil
 }
 
 // has reports whether the file was loaded.

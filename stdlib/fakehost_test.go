@@ -125,7 +125,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(fails("99999", true), true)`,
 		"directory services": `
 			local nss, ran = require "std.nss", {}
-			local function with(root, pending) return { root = root, which = function() return "getent" end,
+			local function with(root, pending, nsswitch) return { root = root, which = function() return "getent" end, read = function() return nsswitch end,
 				pending_user = function() return pending end, pending_group = function() return pending end,
 				query = function(c) return c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh\n" or c[2] .. c[3] == "groupstaff" and "staff:x:5000:\n" or "", 0 end,
 				run = function(c) ran[#ran + 1] = str.join(c, " ") end } end
@@ -135,6 +135,8 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(refused(with "/", "passwd", "bob", "useradd"), nil)
 			check(refused(with "/image", "passwd", "ada", "useradd"), nil) -- a directory has no services
 			check(refused(with("/", { ensure = "absent" }), "passwd", "ada", "useradd"), nil) -- an earlier resource removes it
+			check(refused(with("/", nil, "passwd:\tfiles # ldap\ngroup: files sss\n"), "passwd", "ada", "useradd"), nil) -- nobody else is asked
+			check(refused(with("/", nil, "passwd: files\ngroup: files sss\n"), "group", "staff", "groupadd") ~= nil, true)
 			check(nss.has_user(with "/", "ada"), true)
 			check(nss.has_user(with "/", "staff"), false)
 			nss.add_member(with "/", "ada", "docker")

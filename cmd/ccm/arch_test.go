@@ -64,7 +64,7 @@ func TestImports(t *testing.T) {
 		{pkg: "resources", banned: []string{"runtime", "providers", "luaapi", "stdlib", "site", "cmd", "std:os", "std:net/http"},
 			except: []string{"runtime/resource", "runtime/schema", "runtime/diag", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum"}},
 		{pkg: "providers", banned: []string{"runtime", "providers", "luaapi", "stdlib", "site", "cmd", "std:os"},
-			except: []string{"runtime/resource", "runtime/host", "runtime/facts", "runtime/diag", "runtime/lazyregexp", "runtime/sha256sum", "runtime/template/blocks", "providers/pkgtool", "providers/svctool"}},
+			except: []string{"runtime/resource", "runtime/host", "runtime/facts", "runtime/diag", "runtime/lazyregexp", "runtime/safepath", "runtime/sha256sum", "runtime/template/blocks", "providers/pkgtool", "providers/svctool"}},
 		{pkg: "luaapi", banned: []string{"resources", "providers", "runtime/converge", "site", "cmd", "std:os/exec"}},
 		{pkg: "stdlib", banned: []string{"luaapi", "providers", "site", "cmd"}},
 		{pkg: "site", banned: []string{"cmd", "studio", "std:os/exec"}},

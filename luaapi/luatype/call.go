@@ -23,6 +23,7 @@ type State struct {
 	text        *resource.TextChange // of an edit: the file before and after
 	view        *host.View           // of a plan or a removal: the view for status
 	newFile     *newFile             // of an edit: the file to be made, nil if it exists
+	from        string               // of an edit: the path that the text is read from
 	phrase      string               // of an edit: the action in words, instead of the phrase of the type
 	shownValues map[string]any       // of an edit: wanted properties for reports, instead of the given ones
 }

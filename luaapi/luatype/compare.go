@@ -18,7 +18,7 @@ import (
 // directory are compared, with options.recurse also those below.
 func (c *call) compare() int {
 	dir := c.path(2)
-	opts := c.options(3, "exclude", "owner", "group", "mode", "dir_mode", "recurse")
+	opts := c.options(3, "exclude", "owner", "group", "mode", "dir_mode", "recurse", "links")
 	x := c.comparison(opts)
 	top, err := c.view.Lstat(dir)
 	c.must(err)
@@ -37,7 +37,12 @@ func (c *call) compare() int {
 			}
 			return x.matters(e)
 		},
-		func(p host.TreePair) error { return x.add(p, dir) })
+		func(p host.TreePair) error {
+			if p.Target.Kind == host.Symlink && p.Source.Kind != host.Missing && x.links != "" {
+				return x.addLink(c, p, source, dir)
+			}
+			return x.add(p, dir)
+		})
 	if len(x.extra) > 0 { // mounted file systems do not belong to the directory
 		mounts, err := c.view.MountsBelow(dir)
 		c.must(err)
@@ -93,6 +98,7 @@ func (e clash) Error() string { return string(e) }
 type comparison struct {
 	exclude       []string
 	owner, group  string                                   // names or numbers; "" for any
+	links         string                                   // of types that edit; "" for refuse
 	mode, dirMode func(have uint32, directory bool) uint32 // nil for any
 	userName      func(uid uint32) string
 	groupName     func(gid uint32) string
@@ -106,6 +112,7 @@ type comparison struct {
 func (c *call) comparison(opts *lua.LTable) *comparison {
 	x := &comparison{
 		owner: lua.LVAsString(opts.RawGetString("owner")), group: lua.LVAsString(opts.RawGetString("group")),
+		links:    lua.LVAsString(opts.RawGetString("links")),
 		userName: c.view.UserName, groupName: c.view.GroupName, ignoredDirs: make(map[string]bool),
 	}
 	for name, to := range map[string]*func(uint32, bool) uint32{"mode": &x.mode, "dir_mode": &x.dirMode} {
@@ -155,6 +162,36 @@ func (x *comparison) add(p host.TreePair, dir string) error {
 		x.changes = append(x.changes, p.Rel)
 	case !x.fits(p.Target):
 		x.attributes = append(x.attributes, p.Rel)
+	}
+	return nil
+}
+
+// addLink notes the difference at a path with a symbolic link, in whose place a copy is to be.
+func (x *comparison) addLink(c *call, p host.TreePair, source, dir string) error {
+	at := joined(dir, p.Rel)
+	switch {
+	case x.links == linksReplace:
+		x.changes = append(x.changes, p.Rel)
+		return nil
+	case x.links != linksFollow || p.Source.Kind != host.Regular:
+		return x.add(p, dir)
+	}
+	end, err := host.FollowLink(c.view, at)
+	if err != nil {
+		return err
+	}
+	found, err := c.view.Lstat(end)
+	same := false
+	if err == nil && found.Kind == host.Regular {
+		same, err = c.view.Sources().Matches(c.in.Context(), end, joined(source, p.Rel))
+	}
+	switch {
+	case err != nil:
+		return err
+	case found.Kind != host.Regular && found.Kind != host.Missing:
+		return clash(fmt.Sprintf("%s: want a file, found a link to a %s, which is not replaced", at, kinds[found.Kind]))
+	case !same || !x.fits(found):
+		x.changes = append(x.changes, p.Rel)
 	}
 	return nil
 }

@@ -18,13 +18,21 @@ func (a *action) copyTree() int {
 	if !ok && list != nil {
 		a.fail("want a list of paths as argument 3, got %s", describe(a.L.Get(3)))
 	}
-	x := unpack.Copy{Source: a.path(1), Directory: a.path(2), Attr: a.copyAttr(a.options(4, "owner", "group", "mode", "dir_mode"))}
+	opts := a.options(4, "owner", "group", "mode", "dir_mode", "links", "hardlinks")
+	x := unpack.Copy{Source: a.path(1), Directory: a.path(2), Attr: a.copyAttr(opts), Links: copyLinks[lua.LVAsString(opts.RawGetString("links"))]}
+	h := a.host
+	if lua.LVAsString(opts.RawGetString("hardlinks")) == "keep" {
+		h = host.KeepHardLinks(h)
+	}
 	for _, name := range names {
 		x.Names = append(x.Names, text(name))
 	}
-	a.must(unpack.CopyTree(a.in.Context(), a.host, x))
+	a.must(unpack.CopyTree(a.in.Context(), h, x))
 	return 0
 }
+
+// copyLinks are the values of options.links.
+var copyLinks = map[string]unpack.CopyLinks{linksFollow: unpack.FollowLinks, linksReplace: unpack.ReplaceLinks}
 
 // copyAttr returns the function that computes owner and mode of copies.
 func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info, made host.Attr) host.Attr {

@@ -105,6 +105,15 @@ func (d *definition) editedPart(want *resource.Properties) (part, wanted string)
 func (d *definition) editStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
 	path := filePath(want)
 	info, err := v.Lstat(path)
+	from := path // where the text is read
+	if err == nil && info.Kind == host.Symlink && d.linksOf(want) != linksRefuse {
+		if from, err = host.FollowLink(v, path); err != nil {
+			return nil, err
+		}
+		if info, err = v.Lstat(from); d.linksOf(want) == linksFollow {
+			path = from
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -123,20 +132,21 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	case info.Kind == host.Symlink:
 		to, err := host.LinkEnd(v, path)
 		if err != nil {
-			return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (%w)", path, err)
+			return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (%w; links = \"follow\" makes the file)", path, err)
 		}
-		return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (path = %q edits what it leads to)", path, to)
+		return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (path = %q or links = \"follow\" edits what it leads to, links = \"replace\" puts the edited text in its place)", path, to)
 	case info.Kind != host.Regular:
 		return nil, fmt.Errorf("want a file to edit at %s, found %s", path, info.Kind)
 	}
-	before, err := v.ReadText(path, fileLimit)
+	before, err := v.ReadText(from, fileLimit)
 	if err != nil {
 		return nil, err
 	}
-	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == before {
+	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == before && l.have.from == from {
 		return l.have, nil // perform looks again
 	}
 	s, err := d.callEdit(ctx, v, want, path, before)
+	s.from = from
 	if err == nil {
 		d.latest.want, d.latest.have = want, s
 	}
@@ -222,7 +232,7 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 		dec.Actions[i].Phrase = cmp.Or(s.phrase, dec.Actions[i].Phrase)
 	}
 	dec.Text = func(context.Context, *host.View) (resource.TextChange, error) { return *s.text, nil }
-	dec.Effects = []host.PathEffect{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
+	dec.Effects = []host.PathEffect{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want), KeepsHardLinks: d.keepsHardLinks(want)}}
 	if s.newFile != nil {
 		dec.Effects[0].Attr = &s.newFile.attr
 		s.newFile.addTo(&dec)
@@ -241,15 +251,21 @@ func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resour
 	if s.text == nil {
 		return nil
 	}
-	write, attr := h.WriteNewFile, host.Attr{}
+	if d.keepsHardLinks(want) {
+		h = host.KeepHardLinks(h)
+	}
+	write, attr := h.WriteFile, host.Attr{}
 	if s.newFile != nil {
 		attr = s.newFile.attr
+		if d.linksOf(want) != linksReplace { // otherwise a link may be there
+			write = h.WriteNewFile
+		}
 	} else {
-		info, err := h.Lstat(s.text.Path)
+		info, err := h.Lstat(s.from)
 		if err != nil {
 			return err
 		}
-		write, attr = h.WriteFile, host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}
 	if err := d.askValidation(ctx, h, want, s.text.Path, s.text.Want, attr); err != nil {
 		return err

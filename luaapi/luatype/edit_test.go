@@ -75,10 +75,10 @@ func TestEditOfWhatIsNoFile(t *testing.T) {
 	require.NoError(t, os.Remove(s.root+"/w"))
 	require.NoError(t, os.Symlink("x", s.root+"/w"))
 	require.Equal(t, "x word#a: failed: want a file to edit at /w, found a symbolic link, which is not followed"+
-		" (the symbolic link /w leads nowhere: no such file or directory) (site.lua:3)\n", s.run())
+		` (the symbolic link /w leads nowhere: no such file or directory; links = "follow" makes the file) (site.lua:3)`+"\n", s.run())
 	s.file("/x", "")
 	require.Equal(t, "x word#a: failed: want a file to edit at /w, found a symbolic link, which is not followed"+
-		` (path = "/x" edits what it leads to) (site.lua:3)`+"\n", s.run())
+		` (path = "/x" or links = "follow" edits what it leads to, links = "replace" puts the edited text in its place) (site.lua:3)`+"\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": word})
 	words(s, `, ensure = "absent"`, "a")

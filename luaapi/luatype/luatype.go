@@ -65,6 +65,9 @@ type definition struct {
 	commands                                                 []string // nil if not given
 	part                                                     []string // the properties that say which part of the file is edited
 
+	// managesLinks says that the type has the linkProperties.
+	managesLinks bool
+
 	// warned are the properties of the last resource whose edit function warned.
 	warned *resource.Properties
 
@@ -98,7 +101,11 @@ func (lib *library) define(L *lua.LState) int {
 	if !ok {
 		r.fail("properties", "", "want a table of properties, got %s", describe(given.RawGetString("properties")))
 	}
-	d.schema, d.fields = r.schema(string(doc), props, schema.Path{"properties"})
+	var more []schema.Property
+	if d.managesLinks = d.edit != nil && props.RawGetString("links") == lua.LNil && props.RawGetString("hardlinks") == lua.LNil; d.managesLinks {
+		more = linkProperties
+	}
+	d.schema, d.fields = r.schema(string(doc), props, schema.Path{"properties"}, more...)
 	if d.schema.Name() == nil {
 		r.fail("properties", "name = true says which one does", "no property names the resource")
 	}
@@ -143,7 +150,7 @@ func (d *definition) functions() resource.Functions {
 		f.Effects = d.callLeaves
 	}
 	if d.edit != nil {
-		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, filePath
+		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, d.editedFile
 		f.Part = d.editedPart
 		f.Validate, f.Predict = d.validateEdit, d.editPredict
 	}

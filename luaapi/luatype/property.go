@@ -44,10 +44,13 @@ var scalars = map[string]reflect.Type{
 // typeNames are the types that a property can have.
 var typeNames = []string{"string", "integer", "number", "boolean", "path", "mode", "mode_change", "regexp", "list", "map", "table", "any"}
 
-// schema reads a table of properties.
-func (r *reader) schema(doc string, props *lua.LTable, path schema.Path) (*schema.Schema, map[string]field) {
-	var list []schema.Property
+// schema reads a table of properties. More are properties that the table does not have.
+func (r *reader) schema(doc string, props *lua.LTable, path schema.Path, more ...schema.Property) (*schema.Schema, map[string]field) {
+	list := slices.Clone(more)
 	fields := make(map[string]field)
+	for _, p := range more {
+		fields[p.Name] = field{}
+	}
 	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 		name, ok := k.(lua.LString)
 		at := append(path[:len(path):len(path)], k.String())

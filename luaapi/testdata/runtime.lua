@@ -166,4 +166,4 @@ f()
 ---
 coroutine.yield(1) --> 1: yield is called outside of a coroutine
 ---
-print((debug.traceback("here"):gsub("%s+", " "))) --: here stack traceback: testdata/runtime.lua:169
+print((debug.traceback("here"):gsub("%s+", " "))) --: here stack traceback: testdata/runtime.lua:169: in main chunk

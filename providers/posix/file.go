@@ -94,7 +94,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 
 // followed returns the desired file at the path to which the symbolic link at its path leads.
 func followed(v *host.View, want resources.File) (resources.File, error) {
-	to, err := host.LinkEnd(v, want.Name)
+	to, err := host.FollowLink(v, want.Name)
 	want.Name, want.Links = to, resources.LinksRefuse
 	return want, err
 }

@@ -111,6 +111,22 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	return have, err
 }
 
+// enabledByOthers reports whether an indirect unit starts at boot: one of the units in its Also= is enabled. One
+// without Also= is indirect because an alias or an instance of it is enabled.
+func (s *services) enabledByOthers(ctx context.Context, v *host.View, u unit) (bool, error) {
+	names, err := s.ctl.also(v, u)
+	if err != nil || len(names) == 0 || strings.Contains(strings.Join(names, ""), "%") {
+		return true, err
+	}
+	for _, name := range names {
+		word, err := s.ctl.isEnabled(ctx, v, name)
+		if err != nil || word == "enabled" || word == "enabled-runtime" {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // A unit that systemd has restarted at least flapRestarts times by itself, the last time less than
 // flapUptime ago, does not stay up.
 const (
@@ -146,22 +162,6 @@ func (s *services) setRunning(ctx context.Context, v *host.View, want resources.
 	}
 	have.TriggeredBy = strings.Join(active, ", ")
 	return nil
-}
-
-// enabledByOthers reports whether an indirect unit starts at boot: one of the units in its Also= is enabled. One
-// without Also= is indirect because an alias or an instance of it is enabled.
-func (s *services) enabledByOthers(ctx context.Context, v *host.View, u unit) (bool, error) {
-	names, err := s.ctl.also(v, u)
-	if err != nil || len(names) == 0 || strings.Contains(strings.Join(names, ""), "%") {
-		return true, err
-	}
-	for _, name := range names {
-		word, err := s.ctl.isEnabled(ctx, v, name)
-		if err != nil || word == "enabled" || word == "enabled-runtime" {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }
 
 // setReloads sets CannotReload and Outdated: whether the unit cannot reload, and whether systemd or

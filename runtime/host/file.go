@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -133,6 +135,34 @@ func LinkEnd(v *View, name string) (string, error) {
 	return p.Path(), nil
 }
 
+// FollowLink returns the path to which the symbolic link at a path leads, by the rule for unsafe
+// links. If nothing is there, the path can be made, as an editor would: a link that may lead only to
+// files of its owner is an error then.
+func FollowLink(v *View, name string) (string, error) {
+	end, nowhere := LinkEnd(v, name)
+	if !errors.Is(nowhere, os.ErrNotExist) {
+		return end, nowhere
+	}
+	walk, err := v.files.NewWalk(name)
+	if err != nil {
+		return "", safepath.PathError("open", name, err)
+	}
+	p, err := walk.ToNew(name)
+	if err == nil {
+		defer p.Close()
+	}
+	o := v.planned()
+	switch {
+	case err != nil && !safepath.IsMissing(err):
+		return "", safepath.PathError("open", name, err)
+	case o != nil: // where a link or directory may be going to be made
+		return overlay.NewLinkEnd(o, name)
+	case err != nil:
+		return "", fmt.Errorf("%w (the directory of its target does not exist)", nowhere)
+	}
+	return p.Path(), nil
+}
+
 // Readlink returns the target of the link at the path.
 func (v *View) Readlink(name string) (target string, err error) {
 	if o := v.planned(); o != nil {
@@ -190,6 +220,10 @@ func (v *View) ReadDir(name string) ([]string, error) { return v.readDir(name, n
 func (v *View) readDir(name string, r *safepath.NameReader) ([]string, error) {
 	if o := v.planned(); o != nil {
 		return o.ReadDir(name, r)
+	}
+	// fs.Glob ignores errors and goes on with the next directory.
+	if err := r.Look(); err != nil {
+		return nil, err
 	}
 	f, err := safepath.OpenedFile(name)(v.files.Follow(name, unix.O_RDONLY|unix.O_DIRECTORY))
 	if err != nil {

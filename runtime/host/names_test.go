@@ -81,6 +81,8 @@ func TestNameLimit(t *testing.T) {
 
 		_, err = v.Names(ended, "/b", 3)
 		require.ErrorIs(t, err, context.Canceled, what)
+		_, err = v.Names(ended, "/none", 3)
+		require.ErrorIs(t, err, context.Canceled, "%s: nothing is opened any more", what)
 		_, err = v.Glob(ended, "/*/2", 7)
 		require.ErrorIs(t, err, context.Canceled, what)
 		_, err = v.Tree(ended, "/", 8)

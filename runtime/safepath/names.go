@@ -32,7 +32,6 @@ type NameReader struct {
 	Ctx   context.Context
 	Limit NameLimit
 	limit NameLimit
-	looks int
 	Err   error // why it has ended, which fs.Glob does not return
 }
 
@@ -57,15 +56,12 @@ func (r *NameReader) Names(f *os.File) (list []string, err error) {
 	return nil, r.Err
 }
 
-// Look counts one visited path, and returns an error if the reader has ended.
+// Look is called before a path is looked at or opened, and returns an error if the reader has ended.
 func (r *NameReader) Look() error {
 	if r == nil {
 		return nil
 	}
-	if r.looks++; r.looks%namesAtOnce == 0 {
-		return r.end()
-	}
-	return r.Err
+	return r.end()
 }
 
 // Ended returns the error that ended it, nil if there was none.
@@ -84,5 +80,5 @@ func (r *NameReader) end() error {
 	return r.Err
 }
 
-// namesAtOnce is the number of names, or of visited paths, between two checks of the context.
+// namesAtOnce is the number of names between two checks of the context.
 const namesAtOnce = 512

@@ -76,6 +76,9 @@ func (r *NameReader) open(p Location) (*Handle, error) {
 func NamesIn(d *Handle) ([]string, error) { return namesIn(d, nil) }
 
 func namesIn(d *Handle, r *NameReader) ([]string, error) {
+	if err := r.Look(); err != nil {
+		return nil, err
+	}
 	fd, err := Location{Dir: d, Name: "."}.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err

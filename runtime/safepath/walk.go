@@ -19,6 +19,8 @@ type Walk struct {
 	// beneath makes it an error to leave the first directory by an absolute link or by "..". Otherwise the first
 	// directory is the root, as in chroot.
 	beneath bool
+	// makes lets the walk end at a missing name, if all links on the way may lead anywhere.
+	makes bool
 }
 
 func (t *Walk) close() {
@@ -56,6 +58,12 @@ func (t *Walk) To(name string, follow bool) (_ Location, err error) {
 			if there, err = t.step(step, isLast); there {
 				return Location{Dir: t.top().Hold(), Name: step, ends: t.links}, nil
 			}
+			if t.makes && isLast && err == unix.ENOENT {
+				if len(t.links) > 0 {
+					return Location{}, t.r.unsafe(t.links[0], "", 0)
+				}
+				return Location{Dir: t.top().Hold(), Name: step}, nil
+			}
 		}
 		if err == nil {
 			err = t.settle()
@@ -65,6 +73,13 @@ func (t *Walk) To(name string, follow bool) (_ Location, err error) {
 		}
 	}
 	return Location{Dir: t.top().Hold(), Name: "."}, nil
+}
+
+// ToNew is To with links followed, also to a name that is missing in an existing directory, as open(2) does with
+// O_CREAT. Links that may lead only to files of their owners do not lead there.
+func (t *Walk) ToNew(name string) (Location, error) {
+	t.makes = true
+	return t.To(name, true)
 }
 
 func (t *Walk) up() error {

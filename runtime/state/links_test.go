@@ -41,7 +41,9 @@ func TestLinks(t *testing.T) {
 			texts: map[string]string{"d/real": "old"}},
 		"followed": {start: symlink("d/real"), props: props{"links": "follow"}, link: "d/real", texts: map[string]string{"d/real": "new"}},
 		"followed to nothing": {start: symlink("d/missing"), props: props{"links": "follow"}, link: "d/missing",
-			err: "the symbolic link /f leads nowhere", texts: map[string]string{"d/real": "old"}},
+			texts: map[string]string{"d/real": "old", "d/missing": "new"}},
+		"followed to no directory": {start: symlink("gone/missing"), props: props{"links": "follow"}, link: "gone/missing",
+			err: "the symbolic link /f leads nowhere: no such file or directory (the directory of its target does not exist)", texts: map[string]string{"d/real": "old"}},
 		"replaced":             {start: symlink("d/real"), props: props{"links": "replace"}, texts: map[string]string{"f": "new", "d/real": "old"}},
 		"replaced to nothing":  {start: symlink("d/missing"), props: props{"links": "replace"}, texts: map[string]string{"f": "new", "d/real": "old"}},
 		"nothing to follow":    {start: func(*box) {}, props: props{"links": "follow"}, texts: map[string]string{"f": "new"}},
@@ -54,7 +56,7 @@ func TestLinks(t *testing.T) {
 			tt.start(b)
 			all := func() (texts map[string]string) {
 				texts = make(map[string]string)
-				for _, name := range []string{"f", "other", "d/real", "beside"} {
+				for _, name := range []string{"f", "other", "d/real", "d/missing", "beside"} {
 					if fi, err := os.Lstat(filepath.Join(b.root, name)); err == nil && fi.Mode().IsRegular() {
 						texts[name] = read(t, filepath.Join(b.root, name))
 					}

@@ -33,7 +33,7 @@ func TestMadeEntryAfter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newMadeEntry("/d/f", "directory#/d", at(1))
-			e, known := e.after(&Change{Path: "/d/f", Resource: x.by, Before: x.before, After: &x.after})
+			e, known := e.after(&Change{Path: "/d/f", Resource: Name(x.by), Before: x.before, After: &x.after})
 			require.Equal(t, x.known, known)
 			if known {
 				require.Equal(t, x.is, e.is(host.Info{Kind: x.after.Kind, Size: x.after.Size, MTime: x.after.MTime}))

@@ -190,7 +190,8 @@ func (x *restoreCall) restoreAll(which []int, hidden []bool) {
 		if hidden[i] {
 			x.errs[i] = x.clear(x.list[i])
 		}
-		if x.errs[i] == nil {
+		// What is to be missing was cleared, and a restored link may lead its path elsewhere now.
+		if x.errs[i] == nil && x.list[i].Want.Kind != host.Missing {
 			x.errs[i] = x.create(x.list[i])
 		}
 	}

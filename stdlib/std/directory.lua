@@ -27,6 +27,8 @@ return ccm.type {
     dir_mode = { type = "mode", doc = "The permissions of the directories. Left out, they are made with 0755 and keep those that they have." },
     exclude = { type = "list", one_line = true, doc = "Patterns such as *.bak: what matches one, by its name or by its path, is not copied, and is left alone by recurse, and by purge if there is no source." },
     purge = { type = "boolean", default = false, doc = "Whether to remove what the source does not have; what exclude matches is removed too. Without a source, whether to remove all that no resource of the site declares, not even one that is skipped or not selected. A declared path counts with all that is in it. Links are removed and not followed, and other file systems left alone. /etc, homes and the like are refused." },
+    links = { enum = { "refuse", "follow", "replace" }, default = "refuse", doc = "What becomes of a symbolic link in the place of a copy: refuse fails, follow writes a file where the link leads, and replace puts the copy in the place of the link. A link of another user is followed only to files of that user." },
+    hardlinks = { enum = { "replace", "keep" }, default = "replace", doc = "What becomes of the other names of a file with several hard links, when a copy gets other content. With replace they keep the old content; with keep the file is written in place." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a directory. With absent it is removed with all that runs have created in it; other data stays, unless with_data = true." },
   },
 
@@ -55,7 +57,7 @@ return ccm.type {
     end
     if want.ensure == "absent" or not top and not want.source then return have end
     local found = host.compare(want.source, want.path, {
-      exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = dir_mode(want), recurse = want.recurse,
+      exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = dir_mode(want), recurse = want.recurse, links = want.links,
     })
     if found.clash then error(found.clash, 0) end
     have.copy, have.attributes = tbl.concat(found.changed, found.missing), found.attributes
@@ -90,7 +92,7 @@ return ccm.type {
     local open = not have or #have.copy + #have.attributes > 0 or want.source ~= nil and have.ensure == "absent"
     local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open } }
     for _, p in ipairs(have and have.extra or {}) do left[#left + 1] = { path = path.join(want.path, p), kind = "absent" } end
-    return left
+    return left, want.source ~= nil and want.links == "follow"
   end,
 
   perform = function(action, want, have, host)
@@ -101,7 +103,9 @@ return ccm.type {
     end
     if want.source and (have.ensure == "absent" or #have.copy > 0) then
       local names = have.ensure == "absent" and tbl.concat(have.copy, { "." }) or have.copy
-      host.copy_tree(want.source, want.path, names, { owner = want.owner, group = want.group, mode = want.mode, dir_mode = want.dir_mode })
+      host.copy_tree(want.source, want.path, names, {
+        owner = want.owner, group = want.group, mode = want.mode, dir_mode = want.dir_mode, links = want.links, hardlinks = want.hardlinks,
+      })
     end
     for _, p in ipairs(have.attributes) do
       local target = path.join(want.path, p)

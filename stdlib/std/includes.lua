@@ -34,7 +34,7 @@ local sockets = { "/etc/systemd/system/sockets.target.wants/ssh.socket", "/etc/s
 function includes.warning(host, want, key, format, list, position)
   if want.path:find("sshd_config", 1, true) and re.test(key, "^(?i:port|listenaddress)$") then
     local socket = tbl.find(sockets, host.stat)
-    return socket and ("%s listens in place of sshd (a drop-in of it sets ListenStream; Ubuntu takes it from here after daemon-reload and a restart of it)"):format(path.base(socket)) or nil
+    return socket and ("%s listens in place of sshd (ListenStream in a drop-in of it; on Ubuntu daemon-reload and a restart of it)"):format(path.base(socket)) or nil
   end
   if re.test(key, additive) then return nil end
   local setting = [[^\s*]] .. format.pattern(key) .. [[(?:\s*=\s*|\s+)"?(.*?)"?\s*$]]

@@ -3,11 +3,17 @@
 
 local nss = {}
 
+-- Whether all users or groups are in files, so that nobody else has to be asked.
+local function only_files(host, database)
+  local m = re.match(host.read "/etc/nsswitch.conf" or "", [[(?m)^\s*]] .. database .. [[:(.*)$]])
+  return m and #tbl.filter(str.fields((m[1]:gsub("#.*", ""))), function(s) return s ~= "files" end) == 0
+end
+
 --- Returns the line of getent for a user or group, nil if there is none. Database is passwd or group. A machine that is
 --- only a directory has no directory service.
 function nss.entry(host, database, name)
   local pending = database == "group" and host.pending_group or host.pending_user
-  local getent = host.root == "/" and not pending(name) and host.which "getent"
+  local getent = host.root == "/" and not pending(name) and not only_files(host, database) and host.which "getent"
   local line = getent and host.query { getent, database, name, check = false } or ""
   return line ~= "" and line or nil
 end

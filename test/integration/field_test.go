@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,8 @@ type situation struct {
 	fails bool
 	// runFails says that only the run fails, in a way that a plan cannot know.
 	runFails bool
+	// env are variables of ccm.
+	env []string
 	// after is a script, and says its output, behind the second run, which finds nothing to do.
 	after, says string
 }
@@ -33,7 +36,9 @@ func field(l *lab, all []situation) {
 			}
 			file := "/root/field/site.lua"
 			in.write(file, []byte(s.site))
-			ccm := func(verb string) output { return in.exec("/opt/ccm/ccm", verb, file) }
+			ccm := func(verb string) output {
+				return in.exec(slices.Concat([]string{"env"}, s.env, []string{"/opt/ccm/ccm", verb, file})...)
+			}
 			plan := ccm("plan")
 			run := ccm("run")
 			again := ccm("run")
@@ -105,6 +110,19 @@ func TestFieldApt(t *testing.T) {
 			site: `require "std.apt_repo" { "lab", uris = "file:/srv/ccm-lab/apt", suites = "./", trusted = true }`,
 			run:  "old.list has the repository file:/srv/ccm-lab/apt ./ too, with another value of", fails: true,
 			after: "rm /etc/apt/sources.list.d/old.list; ls /etc/apt/sources.list.d", says: "",
+		},
+		{
+			// A request to a proxy has the whole URL in the place of the path.
+			name: "proxy in the configuration of apt", prepare: `mkdir -p /srv/proxy/http:; ln -s /srv/ccm-lab/apt /srv/proxy/http:/apt.example.org
+				systemd-run -q python3 -m http.server 3128 -d /srv/proxy
+				until python3 -c "import socket; socket.create_connection(('127.0.0.1', 3128))" 2> /dev/null; do :; done
+				echo 'Acquire::http::Proxy "http://127.0.0.1:3128";' > /etc/apt/apt.conf.d/proxy`,
+			site: `require "std.apt_repo" { "proxied", uris = "http://apt.example.org", suites = "./", trusted = true }`, run: "Added the repository",
+			after: "rm /etc/apt/apt.conf.d/proxy /etc/apt/sources.list.d/proxied.sources", says: "",
+		},
+		{
+			name: "proxy in the environment", env: []string{"http_proxy=http://127.0.0.1:3128"},
+			site: `require "std.apt_repo" { "proxied", uris = "http://apt.example.org", suites = "./", trusted = true }`, run: "Added the repository",
 		},
 	})
 }

@@ -102,6 +102,15 @@ func LinkEnd(o *View, name string) (string, error) {
 	return p.path, nil
 }
 
+// NewLinkEnd is LinkEnd for a link that may lead nowhere.
+func NewLinkEnd(o *View, name string) (string, error) {
+	p, err := o.look(name, true, false)
+	if err == nil && p.path == "" {
+		err = LeadsNowhere(name)
+	}
+	return p.path, err
+}
+
 func orMissing(p place, err error) error {
 	if p.info.Kind == safepath.Missing {
 		return syscall.ENOENT
@@ -192,6 +201,9 @@ func (o *View) LookAt(name, want string) (safepath.Info, bool, error) {
 
 // ReadDir returns the names in a directory, sorted.
 func (o *View) ReadDir(name string, r *safepath.NameReader) ([]string, error) {
+	if err := r.Look(); err != nil {
+		return nil, err
+	}
 	p, err := o.look(name, true, true)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,22 @@ type Copy struct {
 	// present entry, with kind Missing for none; then made has what a new entry gets there (see
 	// [host.NewAttr]).
 	Attr func(source, have host.Info, made host.Attr) host.Attr
+	// Links says what becomes of a symbolic link at the path of an entry.
+	Links CopyLinks
 }
+
+// CopyLinks says what becomes of a symbolic link at the path of a copy.
+type CopyLinks int
+
+// The values of CopyLinks.
+const (
+	// RefuseLinks makes it an error.
+	RefuseLinks CopyLinks = iota
+	// FollowLinks writes a file where the link leads. For a directory it is an error.
+	FollowLinks
+	// ReplaceLinks puts the copy in the place of the link.
+	ReplaceLinks
+)
 
 // fewEntries is the largest number of new entries of a directory that are made one by one: a
 // stage, with one sync for all, takes as long as that.
@@ -129,12 +144,36 @@ func (x *treeCopy) copyExisting(name string) (there bool, err error) {
 	if err != nil || have.Kind == host.Missing {
 		return false, err
 	}
-	return true, x.copyOne(name, have)
+	if have.Kind == host.Symlink && name != "." {
+		return x.copyOverLink(name, at, have)
+	}
+	return true, x.copyOne(name, at, have)
 }
 
-// copyOne copies one entry in one step.
-func (x *treeCopy) copyOne(name string, have host.Info) error {
-	at := path.Join(x.Directory, name)
+// copyOverLink copies an entry to a path with a symbolic link, and reports whether something is there:
+// a directory is copied as a missing one.
+func (x *treeCopy) copyOverLink(name, at string, have host.Info) (there bool, err error) {
+	source, err := x.h.Sources().Lstat(filepath.Join(x.Source, name))
+	switch {
+	case err != nil:
+		return false, err
+	case x.Links == ReplaceLinks && source.Kind == host.Directory:
+		return false, x.h.Remove(at)
+	case x.Links == ReplaceLinks:
+		return true, x.copyOne(name, at, host.Info{})
+	case x.Links == FollowLinks && source.Kind == host.Regular:
+		if at, err = host.FollowLink(&x.h.View, at); err == nil {
+			have, err = x.h.Lstat(at)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, x.copyOne(name, at, have)
+}
+
+// copyOne copies one entry to a path in one step.
+func (x *treeCopy) copyOne(name, at string, have host.Info) error {
 	source, err := x.h.Sources().Lstat(filepath.Join(x.Source, name))
 	if err != nil {
 		return err
@@ -176,7 +215,7 @@ func (x *treeCopy) checkKind(name string, source host.Info) error {
 func (x *treeCopy) copyNew(n newEntries) (err error) {
 	if len(n.names) <= fewEntries && n.top == "" {
 		for _, name := range n.names {
-			if err := x.copyOne(name, host.Info{}); err != nil {
+			if err := x.copyOne(name, path.Join(x.Directory, name), host.Info{}); err != nil {
 				return err
 			}
 		}
