@@ -42,12 +42,13 @@ func TestUser(t *testing.T) {
 			"unlock":  `{ "bob", locked = false }`,
 			"absent":  `{ "bob", ensure = "absent", manage_home = true }`,
 			"taken":   `{ "bob", uid = 1000 }`,
+			"shared":  `{ "bob", uid = 1000, non_unique = true }`,
 		},
 		fails: map[string]string{
 			"missing/unlock": "the user has no password that could be unlocked", "group/unlock": "the user has no password that could be unlocked",
 			"otherwise/unlock": "the user has no password that could be unlocked",
 			"missing/unknown":  "there is no group nope in /etc/group", "group/unknown": "there is no group nope in /etc/group", "there/unknown": "there is no group nope in /etc/group", "locked/unknown": "there is no group nope in /etc/group", "otherwise/unknown": "there is no group nope in /etc/group",
-			"missing/taken": "the uid 1000 is that of the user alice", "group/taken": "the uid 1000 is that of the user alice", "there/taken": "the uid 1000 is that of the user alice", "locked/taken": "the uid 1000 is that of the user alice", "otherwise/taken": "the uid 1000 is that of the user alice",
+			"missing/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "group/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "there/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "locked/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "otherwise/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},

@@ -8,15 +8,22 @@ import (
 
 // pendingAccount is host.pending_user(name) and host.pending_group(name): in a plan, the user or
 // group as earlier resources will have made it; nil if no earlier resource is about it, and in a
-// run. With options.needed the resource is unknown until there is a pending account.
+// run. With options.needed the resource is unknown until there is a pending account. In place of the
+// name there may be the number that the account gets.
 func (c *call) pendingAccount(kind host.LookKind) int {
-	name := c.str(1, "a name")
+	var name string
+	if id, isNumber := c.L.Get(1).(lua.LNumber); !isNumber {
+		name = c.str(1, "a name")
+	} else if name = host.PendingName(c.view, kind, uint32(id)); name == "" {
+		return c.give(lua.LNil)
+	}
 	needed := c.options(2, "needed").RawGetString("needed") == lua.LTrue
 	a := host.PendingAccount(c.view, kind, name, needed)
 	if a == nil {
 		return c.give(lua.LNil)
 	}
-	t := c.L.CreateTable(0, 3)
+	t := c.L.CreateTable(0, 4)
+	t.RawSetString("name", lua.LString(name))
 	ensure := "present"
 	switch {
 	case a.Absent:

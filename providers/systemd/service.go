@@ -96,7 +96,7 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	case u.UnitFileState == indirect:
 		have.Enabled, err = s.enabledByOthers(ctx, v, u)
 	}
-	if err == nil && !have.Missing {
+	if err == nil && have.Running {
 		err = s.setRunning(ctx, v, want, u, &have)
 	}
 	if err == nil && want.MayReload() && !have.Missing && !have.Masked {
@@ -139,7 +139,7 @@ func (s *services) setRunning(ctx context.Context, v *host.View, want resources.
 	uptime := func() time.Duration { return v.Now().Sub(parseTime(u.ActiveEnterTimestamp)) }
 	young := want.Ensure == resources.ServiceRunning && want.Settle > 0 && uptime() < flapUptime
 	stops := want.Ensure == resources.ServiceStopped || want.Mask != nil && *want.Mask
-	if !have.Running || !young && !stops {
+	if !young && !stops {
 		return nil
 	}
 	u, err := s.ctl.one(ctx, v, u.name)

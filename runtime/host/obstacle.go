@@ -97,6 +97,8 @@ func obstacleOf(v *View, p PathEffect) (note string, err error) {
 		return "", obstacle(unix.EPERM, "%s is immutable (chattr -i %s)", p.Path, p.Path)
 	case c.AppendOnly:
 		return "", obstacle(unix.EPERM, "%s is append-only (chattr -a %s)", p.Path, p.Path)
+	case kind == Regular && !stays && isSwap(v, at.Path(), d.Stat.Size):
+		return "", obstacle(unix.ETXTBSY, "%s is a swap file in use (swapoff %s)", p.Path, p.Path)
 	case stays:
 		return "", nil
 	}
@@ -109,6 +111,28 @@ func obstacleOf(v *View, p PathEffect) (note string, err error) {
 		}
 	}
 	return note, directoryObstacle(v, p, dir)
+}
+
+// minSwap is less than the kernel takes for swap space, in bytes: 10 pages.
+const minSwap = 40 << 10
+
+// isSwap reports whether the kernel swaps to a file.
+func isSwap(v *View, real string, size int64) bool {
+	if size < minSwap {
+		return false
+	}
+	text, _ := os.ReadFile("/proc/swaps")
+	return hasSwap(string(text), filepath.Join(v.root, real))
+}
+
+// hasSwap reports whether a file is in the text of /proc/swaps.
+func hasSwap(swaps, file string) bool {
+	for line := range strings.Lines(swaps) {
+		if words := strings.Fields(line); len(words) > 1 && words[1] == "file" && unescapeMount(words[0]) == file {
+			return true
+		}
+	}
+	return false
 }
 
 // isWritten reports whether ccm itself writes the content of a file, and not a command such as

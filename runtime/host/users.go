@@ -20,6 +20,14 @@ func (v *View) UserID(user string) (uint32, error) { return accountID(v, v.accou
 // GroupID returns the number of a group, given by name or number.
 func (v *View) GroupID(group string) (uint32, error) { return accountID(v, v.accounts.Groups, group) }
 
+// PendingName returns the name of the account with a number that a plan assumes, "" for none.
+func PendingName(v *View, kind LookKind, id uint32) string {
+	if o := v.planned(); o != nil {
+		return overlay.PendingName(o, kind, id)
+	}
+	return ""
+}
+
 // PendingAccount returns the account that a plan assumes, nil for none. Needed says that the
 // caller needs the actual numbers, which nobody knows before the account exists.
 func PendingAccount(v *View, kind LookKind, name string, needed bool) *Account {

@@ -11,13 +11,16 @@ function numbers.check_gid(host, want)
   if there and there.gid == want.gid then error(("the gid %d is that of the group %s"):format(want.gid, other), 0) end
 end
 
---- Fails if another user has the wanted number. found is the present user or nil.
+--- Fails if another user has the wanted number, or gets it from an earlier resource. found is the present user or nil.
 function numbers.check_uid(host, want, found)
-  if not want.uid or found and found.uid == want.uid then return end
+  if not want.uid or want.non_unique or found and found.uid == want.uid then return end
+  local function taken(name) error(("the uid %d is that of the user %s (non_unique = true allows both)"):format(want.uid, name), 0) end
+  local new = host.pending_user(want.uid)
+  if new and new.ensure == "present" and new.name ~= want.name then taken(new.name) end
   for name, u in pairs(accounts.users(host)) do
     local pending = host.pending_user(name)
     local stays = not pending or pending.ensure == "present" and (pending.uid or u.uid) == u.uid
-    if u.uid == want.uid and name ~= want.name and stays then error(("the uid %d is that of the user %s"):format(u.uid, name), 0) end
+    if u.uid == want.uid and name ~= want.name and stays then taken(name) end
   end
 end
 

@@ -14,6 +14,7 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The number of the user. Left out, the system chooses one." },
+    non_unique = { type = "boolean", doc = "Whether another user may have the same uid. Left out, that is an error." },
     group = { one_line = true, kind = "group", doc = "The name of the group that is the user's own. Left out, a new user gets one of the same name." },
     groups = { type = "list", set = true, one_line = true, doc = "The names of further groups that the user is in. They must be there." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether the user may be in other groups too." },
@@ -89,10 +90,8 @@ return ccm.type {
       if now and differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, ssh.file(want, now)) end
     end
     local options = {}
-    local function option(given, ...)
-      if given then options = tbl.concat(options, { ... }) end
-    end
-    option(differs "uid", "--uid", want.uid)
+    local function option(given, ...) options = given and tbl.concat(options, { ... }) or options end
+    option(differs "uid", "--uid", want.uid, want.non_unique and "--non-unique" or nil)
     option(differs "group", "--gid", want.group)
     option(differs "comment", "--comment", want.comment)
     option(differs "shell", "--shell", want.shell)

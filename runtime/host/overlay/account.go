@@ -52,6 +52,19 @@ func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 	return &a, by
 }
 
+// PendingName returns the name of the assumed user or group with a number, "" for none.
+func PendingName(o *View, kind LookKind, id uint32) string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	name := ""
+	for key, e := range o.accounts {
+		if e = counted(o.excluded, e); e != nil && key.kind == kind && e.Account.ID == id && !e.Account.Absent && (name == "" || key.name < name) {
+			name = key.name
+		}
+	}
+	return name
+}
+
 // accountOf returns the assumed user or group, nil for none.
 func accountOf(o *View, key accountKey) *entry {
 	o.mu.RLock()
