@@ -24,5 +24,5 @@ func TestFieldRows(t *testing.T) {
 		require.True(t, ok, line)
 		require.Contains(t, readPage(t, file), words, line)
 	}
-	require.GreaterOrEqual(t, rows, 50)
+	require.GreaterOrEqual(t, rows, 100)
 }
