@@ -3,6 +3,7 @@ package posix
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
@@ -150,8 +151,28 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 	if same, err = v.Sources().MatchesOpen(want.Name, src); errors.Is(err, host.ErrNotKnown) {
 		err = nil
 	}
+	if err == nil && !same && host.IsOfKernel(v, want.Name) {
+		same, err = readsBack(ctx, v, want)
+	}
 	return info, &src.StatData, same, err
 }
+
+// readsBack reports whether a file of the kernel has the value in the source of the desired file. Its size says nothing.
+func readsBack(ctx context.Context, v *host.View, want resources.File) (bool, error) {
+	src, err := v.Sources().Open(ctx, want.SourceName())
+	if err != nil {
+		return false, err
+	}
+	defer src.Close()
+	value, err := io.ReadAll(io.LimitReader(src, mostKernelValue))
+	if err != nil {
+		return false, err
+	}
+	return host.ReadsBack(v, want.Name, string(value))
+}
+
+// mostKernelValue is the largest source, in bytes, that is compared with a file of the kernel.
+const mostKernelValue = 1 << 20
 
 // Recall implements resource.HistoricStatus: the text of the digest is the SHA-256 of the
 // source's former content.
