@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/subject"
@@ -111,21 +110,5 @@ func TestFollowersOutliveServers(t *testing.T) {
 	case err := <-eventsEnded:
 		t.Fatal(err, events)
 	default:
-	}
-}
-
-// After ccm fleet init --apply each stream has a leader, also one that had none when it began.
-func TestInitWaitsForLeaders(t *testing.T) {
-	l := newLab(t)
-	d := l.desk(t)
-	for _, want := range cluster.Streams(&l.directory(t).Fleet) {
-		_, err := d.Cluster.Request("$JS.API.STREAM.LEADER.STEPDOWN."+want.Config.Name, nil, cluster.Patience)
-		require.NoError(t, err)
-	}
-	l.must(t, "fleet", "init", l.dir, "--apply")
-	for _, want := range cluster.Streams(&l.directory(t).Fleet) {
-		s, err := d.Cluster.JetStream.Stream(t.Context(), want.Config.Name)
-		require.NoError(t, err, want.Label)
-		require.NotEmpty(t, s.CachedInfo().Cluster.Leader, want.Label)
 	}
 }
