@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -56,6 +57,25 @@ func (c *Cluster) WaitForLeader(ctx context.Context, onWait func()) error {
 			WithHint("%d of %d must run, each with the nats.conf of its folder, and reach each other; their logs say what they miss", need, all)
 	}
 	return err
+}
+
+// WaitForStreams waits until each stream of the fleet has a leader, which stores its messages, but for no longer than
+// electionTime. It calls onWait before it waits. The error names a stream that has none.
+func (c *Cluster) WaitForStreams(ctx context.Context, onWait func()) error {
+	return c.retryElecting(ctx, onWait, func() error {
+		for _, want := range Streams(&c.Directory.Fleet) {
+			within, cancel := context.WithTimeout(ctx, electionAnswer)
+			_, info, err := c.look(within, want)
+			cancel()
+			switch {
+			case err != nil:
+				return err
+			case info == nil || info.Cluster != nil && info.Cluster.Leader == "":
+				return fmt.Errorf("%s: %w", want.Label, direct.ErrNoStream)
+			}
+		}
+		return nil
+	})
 }
 
 // retryElecting calls do until it returns another error than of servers that have just started, or

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -35,6 +36,8 @@ type Sender struct {
 	By          string
 	Clock       func() time.Time
 	Retries     []time.Duration // nil for DefaultRetries
+	// Book has the signers whom the operator believes. A job that the key of another one has signed is not sent; nil for any key.
+	Book *author.Book
 }
 
 // Fill completes a job for some nodes: its id, its times, and its nodes. The condition must be the
@@ -116,10 +119,13 @@ func (p *Progress) OK() bool {
 }
 
 // Send signs a job, sends it, and reports its progress until all nodes have answered, it has
-// expired, or the context ends. The end of the context does not stop the job.
+// expired, or the context ends. A key that the book does not name is an error, and nothing is sent. The end of the context does not stop the job.
 func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell func(*Progress)) (*Progress, error) {
 	text, err := signed.Sign(ctx, j, s.Key)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.Book.Recognizes(text, new(signed.Job)); err != nil {
 		return nil, err
 	}
 	w := &waiter{s: s, job: j, text: text, retries: s.Retries, nodes: make(map[string]*Node)}

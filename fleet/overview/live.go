@@ -32,7 +32,7 @@ type Query struct {
 	Options
 	Names []string // only these; nil for all
 	// Sender sends the jobs to the nodes of an environment.
-	Sender func(environment string) *job.Sender
+	Sender func(environment string) (*job.Sender, error)
 	// Timeout is the time limit for the nodes.
 	Timeout time.Duration
 }
@@ -105,7 +105,13 @@ func askAll(ctx context.Context, a Query, asked map[string][]string) (map[string
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			s := a.Sender(environment)
+			s, err := a.Sender(environment)
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, err)
+				return
+			}
 			j := &signed.Job{Verb: signed.VerbFacts, Condition: manyNames(names)}
 			s.Fill(j, names, a.Timeout)
 			done := make(map[string]time.Time)

@@ -288,3 +288,21 @@ func values(f *schema.Field) []writtenForm {
 	}
 	return []writtenForm{{`"word"`, "word"}, {`"0644"`, "0644"}, {`"yes"`, "yes"}, {`"two\nlines\n"`, "two\nlines\n"}, {`"a: # b"`, "a: # b"}, {`" "`, " "}, {`""`, ""}}
 }
+
+// A declaration with an expression as a name is left out of the manifest of a script, wherever the name stands.
+func TestManifestLeavesOutComputedNames(t *testing.T) {
+	for script, reason := range map[string]string{
+		`package { site.tools }`:                   "package#site.tools is left out: its name is an expression",
+		`package { "nginx", site.tools }`:          "package#nginx is left out: its names have an expression among them",
+		`package { site.tools, "nginx" }`:          "package#site.tools is left out: its names have an expression among them",
+		`file { path = site.path, mode = "0644" }`: "file#site.path is left out: its name is an expression",
+	} {
+		m, err := model.Read("site.lua", script+"\n", luaTypes())
+		require.NoError(t, err, script)
+		text, left, err := m.Manifest()
+		require.NoError(t, err, script)
+		require.NotContains(t, text, "site.", script)
+		require.Len(t, left, 1, script)
+		require.Equal(t, reason, left[0].Reason, script)
+	}
+}

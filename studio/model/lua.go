@@ -85,8 +85,11 @@ func (l *luaLister) call(n int, c *luaedit.Call) {
 		res.Form, res.Reason = None, "its place in the text is not known"
 	case c.Block:
 		res.Reason = "it is in a condition"
-	case len(c.Names) > 0 && !c.Names[0].Literal:
+	case res.nameProperty != "" && !slices.ContainsFunc(c.Fields, func(f luaedit.Field) bool { return f.Name == res.nameProperty && f.Literal }),
+		len(c.Names) == 1 && !c.Names[0].Literal:
 		res.Reason = "its name is an expression"
+	case slices.ContainsFunc(c.Names, func(n luaedit.Name) bool { return !n.Literal }):
+		res.Reason = "its names have an expression among them"
 	case len(res.Names) > 1:
 		res.Reason = "the call declares several"
 	}

@@ -66,8 +66,12 @@ func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) e
 		byEnvironment[x.Environment] = append(byEnvironment[x.Environment], x)
 	}
 	for _, environment := range slices.Sorted(maps.Keys(byEnvironment)) {
+		sender, err := f.sign.sender(e, d.Cluster, environment)
+		if err != nil {
+			return err
+		}
 		for some := range slices.Chunk(byEnvironment[environment], signed.MaxNames) {
-			if err := requestMessages(ctx, f.sign.sender(e, d.Cluster, environment), some); err != nil {
+			if err := requestMessages(ctx, sender, some); err != nil {
 				return err
 			}
 		}

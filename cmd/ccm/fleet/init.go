@@ -148,6 +148,12 @@ func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.
 			return err
 		}
 	}
+	if !noop {
+		sayElecting := sync.OnceFunc(func() { cli.Say(e, "Not all streams have a leader yet: waiting for them.") })
+		if err := c.WaitForStreams(ctx, sayElecting); err != nil {
+			return err
+		}
+	}
 	restored, err := restoreNodes(ctx, e, out, c, noop)
 	if err != nil {
 		return err

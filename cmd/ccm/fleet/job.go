@@ -246,7 +246,10 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 		f.condition = "true" // all nodes, because a job cannot name so many
 	}
 	j.Condition = f.condition
-	s := f.sign.sender(e, c, environment)
+	s, err := f.sign.sender(e, c, environment)
+	if err != nil {
+		return err
+	}
 	s.Fill(j, names, f.expires)
 	if f.output.Value == "text" {
 		atATime := ""

@@ -27,7 +27,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 	}
 	answer, err := overview.Ask(ctx, d, overview.Query{
 		Options: o, Names: names, Timeout: f.timeout,
-		Sender: func(environment string) *job.Sender { return f.sign.sender(e, d.Cluster, environment) },
+		Sender: func(environment string) (*job.Sender, error) { return f.sign.sender(e, d.Cluster, environment) },
 	})
 	if err != nil {
 		return err

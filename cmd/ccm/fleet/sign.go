@@ -26,8 +26,12 @@ func (f *signFlags) add(fs *pflag.FlagSet) {
 }
 
 // sender returns the sender of jobs to an environment.
-func (f *signFlags) sender(e *cli.Env, c *cluster.Cluster, environment string) *job.Sender {
-	return &job.Sender{NC: c.Conn, Environment: environment, Key: f.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now}
+func (f *signFlags) sender(e *cli.Env, c *cluster.Cluster, environment string) (*job.Sender, error) {
+	store, err := release.Open(c, environment, e.Clock.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &job.Sender{NC: c.Conn, Environment: environment, Key: f.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now, Book: store.Book}, nil
 }
 
 // others returns the keys of further signers.
