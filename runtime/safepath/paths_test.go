@@ -56,6 +56,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"safepath/xattr_linux.go setXattr unix.Setxattr":       "/proc/self/fd, which leads to what is open",
 		"safepath/constraint_linux.go Constraint unix.Statx":   "what is open",
 		"host/obstacle.go mountPointOf os.ReadFile":            "/proc/self/mountinfo, which the kernel says",
+		"host/obstacle.go isSwap os.ReadFile":                  "/proc/swaps, which the kernel says",
 		"host/mounts.go MountsBelow os.ReadFile":               "/proc/self/mountinfo, which the kernel says",
 		"safepath/usernamespace.go readIDMap os.ReadFile":      "/proc/self/uid_map, which the kernel says",
 		"host/save.go umask os.ReadFile":                       "/proc/self/status, which the kernel says",
