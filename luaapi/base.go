@@ -34,6 +34,7 @@ func (lib *baseLib) functions() []builtin {
 		{"rawset", lib.rawset},
 		{"setmetatable", lib.setMetatable},
 		{"tonumber", lib.toNumber},
+		{"tostring", lib.toString},
 		{"unpack", lib.table.unpack},
 		{"xpcall", lib.xpcall},
 	}
@@ -132,7 +133,7 @@ func (lib *baseLib) setMetatable(L *lua.LState) int {
 	return 1
 }
 
-// assert throws its message unchanged; it may be of any type.
+// assert throws its message unchanged; it may be of any type. In modules of others a text gets the place, as in Lua 5.1.
 func (lib *baseLib) assert(L *lua.LState) int {
 	if lua.LVAsBool(L.CheckAny(1)) {
 		return L.GetTop()
@@ -141,9 +142,18 @@ func (lib *baseLib) assert(L *lua.LState) int {
 	case L.GetTop() == 1:
 		L.RaiseError("assertion failed!")
 	default:
-		L.Error(L.Get(2), 0)
+		v := L.Get(2)
+		if f, ok, _ := lib.in.limits.frameAt(L, lib.in.concat.scriptLevel(L, 1)); ok && lib.in.source.isForeign(f) && lua.LVCanConvToString(v) {
+			v = placed(f, v)
+		}
+		L.Error(v, 0)
 	}
 	return 0
+}
+
+// placed returns a text or number, which is thrown, with its place in front.
+func placed(f frame, v lua.LValue) lua.LValue {
+	return lua.LString(fmt.Sprintf("%s:%d: %s", f.file, f.node, lua.LVAsString(v)))
 }
 
 // error throws its argument. To a text or number it adds the place of the function at the level: 1 is the
@@ -153,9 +163,9 @@ func (lib *baseLib) error(L *lua.LState) int {
 	if !lua.LVCanConvToString(v) || level < 1 {
 		L.Error(v, 0)
 	}
-	text := lua.LString(lua.LVAsString(v))
+	text := lua.LValue(lua.LString(lua.LVAsString(v)))
 	if f, ok, _ := lib.in.limits.frameAt(L, lib.in.concat.scriptLevel(L, level)); ok {
-		text = lua.LString(fmt.Sprintf("%s:%d: %s", f.file, f.node, text))
+		text = placed(f, v)
 	}
 	L.Error(text, 0)
 	return 0
@@ -233,7 +243,7 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	fn, err := lib.in.globals.undump(L, text, of)
 	var loaded *chunk
 	if fn == nil && err == nil {
-		fn, loaded, err = lib.in.compiler.loadOf(of, name, dir, text)
+		fn, loaded, err = lib.in.compiler.loadOf(of, name, dir, text, from != nil && from.foreign)
 	}
 	if err != nil {
 		L.Push(lua.LNil)
@@ -246,7 +256,7 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	if from != nil && from.foreign { // what the code of others loads sees the globals that it has defined
 		fn.Env = from.env
 		if loaded != nil {
-			loaded.foreign, loaded.env = true, from.env
+			loaded.env = from.env
 		}
 	}
 	if env, ok := L.Get(4).(*lua.LTable); ok {

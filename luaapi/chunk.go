@@ -187,14 +187,14 @@ type compiler struct {
 
 // load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
 func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
-	return cp.loadOf(nil, name, dir, text)
+	return cp.loadOf(nil, name, dir, text, false)
 }
 
-// loadOf is load for a text of a package.
-func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction, *chunk, error) {
+// loadOf is load for a text of a package, or of other code that is foreign.
+func (cp *compiler) loadOf(of *Package, name, dir, text string, foreign bool) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	c := &chunk{name: name, dir: dir, text: pack(text, packedLiteral), owner: of, first: cp.in.source.nextNode(),
-		foreign: of != nil || cp.in.modules.isVendored(name)}
+		foreign: foreign || of != nil || cp.in.modules.isVendored(name)}
 	cp.in.source.chunks = append(cp.in.source.chunks, c)
 	stmts, err := c.text.parse(name)
 	if err != nil {

@@ -31,7 +31,7 @@ func (d *rewriter) concat(e *ast.StringConcatOpExpr) ast.Expr {
 	}
 	last.Rhs = d.expr(last.Rhs)
 	operands = append(operands, last.Rhs)
-	if growsLittle(operands) {
+	if growsLittle(operands) && !d.c.foreign { // join knows how foreign code writes numbers
 		return e
 	}
 	for _, o := range operands {
@@ -98,7 +98,7 @@ func (cc *concatenator) join(L *lua.LState) int {
 		case lua.LString:
 			part = string(v)
 		case lua.LNumber:
-			part = v.String()
+			part = cc.in.numberText(L, v)
 		default:
 			return cc.joinObjects(L, n)
 		}

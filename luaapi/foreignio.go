@@ -20,8 +20,9 @@ func (gt *globalTable) ioTable() *lua.LTable {
 	stdin, stdout, stderr := stream(), stream(), stream()
 	write := func(L *lua.LState, from int) {
 		for i := from; i <= L.GetTop(); i++ {
+			L.CheckString(i)
 			// If the standard error is closed there is no way to report it.
-			_, _ = io.WriteString(gt.in.opts.Print, L.CheckString(i))
+			_, _ = io.WriteString(gt.in.opts.Print, gt.in.textOf(L, L.Get(i)))
 		}
 	}
 	returns := func(v lua.LValue) lua.LGFunction {

@@ -132,7 +132,7 @@ func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int)
 	case 'q':
 		return quoted(L.CheckString(arg))
 	case 's':
-		s := L.ToStringMeta(L.CheckAny(arg)).String()
+		s := lib.in.textOf(L, L.CheckAny(arg))
 		if hasPrecision {
 			s = s[:min(least, len(s))]
 		}

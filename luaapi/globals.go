@@ -221,7 +221,7 @@ func (gt *globalTable) words(L *lua.LState, function, sep string) string {
 		if i > 1 {
 			out.WriteString(sep)
 		}
-		word := L.ToStringMeta(L.Get(i)).String()
+		word := gt.in.textOf(L, L.Get(i))
 		if out.Len()+len(word) > maxString {
 			gt.in.limits.tooLong(L, function)
 		}

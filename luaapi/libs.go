@@ -18,7 +18,7 @@ type library struct {
 
 var libraries = []library{
 	{"", lua.OpenBase, []string{
-		"_VERSION", "getmetatable", "rawequal", "select", "tostring", "type",
+		"_VERSION", "getmetatable", "rawequal", "select", "type",
 	}},
 	{"coroutine", lua.OpenCoroutine, []string{"create", "running", "status", "yield"}},
 	{"math", lua.OpenMath, []string{

@@ -313,6 +313,37 @@ assert(err == "vendor/m.lua:44: attempt to perform arithmetic on local 'x' (a ta
 	require.Empty(t, s.run())
 }
 
+// Modules of others write numbers and messages of assert as Lua 5.1 does, and the site as ccm does. Whole numbers have all
+// digits in both.
+func TestTextsOfOthers(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"site.lua": `local m = require "m"
+print(m.third, m.throw(), 1/3, 2^53, 1/0 .. "", pcall(function() assert(false, "plain") end))
+m.say(1/3)`,
+		"vendor/m.lua": `local m, x = {}, 1/3
+m.third = x .. ""
+local want = "0.33333333333333"
+assert(m.third == want and tostring(x) == want and ("%s"):format(x) == want and table.concat { x } == want)
+assert(("a"):gsub("a", x) == want and ("a"):gsub("a", function() return x end) == want and load("return '' .. 1/3")() == want)
+assert(tostring(0.1 + 0.2) == "0.3" and tostring(1.5e300) == "1.5e+300" and tostring(1e-7) == "1e-07" and "" .. -x == "-" .. want)
+assert(tostring(1/0) == "inf" and -1/0 .. "" == "-inf" and tostring(0/0):match("^-?nan$"))
+assert(2^53 .. "" == "9007199254740992" and tostring(-123456789012345) == "-123456789012345" and 7 .. "" == "7")
+function m.throw() return select(2, pcall(function() assert(nil, "message") end)) end
+function m.say(...) print(...) io.write(..., "\n") end
+local object = {}
+assert(select(2, pcall(function() assert(nil, object) end)) == object)
+assert(select(2, pcall(assert, nil, "bare")):match("bare$"))
+local thread = coroutine.wrap(loadstring("coroutine.yield(1) return 2", ""))
+assert(thread() == 1 and thread() == 2) -- a text without a name can yield too
+return m`,
+	}, nil)
+	require.Empty(t, s.run())
+	require.Equal(t, `0.33333333333333	vendor/m.lua:9: message	0.3333333333333333	9007199254740992	+Inf	false	plain
+0.33333333333333
+0.33333333333333
+`, s.out.String())
+}
+
 // Outside of modules of others, what Lua has and scripts have not is nil, and to use it is a mistake.
 func TestAbsentGlobals(t *testing.T) {
 	for text, want := range map[string]string{

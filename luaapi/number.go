@@ -181,3 +181,37 @@ func (lib *baseLib) toNumber(L *lua.LState) int {
 	}
 	return 1
 }
+
+// toString is tostring.
+func (lib *baseLib) toString(L *lua.LState) int {
+	v := L.CheckAny(1)
+	if n, ok := v.(lua.LNumber); ok {
+		v = lua.LString(lib.in.numberText(L, n))
+	}
+	L.Push(L.ToStringMeta(v))
+	return 1
+}
+
+// textOf returns a value as tostring does.
+func (in *Interp) textOf(L *lua.LState, v lua.LValue) string {
+	if n, ok := v.(lua.LNumber); ok {
+		return in.numberText(L, n)
+	}
+	return L.ToStringMeta(v).String()
+}
+
+// numberText returns a number as the calling code writes it. In modules of others fractions have fourteen digits, as in
+// Lua 5.1. Whole numbers have all digits everywhere: a module that writes a file must not change them.
+func (in *Interp) numberText(L *lua.LState, n lua.LNumber) string {
+	if lua.LNumber(int64(n)) == n || !in.source.isForeign(caller(L)) {
+		return n.String()
+	}
+	sign := field{}.sign(math.Signbit(float64(n)))
+	switch {
+	case math.IsInf(float64(n), 0):
+		return sign + "inf"
+	case math.IsNaN(float64(n)):
+		return sign + "nan"
+	}
+	return strconv.FormatFloat(float64(n), 'g', 14, 64)
+}

@@ -46,6 +46,12 @@ func (sm *sourceMap) chunkOf(node int) *chunk {
 	return sm.recent
 }
 
+// isForeign reports whether a frame is of code of others.
+func (sm *sourceMap) isForeign(f frame) bool {
+	c := sm.chunkOf(f.node)
+	return c != nil && c.foreign
+}
+
 // chunkOfFunction returns the chunk of a function in Lua, nil for one in which nothing can fail or call.
 func (sm *sourceMap) chunkOfFunction(fn *lua.LFunction) *chunk {
 	if fn.IsG {

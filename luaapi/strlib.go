@@ -301,7 +301,7 @@ func (lib *stringLib) replace(L *lua.LState, out *strings.Builder, s string, m p
 		v = L.Get(-1)
 		L.Pop(1)
 	default:
-		lib.expand(L, out, s, m, lua.LVAsString(r))
+		lib.expand(L, out, s, m, lib.in.textOf(L, r))
 		return
 	}
 	if !lua.LVAsBool(v) {
@@ -311,7 +311,7 @@ func (lib *stringLib) replace(L *lua.LState, out *strings.Builder, s string, m p
 	if !lua.LVCanConvToString(v) {
 		lib.in.report.throw(L, "", "string.gsub: want a string to put in the place of %q, got %s", s[m.Start:m.End], kindOf(v))
 	}
-	out.WriteString(lua.LVAsString(v))
+	out.WriteString(lib.in.textOf(L, v))
 }
 
 // expand writes a replacement with %0 to %9 filled in.

@@ -94,7 +94,7 @@ func (lib *tableLib) concat(L *lua.LState) int {
 		if !lua.LVCanConvToString(v) {
 			lib.in.report.throw(L, "", "table.concat: item %d is %s, want a string or a number", i, kindOf(v))
 		}
-		out.WriteString(lua.LVAsString(v))
+		out.WriteString(lib.in.textOf(L, v))
 		if i < to {
 			out.WriteString(sep)
 		}
