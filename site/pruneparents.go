@@ -47,7 +47,7 @@ func (x *Prune) addParents(removals []*resource.Resource) ([]*resource.Resource,
 		if len(after) < len(inside) {
 			continue // something in it stays
 		}
-		r, err := x.directoryRemoval(string(p.Path), after)
+		r, err := x.removalAfter(string(p.Path), after)
 		if err != nil {
 			return nil, err
 		}
@@ -66,8 +66,8 @@ func (x *Prune) stands(p state.MadeParent) bool {
 	return err == nil && p.Is(info)
 }
 
-// directoryRemoval returns the declaration that removes a directory, or a file, after its entries.
-func (x *Prune) directoryRemoval(dir string, after []schema.Value) (*resource.Resource, error) {
+// removalAfter returns the declaration that removes a directory, or a file, after its entries.
+func (x *Prune) removalAfter(dir string, after []schema.Value) (*resource.Resource, error) {
 	t := x.site.Registry.Type("file")
 	tab := &schema.Table{Positions: schema.FixedPosition(diag.Pos{})}
 	tab.Set(t.Schema().Name().Name, schema.StringValue(dir))
@@ -108,7 +108,7 @@ func (x *Prune) addExtracted(removals []*resource.Resource) ([]*resource.Resourc
 			removals = append(removals, &resource.Resource{ID: id, Common: resource.EmptyCommon, Skip: "it was changed after a run extracted it"})
 			continue
 		}
-		r, err := x.directoryRemoval(tree.Path, nil)
+		r, err := x.removalAfter(tree.Path, nil)
 		if err != nil {
 			return nil, err
 		}

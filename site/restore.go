@@ -171,10 +171,14 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 	case r.options.Plan && x.LossReason != "":
 		ev.Outcome, ev.Err = event.Failed, fmt.Errorf("its content was not kept: %s", x.LossReason)
 		return ev
-	case !r.options.Force && x.Changed(&r.host.View) != nil:
-		ev.Outcome, ev.Err = event.Failed, x.Changed(&r.host.View)
-		return ev
-	case r.options.Plan:
+	}
+	if !r.options.Force {
+		if err := x.Changed(&r.host.View); err != nil {
+			ev.Outcome, ev.Err = event.Failed, err
+			return ev
+		}
+	}
+	if r.options.Plan {
 		ev.Outcome = event.Pending
 		if err := r.mounted(x); err != nil {
 			fail(ev, err)

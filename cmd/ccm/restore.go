@@ -22,7 +22,7 @@ func newRestoreCommand(e *cli.Env) *cobra.Command {
 mode, owner, the target of a link, or that nothing was there. Given PATHs, it is
 only these and what is below them.
 
-If something other than ccm changed one of these paths since ccm did, nothing is
+If a command or somebody changed one of these paths after ccm wrote it, nothing is
 restored. --force overwrites it.
 
 What is there now is kept first. A restore is a run of its own, so it can be
@@ -74,7 +74,7 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 
 // addForce adds the flag of undo and restore.
 func (f *runFlags) addForce(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.force, "force", false, "also restore what something other than ccm changed since")
+	cmd.Flags().BoolVar(&f.force, "force", false, "also restore what was changed after ccm wrote it")
 }
 
 // restoreFiles restores earlier contents of files as the flags ask, and reports the restored files.

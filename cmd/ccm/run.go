@@ -24,7 +24,7 @@ type runFlags struct {
 	cli.RecordFlags
 	reportFile    reportFile
 	noop          bool
-	force         bool // restore what something other than ccm changed too
+	force         bool // restore what was changed after ccm wrote it too
 	output        *cli.Choice
 	detailed      bool
 	diff          *cli.Choice

@@ -23,7 +23,7 @@ func newUndoCommand(e *cli.Env) *cobra.Command {
 does, and refresh what subscribes to them. Packages, services and what commands
 did are left as they are.
 
-If something other than ccm changed one of the files since, nothing is restored.
+If a command or somebody changed one of the files after ccm wrote it, nothing is restored.
 --force overwrites it; what it overwrites is kept as a backup.
 
 An undo is a run of its own: undoing it brings back what it undid. The next run

@@ -164,15 +164,12 @@ func readsBack(ctx context.Context, v *host.View, want resources.File) (bool, er
 		return false, err
 	}
 	defer src.Close()
-	value, err := io.ReadAll(io.LimitReader(src, mostKernelValue))
+	value, err := io.ReadAll(io.LimitReader(src, host.MostKernelText))
 	if err != nil {
 		return false, err
 	}
 	return host.ReadsBack(v, want.Name, string(value))
 }
-
-// mostKernelValue is the largest source, in bytes, that is compared with a file of the kernel.
-const mostKernelValue = 1 << 20
 
 // Recall implements resource.HistoricStatus: the text of the digest is the SHA-256 of the
 // source's former content.

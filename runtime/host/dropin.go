@@ -38,7 +38,7 @@ func endsIn(suffixes ...string) func(name string) bool {
 // sysctl.d(5), modprobe.d(5), sources.list(5), yum.conf(5), udev(7) and others).
 var dropIns = []dropIn{
 	{dirs: "/etc/sudoers.d", reader: "sudo", reads: func(n string) bool { return !strings.Contains(n, ".") && !strings.HasSuffix(n, "~") }, names: "without a dot and without ~ at the end", strict: true},
-	{dirs: "/etc/cron.d /etc/cron.hourly /etc/cron.daily /etc/cron.weekly /etc/cron.monthly", reader: "cron", reads: func(n string) bool { return runPartsName().MatchString(n) }, names: "of letters, digits, _ and -", debian: true},
+	{dirs: "/etc/cron.d /etc/cron.hourly /etc/cron.daily /etc/cron.weekly /etc/cron.monthly", reader: "cron", reads: func(n string) bool { return runPartsName().MatchString(n) }, names: "of letters, digits, _ and -", strict: true, debian: true},
 	{dirs: "/etc/sysctl.d /etc/modprobe.d /etc/modules-load.d /etc/tmpfiles.d /etc/sysusers.d /etc/binfmt.d /etc/systemd/*.conf.d /etc/systemd/system/*.d /etc/systemd/user/*.d", reader: "the system", reads: endsIn(".conf"), names: "that end in .conf"},
 	{dirs: "/etc/security/limits.d", reader: "pam_limits", reads: endsIn(".conf"), names: "that end in .conf"},
 	{dirs: "/etc/apt/sources.list.d", reader: "apt", reads: endsIn(".list", ".sources"), names: "that end in .list or .sources"},

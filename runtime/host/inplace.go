@@ -213,12 +213,12 @@ func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.F
 	})
 }
 
-// mostKernelText is the largest content of a file of the kernel, in bytes.
-const mostKernelText = 1 << 20
+// MostKernelText is the largest content of a file of the kernel, in bytes.
+const MostKernelText = 1 << 20
 
 // writeAtOnce writes a content with one write(2): each is a value for the kernel.
 func writeAtOnce(f *os.File, content io.Reader) error {
-	text, err := io.ReadAll(io.LimitReader(content, mostKernelText))
+	text, err := io.ReadAll(io.LimitReader(content, MostKernelText))
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func IsOfKernel(v *View, name string) bool {
 // same but for white space at the end, or a list in which the value is the chosen one, as in
 // "none [mq-deadline] kyber".
 func ReadsBack(v *View, name, value string) (bool, error) {
-	text, err := v.ReadText(name, mostKernelText)
+	text, err := v.ReadText(name, MostKernelText)
 	if err != nil {
 		return false, err
 	}

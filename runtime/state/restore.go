@@ -86,7 +86,7 @@ type ChangedError struct{}
 
 // Error says what a restore would lose, and the way to do it all the same.
 func (*ChangedError) Error() string {
-	return "changed by something other than ccm since then (--force restores it all the same, and keeps what is there now as a backup)"
+	return "changed after ccm wrote it, by a command or by somebody (--force restores it all the same, and keeps what is there now as a backup)"
 }
 
 // Changed returns a *ChangedError if what is at the path is neither the version that ccm left there nor the one to

@@ -53,6 +53,7 @@ return ccm.type {
     local text = host.read(file(want))
     if not text then return { ensure = "absent" } end
     local have = { ensure = "present", text = text, environment = {}, refused = refused(host, file(want)) }
+    have.owner = host.stat("/etc/cron.d").owner
     for _, l in ipairs(str.lines(text)) do
       local job = re.match(l, [[^\s*(@\w+|[^\s#=]+(?:\s+\S+){4})\s+(\S+)\s+(.*)$]])
       local variable = re.match(l, [[^(\w+)=(.*)$]])
@@ -74,9 +75,9 @@ return ccm.type {
     return d
   end,
 
-  leaves = function(want)
+  leaves = function(want, have)
     if want.ensure == "absent" then return { { path = file(want), kind = "absent" } } end
-    return { { path = file(want), kind = "file", content = render(want), mode = "0644" } }
+    return { { path = file(want), kind = "file", content = render(want), owner = have and have.owner, mode = "0644" } }
   end,
 
   perform = function(action, want, have, host)

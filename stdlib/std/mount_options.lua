@@ -8,8 +8,8 @@ local opposite = { ro = "rw", nosuid = "suid", nodev = "dev", noexec = "exec", n
 --- Returns those of the wanted options that a file system was mounted without.
 function mount_options.lacks(options, now)
   return tbl.filter(options, function(o)
-    local told = tbl.find(tbl.keys(opposite), function(k) return opposite[k] == o end)
-    return opposite[o] and not tbl.contains(now, o) or told and tbl.contains(now, told)
+    local inverse = tbl.find(tbl.keys(opposite), function(k) return opposite[k] == o end)
+    return opposite[o] and not tbl.contains(now, o) or inverse and tbl.contains(now, inverse)
   end)
 end
 
