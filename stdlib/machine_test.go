@@ -230,6 +230,16 @@ func TestLocale(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.locale" "de DE"`), `name: want a locale such as de_DE.UTF-8, got "de DE"`)
 }
 
+// pauses runs sleep, in no time.
+type pauses struct{}
+
+func (pauses) Run(_ context.Context, cmd host.Cmd) (host.Result, error) {
+	if cmd.Argv[0] != "sleep" {
+		return host.Result{}, fmt.Errorf("expected sleep, got %s", cmd)
+	}
+	return host.Result{}, nil
+}
+
 func TestWaitFor(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/health" {
@@ -243,7 +253,7 @@ func TestWaitFor(t *testing.T) {
 	require.NoError(t, err)
 	nobody := hosttest.RefusedPort(t)
 	suite{
-		name: "wait_for",
+		name: "wait_for", machine: func(string) host.Runner { return pauses{} },
 		starts: map[string]map[string]string{
 			"missing": {"/run/": ""},
 			"there":   {"/run/app": "ready\n"},

@@ -81,13 +81,19 @@ return ccm.type {
     local seconds, begun = time.duration(want.interval), time.now()
     local left, given = host.time_left(), want.within and time.duration(want.within)
     local limit = math.min(given or left or 60, left or math.huge)
+    -- Before the timeout of the resource there is time left to look once more and to say what did not answer.
+    local last = left and limit > left * 0.9 and left * 0.9 or limit
+    local paused = 0 -- counts too, as a clock may be set back
     while true do
       local done, why = is_done(want, host)
       if done then return false end
-      if time.now() - begun + seconds > limit then
+      local rest = last - math.max(time.now() - begun, paused)
+      if rest <= 0 then
         error(("waited %s in vain for %s: %s"):format(limit == given and want.within or ("%.2gs"):format(limit), what(want), why), 0)
       end
-      host.query { "sleep", tostring(seconds) }
+      local pause = math.max(math.min(seconds, rest), 0.001)
+      host.query { "sleep", ("%.3f"):format(pause) }
+      paused = paused + pause
     end
   end,
 }
