@@ -40,7 +40,7 @@ ccm doc has the reference of a single property or function.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case search != "" && len(args) > 0:
-				return diag.Errorf(diag.Pos{}, "want either TOPIC or --search")
+				return diag.At(diag.Pos{}, diag.Expected("either TOPIC or --search"))
 			case search != "":
 				return searchPages(e, search)
 			case len(args) == 0:
