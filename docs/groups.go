@@ -21,6 +21,7 @@ const (
 // stands for all pages below it, in order of name.
 var groups = []Group{
 	{"Begin", []string{"install", "tutorial", "ensure", "repl"}},
+	{"Recipes", []string{"recipes/basics", "recipes/running", "recipes/changes", "recipes/pipelines", "recipes/machines", "recipes/software", "recipes/sites"}},
 	{"Language", []string{"resources", "lua", "lua-for-yaml", "manifests", "templates", "data", "facts", "modules", "sharing", "types", "editor", "studio"}},
 	{"What is managed", []string{"files", "edits", "packages", "services", "commands", "secrets", "encrypted", "health-checks", "registration"}},
 	{"Runs", []string{"plans", "order", "parts", "prune", "bundles", "images", "ssh", "agent", "fleet", "reports", "errors", "testing-sites", "api"}},
