@@ -31,6 +31,7 @@ func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error)
 	require.NoError(b.t, err)
 	run, h, err := b.begin("restore")
 	require.NoError(b.t, err)
+	run.KeepContents(list)
 	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) error {
 		id, _ := resource.ParseID(string(r.Resource))
 		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})

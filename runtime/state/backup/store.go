@@ -34,7 +34,8 @@ type Store struct {
 	Secrets *secret.Keeper
 	// NeedKey makes sure that the key of Secrets is on disk.
 	NeedKey func() error
-	// Bytes bounds the size of all contents together, as stored. Object bounds the size of one.
+	// Bytes bounds the space that all contents take on disk together, in bytes. Object bounds the size
+	// of one.
 	Bytes, Object int64
 	// Runs returns the runs that are on record, oldest first.
 	Runs func() ([]RunContents, error)
