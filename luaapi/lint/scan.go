@@ -132,10 +132,10 @@ func (s *scan) required(e ast.Expr) *resource.Type {
 		return nil
 	}
 	name, ok := call.Args[0].(*ast.StringExpr)
-	if !ok {
+	if !ok || s.l.ModuleType == nil {
 		return nil
 	}
-	return s.l.Modules[name.Value]
+	return s.l.ModuleType(name.Value)
 }
 
 // typeOf returns the type whose constructor an expression is, or nil.

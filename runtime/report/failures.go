@@ -53,7 +53,7 @@ func (f *Failures) TellRights() {
 	if f.denied > 1 {
 		does = "fail"
 	}
-	terminal.Fprintf(f.Text.W, "%s %s for want of rights: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
+	terminal.Fprintf(f.Text.W, "%s %s for lack of permission: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
 }
 
 // Tell prints the failures again, unless nothing was reported after the first of them: then they

@@ -44,7 +44,7 @@ ccm doc has the reference of a single property or function.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case query != "" && len(args) > 0:
-				return diag.Errorf(diag.Pos{}, "want either TOPIC or --search")
+				return diag.At(diag.Pos{}, diag.Expected("either TOPIC or --search"))
 			case query != "":
 				return searchPages(e, query)
 			case len(args) == 0:
