@@ -76,8 +76,7 @@
     return e.heading ? sum : sum + 3;
   }
 
-  function find(query) {
-    query = query.toLowerCase().split(/\s+/).filter(Boolean).join(" ");
+  function fitting(query) {
     var found = [], list = terms(query);
     if (list.length === 0) { return []; }
     window.ccmIndex.forEach(function (e, i) {
@@ -86,6 +85,41 @@
     });
     found.sort(function (a, b) { return b.score - a.score || a.order - b.order; });
     return found.slice(0, most);
+  }
+
+  // How many letters differ between two words.
+  function distance(a, b) {
+    var row = [];
+    for (var j = 0; j <= b.length; j++) { row.push(j); }
+    for (var i = 1; i <= a.length; i++) {
+      var diagonal = row[0];
+      row[0] = i;
+      for (j = 1; j <= b.length; j++) {
+        var next = Math.min(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] === b[j - 1] ? 0 : 1));
+        diagonal = row[j];
+        row[j] = next;
+      }
+    }
+    return row[b.length];
+  }
+
+  // The word of a title or heading that a misspelled word is nearest to, or the word itself.
+  function corrected(word) {
+    var best = word, least = word.length < 6 ? 2 : 3;
+    window.ccmIndex.forEach(function (e) {
+      (e.heading || e.title).split(/[^a-z0-9_]+/).forEach(function (w) {
+        if (Math.abs(w.length - word.length) >= least) { return; }
+        var d = distance(w, word);
+        if (d < least) { best = w; least = d; }
+      });
+    });
+    return best;
+  }
+
+  function find(query) {
+    var words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    var found = fitting(words.join(" "));
+    return found.length > 0 ? found : fitting(words.map(corrected).join(" "));
   }
 
   // A part of the text around the first word.

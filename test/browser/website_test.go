@@ -49,6 +49,11 @@ func TestWebsiteSearch(t *testing.T) {
 	b.press("/")
 	b.do(chromedp.KeyEvent("lineinfile"))
 	b.until(`document.querySelector("#results a") !== null && document.querySelector("#results a").href.endsWith("/reference/types/line.html")`)
+	// A misspelled word.
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.press("/")
+	b.do(chromedp.KeyEvent("vagarnt"))
+	b.until(`document.querySelector("#results a") !== null && document.querySelector("#results a").href.endsWith("/recipes/pipelines.html#run-in-vagrant")`)
 	b.do(chromedp.KeyEvent(kb.ArrowDown))
 	if n := eval[int](b, `document.querySelectorAll("#results a.chosen").length`); n != 1 {
 		t.Errorf("an arrow chooses %d results", n)

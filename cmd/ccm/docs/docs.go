@@ -74,7 +74,7 @@ func printPage(e *cli.Env, name, section string) error {
 			for _, h := range page.Headings() {
 				known = append(known, h.Anchor)
 			}
-			return diag.Errorf(diag.Pos{}, "page %s has no section %q", docs.Topic(name), section).WithHint("%s", cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints all of it"))
+			return diag.Errorf(diag.Pos{}, "page %s has no section %q", docs.Topic(name), section).WithHint("%s", cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
 		}
 		page = part
 	}
