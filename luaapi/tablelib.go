@@ -112,7 +112,7 @@ func (lib *tableLib) insert(L *lua.LState) int {
 	length := lib.in.limits.length(L, t)
 	switch L.GetTop() {
 	case 2:
-		t.Append(L.Get(2))
+		t.RawSetInt(length+1, L.Get(2))
 	case 3:
 		at := checkInt(L, 2)
 		switch {
@@ -135,6 +135,11 @@ func (lib *tableLib) remove(L *lua.LState) int {
 	at := optInt(L, 2, n)
 	if at < 1 || at > n {
 		return 0
+	}
+	if at == n && n < t.Len() {
+		L.Push(t.RawGetInt(n))
+		t.RawSetInt(n, lua.LNil)
+		return 1
 	}
 	L.Push(t.Remove(at))
 	return 1

@@ -304,6 +304,49 @@ func TestIniSection(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", key = "b", ensure = "absent", whole_section = true }`), "key: goes without whole_section")
 }
 
+// TestIniWhere: sections of one name that are each for themselves are told apart by a setting.
+func TestIniWhere(t *testing.T) {
+	const path = "/etc/wireguard/wg0.conf"
+	two := "[Interface]\nPrivateKey = x=\n\n[Peer]\n# ada\nPublicKey = a=\nAllowedIPs = 10.0.0.2/32\n\n[Peer]\npublickey=b=\nAllowedIPs = 10.0.0.3/32\n"
+	const which = "there are 2 sections [Peer]: where says which one, by a setting that only this one has"
+	suite{
+		name: "ini",
+		starts: map[string]map[string]string{
+			"two":  {path: two},
+			"one":  {path: "[Peer]\nPublicKey = a=\n"},
+			"none": {path: "[Interface]\nPrivateKey = x=\n"},
+			"same": {path: "[Peer]\nPublicKey = b=\n[Peer]\nPublicKey = b=\n"},
+		},
+		wants: map[string]string{
+			"second": `{ "AllowedIPs", path = "` + path + `", section = "Peer", where = { PublicKey = "b=" }, value = "10.0.0.9/32" }`,
+			"unsure": `{ "AllowedIPs", path = "` + path + `", section = "Peer", value = "10.0.0.9/32" }`,
+			"gone":   `{ "ada", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, whole_section = true, ensure = "absent" }`,
+			"key":    `{ "AllowedIPs", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, ensure = "absent" }`,
+		},
+		fails: map[string]string{"two/unsure": which, "same/unsure": which, "same/second": `there are 2 sections [Peer] with PublicKey = b=`},
+		phrases: map[string][]string{
+			"two/second": {"changed the setting"}, "one/second": {"added the setting"}, "one/unsure": {"added the setting"},
+			"two/gone": {"removed the section"}, "none/gone": {}, "same/gone": {}, "two/key": {"removed the setting"}, "one/key": {}, "none/key": {},
+		},
+		after: map[string]map[string]*string{
+			"two/second":  {path: new(strings.Replace(two, "10.0.0.3", "10.0.0.9", 1))},
+			"two/gone":    {path: new("[Interface]\nPrivateKey = x=\n\n[Peer]\npublickey=b=\nAllowedIPs = 10.0.0.3/32\n")},
+			"two/key":     {path: new(strings.Replace(two, "AllowedIPs = 10.0.0.2/32\n", "", 1))},
+			"one/second":  {path: new("[Peer]\nPublicKey = a=\n\n[Peer]\nPublicKey = b=\nAllowedIPs = 10.0.0.9/32\n")},
+			"none/second": {path: new("[Interface]\nPrivateKey = x=\n\n[Peer]\nPublicKey = b=\nAllowedIPs = 10.0.0.9/32\n")},
+		},
+	}.run(t)
+	for properties, want := range map[string]string{
+		`where = { PublicKey = "a" }`:                      "where: goes with section",
+		`section = "Peer", where = { a = "b" }`:            "where: goes without the key itself, a",
+		`section = "Peer", where = { PublicKey = "" }`:     "where: expected keys with their values",
+		`section = "Peer", where = { ["a=b"] = "c" }`:      "where: expected keys with their values",
+		`section = "Peer", where = { PublicKey = "a\nb" }`: "where",
+	} {
+		require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", value = "1", `+properties+` }`), want)
+	}
+}
+
 // A replacement that the next run would replace again is refused; a stable text is not changed.
 func TestReplace(t *testing.T) {
 	const found = "found nothing"

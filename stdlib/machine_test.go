@@ -19,6 +19,20 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
+// TestSwapMistakes: properties of swap that cannot be, and swap in mount.
+func TestSwapMistakes(t *testing.T) {
+	for args, want := range map[string]string{
+		`"std.swap" { "area" }`:                                 `swap#area: name: expected a path, LABEL= or UUID=, got "area"`,
+		`"std.swap" { "/area", size = "2 GB" }`:                 `swap#/area: size: expected a size such as 2G or 512M, got "2 GB"`,
+		`"std.swap" { "LABEL=x", size = "2G" }`:                 `swap#LABEL=x: size: only a file has one, and LABEL=x is a device`,
+		`"std.swap" { "/dev/sdb", size = "2G" }`:                `swap#/dev/sdb: size: only a file has one, and /dev/sdb is a device`,
+		`"std.swap" { "/area", options = { "a,b" } }`:           `swap#/area: options: expected one option in each text, such as pri=10, got "a,b"`,
+		`"std.mount" { "/x", type = "swap", device = "/area" }`: `mount#/x: type: std.swap puts swap to use (swap { "/area" })`,
+	} {
+		require.Contains(t, mistake(t, `require `+args), want)
+	}
+}
+
 // TestMount: on a machine that is only a directory nothing is mounted.
 func TestMount(t *testing.T) {
 	const fstab = "/etc/fstab"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -244,6 +245,11 @@ func (x *restoreCall) clear(r Restoration) error {
 	err = x.h.Remove(r.Path)
 	if errors.Is(err, syscall.EBUSY) {
 		return cmp.Or(x.mounted(r), err)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		if _, why := host.Obstacles(&x.h.View, host.PathEffect{Path: r.Path, Kind: host.Missing}); why != nil {
+			return why
+		}
 	}
 	return err
 }
