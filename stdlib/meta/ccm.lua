@@ -2490,6 +2490,7 @@ function ccm.print(...) end
 ---@field replace ccm.Replace.Constructor Replaces what a regular expression matches in a text file, wherever it does. Where nothing matches, nothing is done.
 ---@field selinux_boolean ccm.SelinuxBoolean.Constructor Keeps a boolean of SELinux on or off: now in the kernel, and at boot as a local change of the policy.
 ---@field selinux_context ccm.SelinuxContext.Constructor Keeps which type SELinux gives to the files that a pattern matches, as a local change of the policy.
+---@field swap ccm.Swap.Constructor Keeps a swap file or partition in use: now by swapon, and at boot by a line in /etc/fstab. A missing file is made if size is given; nothing else is ever formatted. With absent, the file stays: file { PATH, ensure = "absent" } after it removes it. ccm undo brings /etc/fstab back, and leaves what is in use.
 ---@field sysctl ccm.Sysctl.Constructor Keeps a setting of the kernel: in a file that is read at boot, and in the running kernel.
 ---@field timer ccm.Timer.Constructor Runs a command again and again, by a service and a timer of systemd.
 ---@field timezone ccm.Timezone.Constructor Sets the time zone of the machine: the link /etc/localtime, and /etc/timezone where it exists.
