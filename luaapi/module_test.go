@@ -121,7 +121,7 @@ func TestModuleMistakes(t *testing.T) {
   1 | require "web.vhost"
     | ^^^^^^^
 `},
-		{"syntax", map[string]string{"site.lua": `local a = require "a"`, "a.lua": "\nlocal x = = 5"}, `a.lua:2:11: want a value, got =
+		{"syntax", map[string]string{"site.lua": `local a = require "a"`, "a.lua": "\nlocal x = = 5"}, `a.lua:2:11: expected a value, got =
   2 | local x = = 5
     |           ^
   site.lua:1: called from here
@@ -171,7 +171,7 @@ web.lua:3:30: file#/b: unknown property "mdoe" (did you mean "mode"?)
 			s := newSite(t, tt.files, nil)
 			require.Equal(t, tt.want, s.run())
 			if tt.name == "optional" {
-				line := "false\ta.lua:1:4: want a value, got the end of the text\n"
+				line := "false\ta.lua:1:4: expected a value, got the end of the text\n"
 				require.Equal(t, line+line, s.out.String())
 			}
 		})
@@ -390,7 +390,7 @@ func TestStd(t *testing.T) {
 		{`print(type(std))`, "", "table\n"},
 		{`print(std.lnie)`, `site.lua:1:7: std has no "lnie" (did you mean "line"?)`, ""},
 		{`print(std[1])`, `site.lua:1:7: std has no "1"`, ""},
-		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy what you want to change)`, ""},
+		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy it, and change the copy)`, ""},
 		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (for a variable write local std)`, ""},
 		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (write std.line)`, ""},
 		{`parts { "/a" }`, `site.lua:1:1: undefined global "parts" (did you mean "pairs"?)`, ""},

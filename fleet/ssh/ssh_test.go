@@ -26,13 +26,13 @@ func TestReadHosts(t *testing.T) {
 		{Name: "web1", Facts: map[string]any{"role": "front", "env": "a b"}}, {Name: "root@db#1"},
 	}, ssh.Distinct(list))
 	for text, message := range map[string]string{
-		"\n-oProxyCommand=x": `hosts:2: want the name of a host, got "-oProxyCommand=x", which is an option`,
-		"[web]\nweb1":        `hosts:1: want the name of a host, got "[web]" (an inventory of Ansible is named by -i)`,
-		"web1\nport=8080":    `hosts:2: want the name of a host, got "port=8080" (an inventory of Ansible is named by -i)`,
-		"all:\n  hosts:":     `hosts:1: want the name of a host, got "all:" (an inventory of Ansible is named by -i)`,
-		"web1 role":          `hosts:1: want name=value behind the host, got "role"`,
-		"web1 a-b=c":         `hosts:1: want name=value behind the host, got "a-b=c"`,
-		"'we b'":             `hosts:1: want the name of a host, got "we b"`,
+		"\n-oProxyCommand=x": `hosts:2: expected the name of a host, got "-oProxyCommand=x", which is an option`,
+		"[web]\nweb1":        `hosts:1: expected the name of a host, got "[web]" (an inventory of Ansible is named by -i)`,
+		"web1\nport=8080":    `hosts:2: expected the name of a host, got "port=8080" (an inventory of Ansible is named by -i)`,
+		"all:\n  hosts:":     `hosts:1: expected the name of a host, got "all:" (an inventory of Ansible is named by -i)`,
+		"web1 role":          `hosts:1: expected name=value behind the host, got "role"`,
+		"web1 a-b=c":         `hosts:1: expected name=value behind the host, got "a-b=c"`,
+		"'we b'":             `hosts:1: expected the name of a host, got "we b"`,
 		"'web1":              "hosts:1: Unterminated single-quoted string",
 	} {
 		_, err := ssh.ReadHosts(strings.NewReader(text), "hosts")
@@ -211,7 +211,7 @@ func FuzzServe(f *testing.F) {
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) < 2 || !strings.Contains(lines[len(lines)-1], `"refused"`) {
-			t.Errorf("want a refusal, got %q", out.String())
+			t.Errorf("expected a refusal, got %q", out.String())
 		}
 	})
 }

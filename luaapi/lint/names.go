@@ -27,7 +27,7 @@ func (s *scan) read(id *ast.IdentExpr) {
 		s.tested[id.Value] = true
 		return
 	}
-	if module := "std." + id.Value; hint == "" && s.l.Modules[module] != nil {
+	if module := "std." + id.Value; hint == "" && s.l.moduleType(module) != nil {
 		hint = "write " + module
 	}
 	if hint == "" {

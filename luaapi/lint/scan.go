@@ -129,7 +129,7 @@ func (s *scan) local(st *ast.LocalAssignStmt) {
 func (s *scan) required(e ast.Expr) *resource.Type {
 	if get, ok := e.(*ast.AttrGetExpr); ok && s.global(get.Object) == "std" {
 		if key, ok := get.Key.(*ast.StringExpr); ok {
-			return s.l.Modules["std."+key.Value]
+			return s.l.moduleType("std." + key.Value)
 		}
 	}
 	call, ok := e.(*ast.FuncCallExpr)
@@ -140,7 +140,15 @@ func (s *scan) required(e ast.Expr) *resource.Type {
 	if !ok {
 		return nil
 	}
-	return s.l.Modules[name.Value]
+	return s.l.moduleType(name.Value)
+}
+
+// moduleType returns the type that a module returns, or nil.
+func (l *Linter) moduleType(name string) *resource.Type {
+	if l.ModuleType == nil {
+		return nil
+	}
+	return l.ModuleType(name)
 }
 
 // typeOf returns the type whose constructor an expression is, or nil.

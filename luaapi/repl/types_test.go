@@ -29,7 +29,7 @@ type fileProps struct {
 
 func (f fileProps) Validate() error {
 	if !strings.HasPrefix(f.Path, "/") {
-		return resource.PropertyErrorf("path", "want an absolute path, got %q", f.Path)
+		return resource.PropertyErrorf("path", "expected an absolute path, got %q", f.Path)
 	}
 	return nil
 }

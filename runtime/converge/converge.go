@@ -6,6 +6,7 @@
 package converge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -279,6 +280,10 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		return ev
 	}
 	ev.Provider = provider.Name
+	if err := cmp.Or(provider.MayWork(w.view), health.MayRun(w.view, r.Common.HealthChecks)); err != nil {
+		ev.Outcome, ev.Err = event.Failed, err
+		return ev
+	}
 	if !w.monitorsOnly(r) {
 		w.forecaster.RecordConditions(i)
 		w.decideAndAct(ctx, i, provider, ev)

@@ -61,7 +61,7 @@ func (f *Failures) TellRights() {
 	if f.denied > 1 {
 		does = "fail"
 	}
-	terminal.Fprintf(f.Text.W, "%s %s for want of rights: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
+	terminal.Fprintf(f.Text.W, "%s %s for lack of permission: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
 }
 
 // defaultRows is the number of lines after which a failure is repeated if the size of the screen is not known.

@@ -342,8 +342,8 @@ func TestRightsAreToldOnce(t *testing.T) {
 		errs []error
 		want string
 	}{
-		{true, []error{denied, errors.New("it broke")}, "1 resource fails for want of rights: --sudo does all of this as root\n"},
-		{true, []error{denied, fmt.Errorf("x: %w", syscall.EPERM), fmt.Errorf("plan: %w", fs.ErrPermission)}, "3 resources fail for want of rights: --sudo does all of this as root\n"},
+		{true, []error{denied, errors.New("it broke")}, "1 resource fails for lack of permission: --sudo does all of this as root\n"},
+		{true, []error{denied, fmt.Errorf("x: %w", syscall.EPERM), fmt.Errorf("plan: %w", fs.ErrPermission)}, "3 resources fail for lack of permission: --sudo does all of this as root\n"},
 		{true, []error{errors.New("it broke")}, ""},
 		{false, []error{denied}, ""},
 	} {

@@ -1,6 +1,10 @@
 package resource
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
 
 // A Description says how a provider does its work, for the reference.
 type Description struct {
@@ -9,11 +13,23 @@ type Description struct {
 	// Commands are the names of the programs that it calls. An empty list means none; nil means
 	// any, because properties of a resource name them.
 	Commands []string
+	// Live says that the provider works only on a running machine. With a root other than /, which
+	// is only a directory, its resources fail before anything is looked at.
+	Live bool
 }
 
 // Calls reports whether commands of that name may be run.
 func (d Description) Calls(name string) bool {
 	return d.Commands == nil || slices.Contains(d.Commands, name)
+}
+
+// MayWork returns the reason why the provider cannot work on the machine of v: it is a directory,
+// and the provider is Live. Nil if it can.
+func (b Binding) MayWork(v *host.View) error {
+	if v.ActsBelowRoot() || !b.Describe().Live {
+		return nil
+	}
+	return &host.RootError{Refused: b.Type.Name + " does not work", Root: v.Root()}
 }
 
 // Describe returns the description of the provider; the zero Description if there is none.

@@ -442,7 +442,7 @@ func TestSSHOtherSystem(t *testing.T) {
 	require.NoError(t, l.sshd.Process.Kill())
 	_ = l.sshd.Wait()
 	l.start()
-	l.says(1, "want the file ccm-linux-arm64 in one of", "one", "--", "facts")
+	l.says(1, "expected the file ccm-linux-arm64 in one of", "one", "--", "facts")
 	text, err := os.ReadFile(l.ccm)
 	require.NoError(t, err)
 	l.write("programs/ccm-linux-arm64", string(text)+"x") // with another digest
