@@ -390,7 +390,7 @@ func TestStd(t *testing.T) {
 		{`print(type(std))`, "", "table\n"},
 		{`print(std.lnie)`, `site.lua:1:7: std has no "lnie" (did you mean "line"?)`, ""},
 		{`print(std[1])`, `site.lua:1:7: std has no "1"`, ""},
-		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy what you want to change)`, ""},
+		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy it, and change the copy)`, ""},
 		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (for a variable write local std)`, ""},
 		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (write std.line)`, ""},
 		{`parts { "/a" }`, `site.lua:1:1: undefined global "parts" (did you mean "pairs"?)`, ""},
