@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ const belowRoot = `
 real=$PATH
 for path in /tmp/fake "$real"; do
 	for site in "$1"/tmp/sites/*; do
-		for command in "plan --root /mnt site.lua" "run --root /mnt site.lua" "drift --root /mnt site.lua" "undo"; do
+		for command in "plan --root /mnt site.lua" "run --root /mnt site.lua" "drift --root /mnt site.lua" "run --root /mnt absent.lua" "undo"; do
 			PATH=$real chroot "$1/machine" /bin/sh -c 'PATH=$1 CCM_STATE_DIR=/tmp/state/$2; export CCM_STATE_DIR; cd "/tmp/sites/$2" && shift 2 && exec /tmp/confinedccm "$@"' sh "$path" "${site##*/}" $command >> "$site/out" 2>&1
 			echo "$path $command: $?" >> "$site/out"
 		done
@@ -107,10 +108,14 @@ func TestRootIsTheWholeMachine(t *testing.T) {
 		assert.True(t, strings.Contains(line, " /mnt") || strings.HasPrefix(line, "sleep "), "a program was called that may act outside of the root: %s", line)
 	}
 	require.Contains(t, read("tmp/calls"), "--prefix /mnt") // of useradd
+	absent := 0
 	for _, typ := range reg.Types() {
 		got := read("tmp/sites/" + typ.Name + "/out")
 		require.Regexp(t, `(?m)^/tmp/fake run .*: [04]$`, got, "the example was not run")
 		require.NotContains(t, got, "is broken")
+		if absentRun.MatchString(got) {
+			absent++
+		}
 		live := fmt.Sprintf("failed: %s does not work below --root: it would act on this machine", typ.Name)
 		for _, b := range reg.Bindings(typ) {
 			if b.Describe().Live {
@@ -118,6 +123,7 @@ func TestRootIsTheWholeMachine(t *testing.T) {
 			}
 		}
 	}
+	require.Greater(t, absent, len(reg.Types())/2) // the others cannot be absent, or not with the properties of the example
 	require.Contains(t, read("tmp/sites/exec/out"), "below --root: it would act on this machine")
 	// Nothing is left in the places of the test but what it put there, and the state of ccm.
 	var left []string
@@ -129,7 +135,10 @@ func TestRootIsTheWholeMachine(t *testing.T) {
 	require.Subset(t, []string{"cache", "calls", "confinedccm", "fake", "home", "record", "sites", "state"}, left)
 }
 
-// plantExample makes the folder of a site with the example of a type. It does not wait.
+var absentRun = regexp.MustCompile(`(?m)^/tmp/fake run --root /mnt absent.lua: [04]$`)
+
+// plantExample makes the folder of a site with the example of a type, and with one in which all is to be absent. Neither
+// waits.
 func plantExample(t *testing.T, typ, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -141,8 +150,19 @@ func plantExample(t *testing.T, typ, dir string) {
 		}
 	}
 	require.NotEmpty(t, script, typ)
-	script = strings.NewReplacer("\"std.wait_for\"\n", "\"std.wait_for\"\nwait_for.defaults { within = \"10ms\", interval = \"1ms\" }\n", `"2m"`, `"10ms"`).Replace(script)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(script), 0o644))
+	script = strings.ReplaceAll(script, `"2m"`, `"10ms"`)
+	for name, defaults := range map[string]string{"site.lua": "", "absent.lua": typ + ".defaults { ensure = \"absent\" }\n"} {
+		if typ == "wait_for" {
+			defaults += "wait_for.defaults { within = \"10ms\", interval = \"1ms\" }\n"
+		}
+		head, rest, ok := strings.Cut(script, "\"std."+typ+"\"\n")
+		if !ok { // a type without a module
+			head, rest = "", script
+		} else {
+			head += "\"std." + typ + "\"\n"
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(head+defaults+rest), 0o644))
+	}
 	archive, err := os.ReadFile("../../docs/reference/examples/" + typ + ".txtar")
 	if err != nil {
 		require.ErrorIs(t, err, fs.ErrNotExist)

@@ -1,5 +1,8 @@
 package search
 
+// Synonyms returns the phrases that mean the same, a list for each meaning.
+func Synonyms() [][]string { return synonyms }
+
 // synonyms lists words and phrases that mean the same to those who search, in the words of Puppet, Ansible, Terraform,
 // chezmoi and of the documentation.
 var synonyms = [][]string{

@@ -273,6 +273,10 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		return ev
 	}
 	r = ev.Resource
+	if err := cmp.Or(w.Registry.MayWork(w.view, r), health.MayRun(w.view, r.Common.HealthChecks)); err != nil {
+		ev.Outcome, ev.Err = event.Failed, err
+		return ev
+	}
 	provider, err := w.providers.Select(r)
 	if err != nil {
 		ev.Outcome, ev.Err = event.Failed, err
@@ -280,10 +284,6 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		return ev
 	}
 	ev.Provider = provider.Name
-	if err := cmp.Or(provider.MayWork(w.view), health.MayRun(w.view, r.Common.HealthChecks)); err != nil {
-		ev.Outcome, ev.Err = event.Failed, err
-		return ev
-	}
 	if !w.monitorsOnly(r) {
 		w.forecaster.RecordConditions(i)
 		w.decideAndAct(ctx, i, provider, ev)

@@ -1,10 +1,6 @@
 package resource
 
-import (
-	"slices"
-
-	"github.com/luaccm/ccm/runtime/host"
-)
+import "slices"
 
 // A Description says how a provider does its work, for the reference.
 type Description struct {
@@ -21,15 +17,6 @@ type Description struct {
 // Calls reports whether commands of that name may be run.
 func (d Description) Calls(name string) bool {
 	return d.Commands == nil || slices.Contains(d.Commands, name)
-}
-
-// MayWork returns the reason why the provider cannot work on the machine of v: it is a directory,
-// and the provider is Live. Nil if it can.
-func (b Binding) MayWork(v *host.View) error {
-	if v.ActsBelowRoot() || !b.Describe().Live {
-		return nil
-	}
-	return &host.RootError{Refused: b.Type.Name + " does not work", Root: v.Root()}
 }
 
 // Describe returns the description of the provider; the zero Description if there is none.
