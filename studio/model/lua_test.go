@@ -95,3 +95,20 @@ func TestApplyLua(t *testing.T) {
 		require.Error(t, err, "%+v", e)
 	}
 }
+
+// TestAddShipped: a type of a shipped module is written as std.NAME, unless the script has a variable for it.
+func TestAddShipped(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                    "std.line \"x\"\n",
+		"local line = require \"std.line\"\n": "local line = require \"std.line\"\nline \"x\"\n",
+		"local line = std.line\n":             "local line = std.line\nline \"x\"\n",
+		"local line = 5\n":                    "local line = 5\nstd.line \"x\"\n",
+	} {
+		m, err := model.Read("site.lua", text, model.Types{"line": {Module: "std.line"}})
+		require.NoError(t, err)
+		out, _, err := m.Apply(model.Edit{Op: model.Add, Type: "line", Name: "x"})
+		require.NoError(t, err)
+		require.Equal(t, want, out.Text)
+		require.Equal(t, "line#x", out.Resources[0].ID)
+	}
+}
