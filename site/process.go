@@ -133,7 +133,7 @@ func explainFolder(name string, err error) error {
 	for _, entry := range []string{"site.lua", "manifest.yaml"} {
 		file := filepath.Join(name, entry)
 		if fi, e := os.Stat(file); e == nil && fi.Mode().IsRegular() {
-			return diag.Errorf(diag.Pos{File: name}, "want a script or manifest, found a directory").WithHint("did you mean %s?", file)
+			return diag.At(diag.Pos{File: name}, diag.Expected("a script or manifest").Found("a directory")).WithHint("did you mean %s?", file)
 		}
 	}
 	return err

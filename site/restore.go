@@ -86,6 +86,9 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	if err != nil {
 		return sum, &diag.Error{Err: err}
 	}
+	if r.state.writer != nil {
+		r.state.writer.KeepContents(list)
+	}
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many

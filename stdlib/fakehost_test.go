@@ -144,7 +144,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(str.join(ran, "; "), "gpasswd --add ada docker; gpasswd --root /image --delete gone docker")`,
 	} {
 		_, _, mistakes := evaluate(t, `
-			local function check(got, want) if got ~= want then error(("want %s, got %s"):format(inspect(want), inspect(got)), 2) end end
+			local function check(got, want) if got ~= want then error(("expected %s, got %s"):format(inspect(want), inspect(got)), 2) end end
 			`+script)
 		require.Empty(t, mistakes, name)
 	}

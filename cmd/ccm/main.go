@@ -242,7 +242,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if want := wantedValues[invalid.GetFlag().Value.Type()]; want != "" {
-			out.Err = fmt.Errorf("--%s: want %s, got %q", invalid.GetFlag().Name, want, invalid.GetValue())
+			out.Err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, diag.Expected("%s", want).Got("%q", invalid.GetValue()))
 		}
 	}
 	return out

@@ -103,7 +103,7 @@ func exitStatusOf(ts *testscript.TestScript, neg bool, args []string) {
 		got = exit.ExitCode()
 	}
 	if fmt.Sprint(got) != args[0] {
-		ts.Fatalf("exit status %d, want %s", got, args[0])
+		ts.Fatalf("exit status %d, expected %s", got, args[0])
 	}
 }
 

@@ -143,7 +143,7 @@ func (c *call) valid(err error) {
 func (c *call) str(n int, what string) string {
 	s, ok := c.L.Get(n).(lua.LString)
 	if !ok {
-		c.fail("want %s as argument %d, got %s", what, n, describe(c.L.Get(n)))
+		c.fail("%w", diag.Expected("%s as argument %d", what, n).Got("%s", describe(c.L.Get(n))))
 	}
 	return string(s)
 }
@@ -163,7 +163,7 @@ func (c *call) options(n int, names ...string) *lua.LTable {
 	}
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		c.fail("want a table of options as argument %d, got %s", n, describe(v))
+		c.fail("%w", diag.Expected("a table of options as argument %d", n).Got("%s", describe(v)))
 	}
 	c.known(t, names)
 	return t

@@ -86,13 +86,13 @@ var keys = []string{"name", "doc", "properties", "status", "decide", "perform", 
 func (lib *library) define(L *lua.LState) int {
 	given, ok := L.Get(1).(*lua.LTable)
 	if !ok || L.GetTop() > 1 {
-		lib.in.Throw(L, "", "ccm.type: want a table such as { name = ..., properties = { ... }, status = ..., perform = ... }, got %s", describe(L.Get(1)))
+		lib.in.Throw(L, "", "ccm.type: %w", diag.Expected("a table such as { name = ..., properties = { ... }, status = ..., perform = ... }").Got("%s", describe(L.Get(1))))
 	}
 	r := reader{library: lib, L: L}
 	r.known(given, nil, keys)
 	d := &definition{lib: lib, name: r.text(given, "name")}
 	if !schema.IsIdentifier(d.name) {
-		r.fail("name", "", `want a word of small letters such as "line", got %s`, describe(given.RawGetString("name")))
+		r.fail("name", "", "%w", diag.Expected(`a word of small letters such as "line"`).Got("%s", describe(given.RawGetString("name"))))
 	}
 	doc, _ := r.optional(given, "doc", lua.LTString).(lua.LString)
 	r.functions(given, d)
@@ -101,7 +101,7 @@ func (lib *library) define(L *lua.LState) int {
 	d.live = r.optional(given, "live", lua.LTBool) == lua.LTrue
 	props, ok := given.RawGetString("properties").(*lua.LTable)
 	if !ok {
-		r.fail("properties", "", "want a table of properties, got %s", describe(given.RawGetString("properties")))
+		r.fail("properties", "", "%w", diag.Expected("a table of properties").Got("%s", describe(given.RawGetString("properties"))))
 	}
 	var more []schema.Property
 	if d.managesLinks = d.edit != nil && props.RawGetString("links") == lua.LNil && props.RawGetString("hardlinks") == lua.LNil; d.managesLinks {
@@ -179,7 +179,7 @@ func (r *reader) known(t *lua.LTable, path schema.Path, names []string) {
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
 		name, ok := k.(lua.LString)
 		if !ok {
-			r.failIn(path, true, "", "want only names in the table, got %s", describe(k))
+			r.failIn(path, true, "", "%w", diag.Expected("only names in the table").Got("%s", describe(k)))
 		}
 		if !slices.Contains(names, string(name)) {
 			r.failIn(append(path, string(name)), true, diag.DidYouMean(string(name), names), "%sunknown field %q", prefix(path), string(name))
@@ -198,7 +198,7 @@ func prefix(path schema.Path) string {
 func (r *reader) text(t *lua.LTable, key string) string {
 	s, ok := t.RawGetString(key).(lua.LString)
 	if !ok {
-		r.fail(key, "", "want a string, got %s", describe(t.RawGetString(key)))
+		r.fail(key, "", "%w", diag.Expected("a string").Got("%s", describe(t.RawGetString(key))))
 	}
 	return string(s)
 }
@@ -207,7 +207,7 @@ func (r *reader) text(t *lua.LTable, key string) string {
 func (r *reader) optional(t *lua.LTable, key string, kind lua.LValueType) lua.LValue {
 	v := t.RawGetString(key)
 	if v != lua.LNil && v.Type() != kind {
-		r.fail(key, "", "want a %s, got %s", kind, describe(v))
+		r.fail(key, "", "%w", diag.Expected("a %s", kind).Got("%s", describe(v)))
 	}
 	return v
 }
@@ -241,7 +241,7 @@ func (r *reader) commands(t *lua.LTable, d *definition) {
 	given.ForEach(func(k, v lua.LValue) {
 		name, isText := v.(lua.LString)
 		if _, isNumber := k.(lua.LNumber); !isText || !isNumber || name == "" || strings.ContainsAny(string(name), "/ ") {
-			r.failIn(schema.Path{"commands"}, false, "", `commands: want a list of names of programs such as { "useradd" }, got %s`, describe(v))
+			r.failIn(schema.Path{"commands"}, false, "", "commands: %w", diag.Expected(`a list of names of programs such as { "useradd" }`).Got("%s", describe(v)))
 		}
 		d.commands = append(d.commands, string(name))
 	})
@@ -259,7 +259,7 @@ func (r *reader) phrases(t *lua.LTable, d *definition) {
 	for k, v := given.Next(lua.LNil); k != lua.LNil; k, v = given.Next(k) {
 		s, ok := v.(lua.LString)
 		if !ok || !isPhrase(string(s)) {
-			r.failIn(append(path, k.String()), false, "", `phrases.%s: want words that read well after "Would have", such as "created the user", got %s`, k, describe(v))
+			r.failIn(append(path, k.String()), false, "", "phrases.%s: %w", k, diag.Expected(`words that read well after "Would have", such as "created the user"`).Got("%s", describe(v)))
 		}
 		d.phrases[k.String()] = string(s)
 	}

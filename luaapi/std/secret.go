@@ -214,7 +214,7 @@ func openSecret(s *instance, L *lua.LState) lua.LValue {
 			if v.Type() == lua.LTNumber {
 				hint = "write it in quotes"
 			}
-			s.in.Throw(L, hint, "secret: want a string, got a %s", v.Type())
+			s.in.Throw(L, hint, "secret: %w", diag.Expected("a string").Got("a %s", v.Type()))
 		}
 		return fn(L)
 	}))

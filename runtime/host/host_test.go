@@ -102,7 +102,7 @@ func TestLookAt(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	_, err := h.Sources().Matches(t.Context(), "/f", filepath.Dir(source))
-	require.ErrorContains(t, err, "want a file, found a directory")
+	require.ErrorContains(t, err, "expected a file, found a directory")
 }
 
 // TestRootHoldsLinks: links that lead out of a root lead back into it.
@@ -162,8 +162,8 @@ func TestDuration(t *testing.T) {
 	var d host.Duration
 	require.NoError(t, d.UnmarshalText([]byte("1m30s")))
 	require.Equal(t, 90*time.Second, time.Duration(d))
-	require.EqualError(t, d.UnmarshalText([]byte("30")), `want a duration such as "30s" or "5m", got "30"`)
-	require.EqualError(t, d.UnmarshalText([]byte("-3s")), `want a duration such as "30s" or "5m", got "-3s"`)
+	require.EqualError(t, d.UnmarshalText([]byte("30")), `expected a duration such as "30s" or "5m", got "30"`)
+	require.EqualError(t, d.UnmarshalText([]byte("-3s")), `expected a duration such as "30s" or "5m", got "-3s"`)
 }
 
 // Below another root, the bus of this machine cannot be reached.

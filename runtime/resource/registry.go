@@ -157,7 +157,7 @@ func (reg *Registry) CheckProvider(r *Resource) error {
 	if slices.Contains(names, want) {
 		return nil
 	}
-	e := r.Errorf([]any{"provider"}, "provider: want one of %s, got %q", strings.Join(names, ", "), want)
+	e := r.Errorf([]any{"provider"}, "provider: %w", diag.Expected("one of %s", strings.Join(names, ", ")).Got("%q", want))
 	e.Hint = diag.DidYouMean(want, names)
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -118,7 +119,7 @@ func (s *Store) Changes(id string) (*Record, error) { return s.record(id, false)
 
 func (s *Store) record(id string, events bool) (*Record, error) {
 	if id == "" || id != filepath.Base(id) {
-		return nil, fmt.Errorf("want the name of a run, got %q", id)
+		return nil, diag.Expected("the name of a run").Got("%q", id)
 	}
 	if _, err := s.dir.Stat(runFile(id)); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -233,7 +234,7 @@ func (x *restoreCall) clear(r Restoration) error {
 			return err
 		}
 		if len(names) > 0 {
-			return cmp.Or(x.mounted(r), fmt.Errorf("want %s, found a directory that is not empty", r.Want.Kind))
+			return cmp.Or(x.mounted(r), diag.Expected("%s", r.Want.Kind).Found("a directory that is not empty"))
 		}
 	}
 	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {

@@ -31,6 +31,7 @@ func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error)
 	require.NoError(b.t, err)
 	run, h, err := b.begin("restore")
 	require.NoError(b.t, err)
+	run.KeepContents(list)
 	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) error {
 		id, _ := resource.ParseID(string(r.Resource))
 		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})
@@ -201,7 +202,7 @@ func TestRestorePaths(t *testing.T) {
 	_, err = b.store().Restorer().Restorations("no-such-run", nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = b.store().Restorer().Restorations("../../etc/passwd", nil)
-	require.EqualError(t, err, `want the name of a run, got "../../etc/passwd"`)
+	require.EqualError(t, err, `expected the name of a run, got "../../etc/passwd"`)
 }
 
 func TestRestoreRefuses(t *testing.T) {
@@ -214,7 +215,7 @@ func TestRestoreRefuses(t *testing.T) {
 	b.write("made/by-hand", "precious", 0o644)
 	_, errs := b.restore(id)
 	require.EqualError(t, errors.Join(errs...), "/big: its content was not kept: it is larger than 50 B\n"+
-		"/made: want nothing, found a directory that is not empty\n"+
+		"/made: expected nothing, found a directory that is not empty\n"+
 		"/off: its content was not kept: backup = false\n"+
 		"/pipe: it was a special file, which is not kept")
 	require.Equal(t, []string{"no backup of /big: it is larger than 50 B"}, b.warned)

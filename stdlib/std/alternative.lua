@@ -54,7 +54,7 @@ return ccm.type {
   phrases = { create = "added the alternative", update = "set the alternative", remove = "removed the alternative" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w.+-]+$]]) then return "name", "want a name such as editor, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[\w.+-]+$]]) then return "name", "expected a name such as editor, got " .. inspect(want.name) end
     if not want.path and want.ensure ~= "auto" then return "path", "is required unless ensure is auto" end
     if (want.link == nil) ~= (want.priority == nil) then return "priority", "link and priority go together" end
     if want.link and not want.path then return "path", "is required with link" end

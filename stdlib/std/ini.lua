@@ -37,9 +37,9 @@ return ccm.type {
     if want.whole_section and want.ensure == "present" then return "whole_section", "goes with ensure absent" end
     if want.whole_section and want.key then return "key", "goes without whole_section" end
     local key, section = want.key or want.name, want.section or ""
-    if section:find("[%[%]]") then return "section", "want a section without brackets, got " .. inspect(section) end
+    if section:find("[%[%]]") then return "section", "expected a section without brackets, got " .. inspect(section) end
     if not want.whole_section and re.test(key, [=[^\s|\s$|^[\[#;]|=]=]) then
-      return want.key and "key" or "name", "want a key without an equals sign, brackets before it or blanks around it, got " .. inspect(key)
+      return want.key and "key" or "name", "expected a key without an equals sign, brackets before it or blanks around it, got " .. inspect(key)
     end
     if want.where and section == "" and not want.whole_section then return "where", "goes with section" end
     for name, value in tbl.pairs(want.where or {}) do

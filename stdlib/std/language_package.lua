@@ -27,9 +27,9 @@ return ccm.type {
   validate = function(want)
     if not want.manager then return "manager is required" end
     if want.ensure == "latest" and (want.version or want.source) then return "ensure", "latest goes without version and source" end
-    if not re.test(want.name, [[^[A-Za-z0-9@][\w./@-]*$]]) then return "name", "want the name of a package, got " .. inspect(want.name) end
-    if want.version and not re.test(want.version, [[^[\w][\w.+!-]*$]]) then return "version", "want a version such as 3.0.2, got " .. inspect(want.version) end
-    if want.user and not re.test(want.user, [[^[\w.][\w.-]*$]]) then return "user", "want the name of a user, got " .. inspect(want.user) end
+    if not re.test(want.name, [[^[A-Za-z0-9@][\w./@-]*$]]) then return "name", "expected the name of a package, got " .. inspect(want.name) end
+    if want.version and not re.test(want.version, [[^[\w][\w.+!-]*$]]) then return "version", "expected a version such as 3.0.2, got " .. inspect(want.version) end
+    if want.user and not re.test(want.user, [[^[\w.][\w.-]*$]]) then return "user", "expected the name of a user, got " .. inspect(want.user) end
   end,
 
   status = function(want, host)

@@ -41,7 +41,7 @@ function login.check(host, want, found)
   if not want.manage_home or not str.starts(home, "/") or home == "/nonexistent" then return {} end
   if host.is_directory(home) and home == old then return {} end
   local there, moves = host.stat(home), str.starts(old, "/") and old ~= home and host.is_directory(old)
-  if there and not host.is_directory(home) then error(("want a directory at %s, found a %s"):format(home, there.kind), 0) end
+  if there and not host.is_directory(home) then error(("expected a directory at %s, found a %s"):format(home, there.kind), 0) end
   if there and moves then
     error(("%s cannot be moved to %s, which exists already (move the files by hand, or set manage_home = false)"):format(old, home), 0)
   end

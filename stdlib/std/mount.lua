@@ -40,15 +40,15 @@ return ccm.type {
   validate = function(want)
     if want.type == "swap" then return "type", "std.swap puts swap to use (swap { " .. inspect(want.device or "LABEL=swap") .. " })" end
     for _, p in ipairs { "device", "type" } do
-      if want[p] and not re.test(want[p], p == "type" and [[^[\w.,-]+$]] or [[^[^#\s][^\r\n]*$]]) then return p, "want such as " .. (p == "type" and "ext4" or "LABEL=data") .. ", got " .. inspect(want[p]) end
+      if want[p] and not re.test(want[p], p == "type" and [[^[\w.,-]+$]] or [[^[^#\s][^\r\n]*$]]) then return p, "expected such as " .. (p == "type" and "ext4" or "LABEL=data") .. ", got " .. inspect(want[p]) end
     end
     for _, p in ipairs { "name", "device" } do
-      if re.test(want[p] or "", [[\\[0-7]{3}]]) then return p, "want blanks as they are, because they are escaped in fstab, got " .. inspect(want[p]) end
+      if re.test(want[p] or "", [[\\[0-7]{3}]]) then return p, "expected blanks as they are, because they are escaped in fstab, got " .. inspect(want[p]) end
     end
     for _, o in ipairs(want.options or {}) do
-      if not re.test(o, [[^[^,\s]+$]]) then return "options", "want one option in each text, such as noatime, got " .. inspect(o) end
-      if str.count(o, '"') % 2 > 0 then return "options", "want quotes in pairs, because what follows would be a part of it, got " .. inspect(o) end
-      if re.test(o, "^r?bind$") and want.device and not str.starts(want.device, "/") then return "device", "want an absolute path with " .. o .. ", got " .. inspect(want.device) end
+      if not re.test(o, [[^[^,\s]+$]]) then return "options", "expected one option in each text, such as noatime, got " .. inspect(o) end
+      if str.count(o, '"') % 2 > 0 then return "options", "expected quotes in pairs, because what follows would be a part of it, got " .. inspect(o) end
+      if re.test(o, "^r?bind$") and want.device and not str.starts(want.device, "/") then return "device", "expected an absolute path with " .. o .. ", got " .. inspect(want.device) end
     end
   end,
 

@@ -50,7 +50,7 @@ return ccm.type {
   phrases = { create = "set the kernel setting", update = "changed the kernel setting", remove = "removed the kernel setting" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w-]+([./][\w-]+)*$]]) then return "name", "want the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[\w-]+([./][\w-]+)*$]]) then return "name", "expected the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
     if tbl.contains(boot.directories, path.dir(want.path)) and path.ext(want.path) ~= ".conf" then
       return "path", "only files whose names end in .conf are read at boot, got " .. inspect(want.path)
     end

@@ -84,6 +84,29 @@ func FindRun(e *Env, store *state.Store, name string, read func(id string) (*sta
 	return &state.Record{HistoryEntry: list[at]}, nil
 }
 
+// FindLatest returns the latest run for which chosen is true, nil if there is none.
+func FindLatest(store *state.Store, chosen func(run state.HistoryEntry) bool) (*state.HistoryEntry, error) {
+	list, _, err := store.History()
+	if err != nil {
+		return nil, err
+	}
+	for i := range slices.Backward(list) {
+		if chosen(list[i]) {
+			return &list[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// ChangedFiles reports whether a run has changed files.
+func ChangedFiles(run state.HistoryEntry) bool { return run.Files > 0 }
+
+// ChangedAnything reports whether a run has changed something: files, or resources of which nothing is in files, such as
+// a command.
+func ChangedAnything(run state.HistoryEntry) bool {
+	return run.Files > 0 || run.Summary != nil && run.Summary.Changed > 0
+}
+
 // Absolute returns paths as absolute paths; relative paths begin at the working directory.
 func Absolute(paths []string) ([]string, error) {
 	out := make([]string, len(paths))

@@ -21,6 +21,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
@@ -33,7 +34,8 @@ type Store struct {
 	Secrets *secret.Keeper
 	// NeedKey makes sure that the key of Secrets is on disk.
 	NeedKey func() error
-	// Bytes bounds the size of all contents together, as stored. Object bounds the size of one.
+	// Bytes bounds the space that all contents take on disk together, in bytes. Object bounds the size
+	// of one.
 	Bytes, Object int64
 	// Runs returns the runs that are on record, oldest first.
 	Runs func() ([]RunContents, error)
@@ -128,7 +130,7 @@ type content struct {
 // Open returns a content. The error wraps [os.ErrNotExist] if it was removed.
 func (s *Store) Open(id string) (io.ReadCloser, error) {
 	if !isID(id) {
-		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
+		return nil, diag.Expected("the SHA-256 of a content").Got("%q", id)
 	}
 	f, err := s.Dir.Open(s.file(id), os.O_RDONLY)
 	if err != nil {
