@@ -104,6 +104,9 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 	if templates.Data, err = e.Data(fs, f.Data); err != nil {
 		return err
 	}
+	if err := reg.MayWork(v, r); err != nil {
+		return r.About(err)
+	}
 	provider, err := reg.Select(r, fs)
 	if err != nil {
 		return r.About(err)
