@@ -64,7 +64,7 @@ func TestLinks(t *testing.T) {
 				target = filepath.Join(filepath.Dir(page), filepath.FromSlash(file))
 			}
 			if _, err := os.Lstat(filepath.Join(root, target)); err != nil {
-				t.Errorf("%s:%d: %s: there is no such file", page, l.Line, l.Destination)
+				t.Errorf("%s:%d: %s: no such file", page, l.Line, l.Destination)
 				continue
 			}
 			if anchor != "" && !hasAnchor(t, target, anchor) {

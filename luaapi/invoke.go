@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,7 +191,8 @@ func (in *Interp) ThrowIn(L *lua.LState, path schema.Path, key bool, hint, forma
 			pos.File = f.file
 		}
 	}
-	in.report.raise(L, &diag.Error{Pos: pos, Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
+	err := fmt.Errorf(format, args...)
+	in.report.raise(L, &diag.Error{Pos: pos, Err: err, Hint: cmp.Or(hint, diag.HintOf(err)), Notes: notes})
 }
 
 // FunctionPlace returns the place where a function of a script begins.

@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -39,12 +40,13 @@ func (rp *mistakeCollector) raise(L *lua.LState, e *diag.Error) {
 // throw throws a mistake at the place of the calling script.
 func (rp *mistakeCollector) throw(L *lua.LState, hint, format string, args ...any) {
 	f, notes := rp.in.source.origin(L)
-	rp.raise(L, &diag.Error{Pos: rp.in.source.framePos(f), Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
+	err := fmt.Errorf(format, args...)
+	rp.raise(L, &diag.Error{Pos: rp.in.source.framePos(f), Err: err, Hint: cmp.Or(hint, diag.HintOf(err)), Notes: notes})
 }
 
 // throwError throws an error of this program, with its hint if it has one.
 func (rp *mistakeCollector) throwError(L *lua.LState, err error) {
-	rp.throw(L, diag.HintOf(err), "%w", err)
+	rp.throw(L, "", "%w", err)
 }
 
 // note records a mistake at the place of the calling script, which goes on.

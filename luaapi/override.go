@@ -112,7 +112,7 @@ func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Fil
 		switch key := keyText(k); key {
 		case "type":
 			if f.Type = text(key, v); !ov.knows(f.Type) {
-				report.throw(L, diag.DidYouMean(f.Type, ov.types()), "ccm.resources: there is no type %q", f.Type)
+				report.throw(L, "", "ccm.resources: %w", diag.Unknown("resource type", f.Type, ov.types()))
 			}
 		case "name":
 			f.Name = text(key, v)

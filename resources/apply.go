@@ -70,7 +70,7 @@ func (a Apply) Validate() error {
 		return wrong("name", "%w", diag.Expected("the path of a manifest or script").Got("a %s URL", scheme))
 	}
 	if a.Noop && a.HealthCheckOnly {
-		return wrong("health_check_only", "cannot be given together with noop")
+		return wrong("health_check_only", "%w", diag.Conflicting("", "noop"))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (a Archive) Validate() error {
 			given bool
 		}{{"url", !a.URL.IsZero() || a.Source != ""}, {"owner", a.Owner != ""}, {"group", a.Group != ""}} {
 			if !p.given {
-				errs = append(errs, &resource.PropertyError{Property: p.name, Err: errors.New("is required unless ensure is absent")})
+				errs = append(errs, &resource.PropertyError{Property: p.name, Err: diag.RequiredUnless("", "ensure is absent")})
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func (a Archive) checkSuffix() error {
 	property, path := "source", a.Source
 	switch u := a.URL.Parse(); {
 	case u != nil && a.Source != "":
-		return wrong("source", "cannot be given together with url")
+		return wrong("source", "%w", diag.Conflicting("", "url"))
 	case u != nil:
 		property, path = "url", u.Path
 	case path == "":
@@ -102,14 +102,14 @@ func (a Archive) checkAuthorization() error {
 		return wrong("password", "needs username")
 	}
 	if u := a.URL.Parse(); u != nil && u.User != nil && a.Username != "" {
-		return wrong("username", "cannot be given together with a user in url")
+		return wrong("username", "%w", diag.Conflicting("", "a user in url"))
 	}
 	if strings.Contains(a.Username, ":") {
 		return wrong("username", "%w", diag.Expected("a name without a colon"))
 	}
 	for name := range a.Headers {
 		if a.Username != "" && strings.EqualFold(name, "Authorization") {
-			return wrong("username", "cannot be given together with the header Authorization")
+			return wrong("username", "%w", diag.Conflicting("", "the header Authorization"))
 		}
 	}
 	return nil

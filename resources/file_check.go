@@ -3,6 +3,7 @@ package resources
 import (
 	"errors"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -29,7 +30,7 @@ func (f File) checkCommands() error {
 			errs = append(errs, wrong(c.name, "goes only with ensure present and absent"))
 			continue
 		case f.Force:
-			errs = append(errs, wrong(c.name, "does not go with force: a directory could not be put back"))
+			errs = append(errs, wrong(c.name, "%w: a directory could not be put back", diag.Conflicting("", "force")))
 			continue
 		}
 		if err := c.command.Err(c.ofFile); err != nil {

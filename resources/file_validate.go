@@ -32,7 +32,7 @@ func (f File) Validate() error {
 	case f.Ensure == FileExisting && f.Source != nil:
 		errs = append(errs, wrong("source", "the content of what exists already is left alone"))
 	case f.Content != nil && f.Source != nil:
-		errs = append(errs, wrong("source", "cannot be given together with content"))
+		errs = append(errs, wrong("source", "%w", diag.Conflicting("", "content")))
 	case f.Ensure == FileDirectory && f.Content != nil:
 		errs = append(errs, wrong("content", "a directory has no content"))
 	case f.Ensure == FileDirectory && f.Source != nil:

@@ -51,7 +51,7 @@ func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
 	name := o.File
 	switch {
 	case o.None && name != "":
-		return manifest.Source{}, errors.New("--data and --no-data exclude each other")
+		return manifest.Source{}, diag.Conflicting("--data", "--no-data")
 	case o.None:
 		return manifest.Source{File: DefaultData}, nil
 	}

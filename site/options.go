@@ -108,7 +108,7 @@ func (o *PartOptions) selection() (s catalog.Selection, err error) {
 		s.SkipTags = append(s.SkipTags, strings.Split(list, ",")...)
 	}
 	if len(s.Targets) > 0 && len(s.Tags) > 0 {
-		return s, errors.New("--target and --tags exclude each other")
+		return s, diag.Conflicting("--target", "--tags")
 	}
 	if s.WithDependents = o.WithDependents; s.WithDependents && len(s.Targets)+len(s.Tags) == 0 {
 		return s, errors.New("--with-dependents goes only with --target or --tags")

@@ -62,8 +62,8 @@ func findLibrary(reg *resource.Registry, name string) (Reference, error) {
 	for _, lib := range std.Libraries() {
 		known = append(known, lib.Name)
 	}
-	err := diag.Errorf(diag.Pos{}, "no resource type and no library %q", library)
-	if err.Hint = diag.DidYouMean(library, known); err.Hint == "" {
+	err := diag.At(diag.Pos{}, diag.Unknown("resource type or library", library, known))
+	if err.Hint == "" {
 		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
 	}
 	return Reference{}, err

@@ -74,8 +74,8 @@ func Documented() (*resource.Registry, error) {
 // UnknownType returns the error about an unknown type.
 func UnknownType(reg *resource.Registry, name string) error {
 	AddShipped(reg)
-	err := diag.Errorf(diag.Pos{}, "no resource type %q", name)
-	if err.Hint = diag.DidYouMean(name, reg.TypeNames()); err.Hint == "" {
+	err := diag.At(diag.Pos{}, diag.Unknown("resource type", name, reg.TypeNames()))
+	if err.Hint == "" {
 		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
 	}
 	return err

@@ -129,7 +129,7 @@ func (c *commands) test(_ context.Context, in Test) (any, error) {
 			return nil, err
 		}
 		if fi, err := c.workspace.directory.root.Lstat(in.Spec); err != nil || fi.Mode().Type()&^fs.ModeDir != 0 {
-			return nil, refuse(http.StatusNotFound, "", "there is no such spec")
+			return nil, refuse(http.StatusNotFound, "", diag.NotFound("spec", "", nil).Error())
 		}
 		args = append(args, "--", in.Spec)
 		shown += " " + in.Spec

@@ -88,7 +88,7 @@ func modelEdit(in Edit) (model.Edit, error) {
 	}
 	op, ok := operations[in.Op]
 	if !ok {
-		return bad("no operation %q", in.Op)
+		return bad("%v", diag.Unknown("operation", in.Op, nil))
 	}
 	e := model.Edit{
 		Op: op, Resource: in.Resource, Resources: in.Resources, Property: in.Property, Expression: in.Expression, Type: in.Type, Name: in.Name,

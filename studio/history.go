@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report"
@@ -42,14 +43,14 @@ var runID = lazyregexp.New(`^[0-9A-Za-z_.-]{1,100}$`)
 func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if !runID().MatchString(id) {
-		fail(w, http.StatusBadRequest, Failure{Error: "there is no such run"})
+		fail(w, http.StatusBadRequest, Failure{Error: diag.NotFound("run", "", nil).Error()})
 		return
 	}
 	lines, end := s.jobs.ask(r.Context(), nil, "history", "show", "--output", "json", "--state-dir", s.options.StateDir, "--", id)
 	if len(lines) == 0 {
 		err := end.asError()
 		if err == nil {
-			err = refuse(http.StatusNotFound, "", "there is no such run")
+			err = refuse(http.StatusNotFound, "", diag.NotFound("run", "", nil).Error())
 		}
 		respond(w)(nil, err)
 		return

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report/part"
 	"github.com/luaccm/ccm/studio/guard"
 )
@@ -33,7 +34,7 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	}
 	kind := contentTypes[path.Ext(name)]
 	if kind == "" {
-		fail(w, http.StatusNotFound, Failure{Error: "there is no such page"})
+		fail(w, http.StatusNotFound, Failure{Error: diag.NotFound("page", "", nil).Error()})
 		return
 	}
 	text, err := web.ReadFile("web" + name)
@@ -43,7 +44,7 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		packed, err := web.ReadFile("web" + name + ".gz")
 		if err != nil {
-			fail(w, http.StatusNotFound, Failure{Error: "there is no such page"})
+			fail(w, http.StatusNotFound, Failure{Error: diag.NotFound("page", "", nil).Error()})
 			return
 		}
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {

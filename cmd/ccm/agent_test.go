@@ -429,7 +429,7 @@ func TestAgentRequests(t *testing.T) {
 	require.Equal(t, map[string]int{"total": 1, "pending": 1}, results[0].Counts)
 	require.Len(t, seen.lines, 2, "an event and a summary")
 	_, err = a.Do(t.Context(), agent.Request{Mode: agent.Apply, Source: "none"})
-	require.EqualError(t, err, "there is no source none")
+	require.EqualError(t, err, `no such source "none"`)
 }
 
 // Cancel and the end of the context work like Ctrl-C: the present resource is finished.

@@ -43,7 +43,7 @@ func helpCommand() *cobra.Command {
 				if at == nil {
 					at = cmd.Root()
 				}
-				return diag.Errorf(diag.Pos{}, "there is no command or topic %s", topic).
+				return diag.At(diag.Pos{}, diag.NotFound("command or topic", topic, nil)).
 					WithHint("%s", diag.DidYouMean(args[len(args)-1], commandNames(at)))
 			}
 			at.InitDefaultHelpFlag()

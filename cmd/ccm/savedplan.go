@@ -33,7 +33,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 	}
 	own.VisitAll(func(flag *pflag.Flag) {
 		if cmd.Flags().Changed(flag.Name) && err == nil {
-			err = diag.Errorf(diag.Pos{}, "--%s does not go with a saved plan", flag.Name).WithHint("%s says what it was made with", args[0])
+			err = diag.At(diag.Pos{}, diag.Conflicting("--"+flag.Name, "a saved plan")).WithHint("%s says what it was made with", args[0])
 		}
 	})
 	f.plan = plan

@@ -249,7 +249,7 @@ func (s *SourceConfig) check() error {
 	}
 	switch {
 	case s.Git != "" && s.URL != "":
-		return errors.New("git and url exclude each other")
+		return diag.Conflicting("git", "url")
 	case s.Git != "":
 		return s.checkGit()
 	case s.Ref != "" || s.Path != "":

@@ -115,7 +115,7 @@ func TestMistakesInConfig(t *testing.T) {
 		"manifests:\n  - kv://bucket/key":                `a.yaml:2:5: nothing can be run from kv:// (a path, https://, obj:// or git: URL)`,
 		"manifests:\n  - https:///x":                     `expected a URL such as https://example.org/site.tar.gz`,
 		"manifests: [{}]":                                `expected a path or a URL (- /srv/site.lua, `,
-		"sources: [{git: /srv/x.git, url: /srv/x}]":      `git and url exclude each other`,
+		"sources: [{git: /srv/x.git, url: /srv/x}]":      `git and url cannot be used together`,
 		"sources: [{git: /srv/x.git, ref: '-x'}]":        `ref: expected a branch, a tag, or the full name of a ref, got "-x"`,
 		"sources: [{git: '--upload-pack=x'}]":            `git: expected the address of a repository`,
 		"sources: [{git: 'ext::sh -c x'}]":               `git: expected an address by ssh, https, http or file, and no other transport`,

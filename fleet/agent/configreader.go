@@ -81,10 +81,8 @@ func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*
 		take := keys[key.Value]
 		switch {
 		case take == nil:
-			e := diag.Errorf(r.at(key), "unknown key %q", key.Value)
-			if near := diag.Nearest(key.Value, names(keys)); near != "" {
-				e.Hint = fmt.Sprintf("did you mean %q?", near)
-			} else {
+			e := diag.At(r.at(key), diag.Unknown("key", key.Value, names(keys)))
+			if e.Hint == "" {
 				e.Hint = "keys of " + what + ": " + strings.Join(names(keys), ", ")
 			}
 			r.mistakes.Add(e)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A fileSource is a local script, manifest, folder or bundle. It is not watched, because half of
@@ -48,7 +49,7 @@ func (s *fileSource) entry() (string, error) {
 	fi, err := os.Stat(s.path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			err = errors.New("there is no such file")
+			err = diag.NotFound("file", "", nil)
 		}
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An activeRun is the present run.
@@ -186,7 +188,7 @@ func (a *Agent) carryOut(ctx context.Context, stop <-chan struct{}, j *job) {
 	}
 	switch {
 	case !found && j.request.Source != "":
-		j.err = fmt.Errorf("there is no source %s", j.request.Source)
+		j.err = diag.NotFound("source", j.request.Source, nil)
 	case len(j.results) == 0:
 		j.err = fmt.Errorf("there is nothing to run yet")
 	}

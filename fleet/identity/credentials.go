@@ -48,7 +48,7 @@ func (d *Directory) Sign(n NodeIdentity) (NodeIdentity, error) {
 		return n, err
 	}
 	if !d.Fleet.HasEnvironment(n.Environment) {
-		return n, fmt.Errorf("there is no environment %q (have %s)", n.Environment, orNone(d.Fleet.Environments))
+		return n, fmt.Errorf("%w (have %s)", diag.NotFound("environment", n.Environment, nil), orNone(d.Fleet.Environments))
 	}
 	c := jwt.NewUserClaims(n.Key)
 	c.Name, c.IssuerAccount = n.Name, d.Fleet.Account

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Outcomes of nodes, besides those of runs.
@@ -311,7 +312,7 @@ func Causes(list []*Node) []Cause {
 }
 
 // ErrNoNode says that the fleet has no node of that name.
-var ErrNoNode = errors.New("there is no such node")
+var ErrNoNode = diag.NotFound("node", "", nil)
 
 // One reads all data of one node.
 func One(ctx context.Context, d *enrol.Desk, name string) (*Node, error) {

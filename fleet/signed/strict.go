@@ -75,7 +75,7 @@ func checkKeys(payload []byte) error {
 		case key:
 			name := token.(string)
 			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-				return fmt.Errorf("unknown key %q", name) // encoding/json accepts other spellings
+				return diag.Unknown("key", name, nil) // encoding/json accepts other spellings
 			}
 			keys := open[len(open)-1]
 			if keys[name] {

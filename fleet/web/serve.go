@@ -17,6 +17,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report/part"
 	"github.com/luaccm/ccm/studio/guard"
@@ -99,7 +100,7 @@ func static(w http.ResponseWriter, r *http.Request) {
 	}
 	kind := kinds[path.Ext(name)]
 	if err != nil || kind == "" {
-		guard.Reply(w, http.StatusNotFound, guard.Refusal{Error: "there is no such page"})
+		guard.Reply(w, http.StatusNotFound, guard.Refusal{Error: errUnknown.Error()})
 		return
 	}
 	w.Header().Set("Content-Type", kind)
@@ -114,7 +115,7 @@ type view struct {
 }
 
 // errUnknown says that a page does not exist.
-var errUnknown = errors.New("there is no such page")
+var errUnknown = diag.NotFound("page", "", nil)
 
 // page answers GET /api/page?page=NAME&a=...&b=...
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {

@@ -167,7 +167,7 @@ func (d *declaration) references() {
 			return
 		}
 		if near := diag.Nearest(id.Type, names); near != "" {
-			e := diag.Errorf(d.Locate(path, false), "%s: no resource type %q", path[0], id.Type).WithHint("did you mean %q?", near)
+			e := diag.Errorf(d.Locate(path, false), "%s: %w", path[0], diag.Unknown("resource type", id.Type, names))
 			e.Subject = d.subject()
 			d.s.findings = append(d.s.findings, Finding{UnknownType, e})
 		}

@@ -84,7 +84,7 @@ func TestCheck(t *testing.T) {
 		{`local p = {} exec("a", p) exec(p)`, ""},
 		{`exec.defaults { onlyif = "x" } exec "a"`, ""},
 		// References.
-		{`file { "/a", require = "exce#x" }`, `a.lua:1:24: file#/a: require: no resource type "exce" (did you mean "exec"?)`},
+		{`file { "/a", require = "exce#x" }`, `a.lua:1:24: file#/a: require: unknown resource type "exce" (did you mean "exec"?)`},
 		{`file { "/a", require = { "exec#x", "mytype#y" } }`, ""},
 		{`file { "/a", subscribe = "exec#x" }`, `a.lua:1:26: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},
 		{`local x = exec { "x", creates = "/x" } file { "/a", subscribe = x }`, `a.lua:1:65: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},

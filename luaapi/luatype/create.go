@@ -59,9 +59,7 @@ func (d *definition) creation(want *resource.Properties) (given map[string]strin
 			s, ok := v[name].(string)
 			switch {
 			case !slices.Contains(attributes, name):
-				e := resource.PropertyErrorf("create", "unknown field %q", name)
-				e.Hint = diag.DidYouMean(name, attributes)
-				return nil, false, e
+				return nil, false, resource.PropertyErrorf("create", "%w", diag.Unknown("field", name, attributes))
 			case !ok || s == "":
 				return nil, false, resource.PropertyErrorf("create", "%s: %w", name, diag.Expected("a string").Got("%v", v[name]))
 			}

@@ -46,7 +46,7 @@ func (d *definition) validateEdit(want *resource.Properties) error {
 	if err := new(Path).UnmarshalText([]byte(filePath(want))); err != nil {
 		e := resource.PropertyErrorf("path", "%w", err)
 		if want.Text("path") == "" {
-			e = resource.PropertyErrorf("path", "is required, unless the name is an absolute path")
+			e = resource.PropertyErrorf("path", "%w", diag.RequiredUnless("", "the name is an absolute path"))
 			e.Hint = resource.HomeHint(want.Name())
 		}
 		return e

@@ -85,7 +85,7 @@ func TestEditOfWhatIsNoFile(t *testing.T) {
 	require.Equal(t, "= word#a: stable\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": word})
-	require.Contains(t, s.eval(`require "std.word" "a"`), "site.lua:1:1: word#a: path: is required, unless the name is an absolute path\n")
+	require.Contains(t, s.eval(`require "std.word" "a"`), "site.lua:1:1: word#a: path: is required unless the name is an absolute path\n")
 }
 
 // TestEditsOfOneFileAreOneWrite: each edit has its own diff, against the result of those before it.

@@ -128,7 +128,7 @@ func (e *machineError) Unwrap() error { return e.err }
 // must throws an error of the machine, with its hint, unless err is nil.
 func (c *call) must(err error) {
 	if err != nil {
-		c.in.Throw(c.L, diag.HintOf(err), "%w", &machineError{c.name, err})
+		c.in.Throw(c.L, "", "%w", &machineError{c.name, err})
 	}
 }
 
@@ -173,7 +173,7 @@ func (c *call) options(n int, names ...string) *lua.LTable {
 func (c *call) known(t *lua.LTable, names []string) {
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
 		if name, ok := k.(lua.LString); ok && !slices.Contains(names, string(name)) {
-			c.in.Throw(c.L, diag.DidYouMean(string(name), names), "%s: unknown option %q", c.name, string(name))
+			c.in.Throw(c.L, "", "%s: %w", c.name, diag.Unknown("option", string(name), names))
 		}
 	}
 }

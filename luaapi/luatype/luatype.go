@@ -182,7 +182,7 @@ func (r *reader) known(t *lua.LTable, path schema.Path, names []string) {
 			r.failIn(path, true, "", "%w", diag.Expected("only names in the table").Got("%s", describe(k)))
 		}
 		if !slices.Contains(names, string(name)) {
-			r.failIn(append(path, string(name)), true, diag.DidYouMean(string(name), names), "%sunknown field %q", prefix(path), string(name))
+			r.failIn(append(path, string(name)), true, "", "%s%w", prefix(path), diag.Unknown("field", string(name), names))
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (r optionReader) given(v lua.LValue) (g Fixture) {
 		case "commands":
 			g.Commands = r.commands(v)
 		default:
-			r.in.Throw(r.L, diag.DidYouMean(name, options), "catalog: unknown option %q", name)
+			r.in.Throw(r.L, "", "catalog: %w", diag.Unknown("option", name, options))
 		}
 	}
 	return g

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -25,11 +26,8 @@ func (r *runner) suite(L *lua.LState, word string) int {
 	name, _ := L.Get(1).(lua.LString)
 	t := r.Registry.Type(string(name))
 	if t == nil {
-		hint := diag.DidYouMean(string(name), r.Registry.TypeNames())
-		if hint == "" {
-			hint = "load the module that defines it first"
-		}
-		r.in.Throw(L, hint, "suite: no resource type %s", r.in.Show(L.Get(1)))
+		err := diag.Unknown("resource type", L.Get(1).String(), r.Registry.TypeNames())
+		r.in.Throw(L, cmp.Or(diag.HintOf(err), "load the module that defines it first"), "suite: %w", err)
 	}
 	o := optionReader{r.in, L}
 	given := o.table("the suite", L.Get(2))
@@ -49,7 +47,7 @@ func (r *runner) suite(L *lua.LState, word string) int {
 			s.Phrases = make(map[string][]string)
 			o.each(key, v, func(name string, v lua.LValue) { s.Phrases[name] = o.list(key, v) })
 		default:
-			r.in.Throw(L, diag.DidYouMean(key, suiteKeys), "suite: unknown key %q", key)
+			r.in.Throw(L, "", "suite: %w", diag.Unknown("key", key, suiteKeys))
 		}
 	}
 	if len(s.Starts) == 0 || len(s.Wants) == 0 {

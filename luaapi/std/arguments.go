@@ -62,7 +62,7 @@ next:
 			}
 			continue next
 		}
-		c.failWith(diag.DidYouMean(k.String(), names), "unknown option %q", k.String())
+		c.fail("%w", diag.Unknown("option", k.String(), names))
 	}
 	for _, f := range want.fields {
 		if !f.Optional && t.RawGetString(f.Name) == lua.LNil {

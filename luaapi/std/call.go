@@ -32,7 +32,7 @@ func (c *call) failWith(hint, format string, args ...any) {
 // must throws err, with its hint, unless it is nil.
 func (c *call) must(err error) {
 	if err != nil {
-		c.failWith(diag.HintOf(err), "%w", err)
+		c.fail("%w", err)
 	}
 }
 

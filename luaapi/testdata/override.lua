@@ -30,7 +30,7 @@ h:set "x" --> 1: set: expected a table of properties, got the string "x" (write 
 ---
 ccm.resources { typ = "file" } --> 1: ccm.resources: expected type, name or tags, got "typ" (did you mean "type"?)
 ---
-ccm.resources { type = "fiel" } --> 1: ccm.resources: there is no type "fiel" (did you mean "file"?)
+ccm.resources { type = "fiel" } --> 1: ccm.resources: unknown resource type "fiel" (did you mean "file"?)
 ---
 ccm.resources { tags = 5 } --> 1: ccm.resources: tags: expected a text, got a number
 ---

@@ -62,8 +62,7 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 	known := slices.Concat(Sections, others)
 	for _, e := range root.Entries {
 		if !slices.Contains(known, e.Key.Text) {
-			err := e.Key.Errorf("unknown key %q", e.Key.Text)
-			err.Hint = diag.DidYouMean(e.Key.Text, known)
+			err := diag.At(e.Key.Pos(), diag.Unknown("key", e.Key.Text, known))
 			if err.Hint == "" {
 				err.Hint = "what is configured stands under data; beside it may stand " + strings.Join(slices.Concat(Sections[1:], others), ", ")
 			}
@@ -173,9 +172,7 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger
 				merging.knockout = e.Val.Text
 			}
 		default:
-			err := e.Key.Errorf("hierarchy: unknown key %q", e.Key.Text)
-			err.Hint = diag.DidYouMean(e.Key.Text, []string{"order", "merge", "knockout_prefix"})
-			r.errs = append(r.errs, err)
+			r.errs = append(r.errs, e.Key.Errorf("hierarchy: %w", diag.Unknown("key", e.Key.Text, []string{"order", "merge", "knockout_prefix"})))
 		}
 	}
 	if merging.knockout != "" && !deep {

@@ -96,10 +96,8 @@ func (e *Error) Message() string {
 // Unwrap returns the error without its position.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf returns an Error at a position.
-func Errorf(pos Pos, format string, args ...any) *Error {
-	return &Error{Pos: pos, Err: fmt.Errorf(format, args...)}
-}
+// Errorf returns an Error at a position. It keeps the hint of an error among args.
+func Errorf(pos Pos, format string, args ...any) *Error { return At(pos, fmt.Errorf(format, args...)) }
 
 // WithHint sets the hint and returns e.
 func (e *Error) WithHint(format string, args ...any) *Error {
@@ -115,9 +113,12 @@ func About(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// HintOf returns the result of an error's method Hint, "" if it has none.
+// HintOf returns the result of the method Hint of an error or of one that it wraps, "" if there is none.
 func HintOf(err error) string {
-	if h, ok := err.(interface{ Hint() string }); ok {
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
 		return h.Hint()
 	}
 	return ""

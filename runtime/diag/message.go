@@ -58,13 +58,31 @@ func (c *contrast) Unwrap() error {
 	return errors.Unwrap(c.have)
 }
 
-// Unknown returns the message `unknown property "mdoe"`, with the hint `did you mean "mode"?` if a known name is near.
-func Unknown(kind, name string, known []string) *Error {
-	return &Error{Err: fmt.Errorf("unknown %s %q", kind, name), Hint: DidYouMean(name, known)}
+// Unknown returns the message `unknown property "mdoe"`, about a name in a text of the user. Its [HintOf] is
+// `did you mean "mode"?` if one of the known names is near.
+func Unknown(kind, name string, known []string) error {
+	return &nameError{fmt.Sprintf("unknown %s %q", kind, name), name, known}
 }
 
-// NotFound returns the message `no such user "app"`, about something that is named and does not exist.
-func NotFound(kind, name string) error { return fmt.Errorf("no such %s %q", kind, name) }
+// NotFound returns the message `no such user "app"`, about something that does not exist, with the hint of [Unknown].
+// The name is "" if it is evident: "no such page".
+func NotFound(kind, name string, known []string) error {
+	if name == "" {
+		return errors.New("no such " + kind)
+	}
+	return &nameError{fmt.Sprintf("no such %s %q", kind, name), name, known}
+}
+
+// A nameError is about a name that is none of those that are known.
+type nameError struct {
+	text, name string
+	known      []string
+}
+
+func (e *nameError) Error() string { return e.text }
+
+// Hint returns the nearest name, or "".
+func (e *nameError) Hint() string { return DidYouMean(e.name, e.known) }
 
 // Required returns the message "source is required". The name is "" if it stands before the message already.
 func Required(name string) error { return required(name, "") }
@@ -88,5 +106,5 @@ func Conflicting(name, other string) error {
 	return fmt.Errorf("%s and %s cannot be used together", name, other)
 }
 
-// At returns an error as a mistake at a position, which may be zero.
-func At(pos Pos, err error) *Error { return &Error{Pos: pos, Err: err} }
+// At returns an error as a mistake at a position, which may be zero. It keeps the hint of the error.
+func At(pos Pos, err error) *Error { return &Error{Pos: pos, Err: err, Hint: HintOf(err)} }

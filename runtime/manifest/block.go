@@ -57,7 +57,7 @@ func isProperty(t *resource.Type, name string) bool {
 func (r *reader) block(e data.Entry) {
 	t := r.loader.Registry.Type(template.Clean(e.Key.Text))
 	if t == nil {
-		r.fail(e.Key, diag.DidYouMean(e.Key.Text, r.loader.Registry.TypeNames()), "unknown resource type %q", e.Key.Text)
+		r.fail(e.Key, "", "%w", diag.Unknown("resource type", e.Key.Text, r.loader.Registry.TypeNames()))
 		return
 	}
 	switch e.Val.Kind {
@@ -83,7 +83,7 @@ func (r *reader) single(t *resource.Type, e data.Entry) {
 		r.fail(e.Val.Entries[0].Key, "begin it with -", "%s: %w", t.Name, diag.Expected("a list of resources").Got("a table"))
 		return
 	}
-	r.fail(e.Key, "", "%s: %s is required", t.Name, name.Name)
+	r.fail(e.Key, "", "%s: %w", t.Name, diag.Required(name.Name))
 }
 
 // list reads resources with their names as keys, and the properties that they share.
@@ -133,7 +133,7 @@ func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
 		case t.Schema().Field(e.Key.Text) == t.Schema().Name():
 			r.fail(e.Key, "", "%s: a name cannot be a default", t.Name)
 		case !isProperty(t, e.Key.Text):
-			r.fail(e.Key, diag.DidYouMean(e.Key.Text, t.Properties().Names()), "%s: unknown property %q", t.Name, e.Key.Text)
+			r.fail(e.Key, "", "%s: %w", t.Name, diag.Unknown("property", e.Key.Text, t.Properties().Names()))
 		default:
 			good = append(good, e)
 		}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -233,7 +234,7 @@ func (r *reader) control(tab []data.Entry, subject func() string) (string, []dat
 	before := len(r.errs)
 	wrong := func(at *data.Node, hint, format string, args ...any) {
 		e := at.Errorf(format, args...)
-		e.Hint = hint
+		e.Hint = cmp.Or(hint, e.Hint)
 		r.errs = append(r.errs, withSubject(subject(), e))
 	}
 	if n.Kind != schema.Map {
@@ -245,7 +246,7 @@ func (r *reader) control(tab []data.Entry, subject func() string) (string, []dat
 		key := e.Key.Text
 		switch {
 		case key != "if" && key != "unless":
-			wrong(e.Key, diag.DidYouMean(key, []string{"if", "unless"}), "control: unknown key %q", key)
+			wrong(e.Key, "", "control: %w", diag.Unknown("key", key, []string{"if", "unless"}))
 			continue
 		case e.Val.IsNil():
 			continue

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ type reader struct {
 
 func (r *reader) fail(n *data.Node, hint, format string, args ...any) {
 	e := n.Errorf(format, args...)
-	e.Hint = hint
+	e.Hint = cmp.Or(hint, e.Hint)
 	r.errs = append(r.errs, e)
 }
 
@@ -97,7 +98,7 @@ func (r *reader) section(ccm *data.Node) {
 	before := len(r.errs)
 	for _, e := range ccm.Entries {
 		if !slices.Contains(ccmKeys, e.Key.Text) {
-			r.fail(e.Key, diag.DidYouMean(e.Key.Text, ccmKeys), "ccm: unknown key %q", e.Key.Text)
+			r.fail(e.Key, "", "ccm: %w", diag.Unknown("key", e.Key.Text, ccmKeys))
 		}
 	}
 	unknown := len(r.errs) > before
@@ -114,7 +115,7 @@ func (r *reader) section(ccm *data.Node) {
 	case jet.IsNil() && list == nil:
 		r.fail(ccm, "", "ccm: %w", diag.Expected("resources or resources_jet_file").Found("neither"))
 	case !jet.IsNil() && list != nil:
-		r.fail(ccm.Key("resources_jet_file"), "", "ccm: resources_jet_file cannot be given together with resources")
+		r.fail(ccm.Key("resources_jet_file"), "", "ccm: %w", diag.Conflicting("resources", "resources_jet_file"))
 	case !jet.IsNil():
 		r.jetFile(jet)
 	default:

@@ -85,8 +85,8 @@ func requestOf(v schema.Value) (Request, error) {
 				errs.Add(fmt.Errorf("sensitive: %w", diag.Expected("a list of names of properties").Got("%s", describeValue(e.Val))))
 			}
 		default:
-			err := diag.Errorf(diag.Pos{}, "unknown field %q", e.Key)
-			if err.Hint = diag.DidYouMean(e.Key, fields); err.Hint == "" {
+			err := diag.At(diag.Pos{}, diag.Unknown("field", e.Key, fields))
+			if err.Hint == "" {
 				err.Hint = "a request has " + strings.Join(fields, ", ")
 			}
 			errs.Add(err)
@@ -94,7 +94,7 @@ func requestOf(v schema.Value) (Request, error) {
 	}
 	for _, name := range fields[:3] {
 		if !given[name] {
-			errs.Add(fmt.Errorf("%s is required", name))
+			errs.Add(diag.Required(name))
 		}
 	}
 	return r, errs.Err()

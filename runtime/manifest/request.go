@@ -55,9 +55,7 @@ func (s *Single) control(e schema.Entry) error {
 	case "unless":
 		s.Unless = &text
 	default:
-		err := diag.Errorf(diag.Pos{}, "control: unknown key %q", e.Key)
-		err.Hint = diag.DidYouMean(e.Key, []string{"if", "unless"})
-		return err
+		return diag.Errorf(diag.Pos{}, "control: %w", diag.Unknown("key", e.Key, []string{"if", "unless"}))
 	}
 	return nil
 }

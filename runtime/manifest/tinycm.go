@@ -74,7 +74,7 @@ func (t *tinyReader) header(n *data.Node) {
 		case "plugins", "arguments":
 			t.fail(e.Key, "", "%s of TinyCM are not supported", e.Key.Text)
 		default:
-			t.fail(e.Key, diag.DidYouMean(e.Key.Text, headerKeys), "unknown key %q", e.Key.Text)
+			t.fail(e.Key, "", "%w", diag.Unknown("key", e.Key.Text, headerKeys))
 		}
 	}
 	for _, key := range []string{"host", "hosts"} {
@@ -101,12 +101,12 @@ func (t *tinyReader) host(key string, n *data.Node) {
 	}
 	for _, e := range n.Entries {
 		if e.Key.Text != "filter" && e.Key.Text != "constants" {
-			t.fail(e.Key, diag.DidYouMean(e.Key.Text, []string{"filter", "constants"}), "%s: unknown key %q", key, e.Key.Text)
+			t.fail(e.Key, "", "%s: %w", key, diag.Unknown("key", e.Key.Text, []string{"filter", "constants"}))
 		}
 	}
 	filter, constants := n.Get("filter"), n.Get("constants")
 	if filter.IsNil() || filter.Kind == schema.List || filter.Kind == schema.Map {
-		t.fail(n, "", "%s: filter is required", key)
+		t.fail(n, "", "%s: %w", key, diag.Required("filter"))
 		return
 	}
 	re, err := regexp.Compile("^(?:" + filter.Text + ")")
@@ -177,7 +177,7 @@ func (t *tinyReader) definition(n *data.Node) {
 	for _, e := range body.Entries {
 		switch {
 		case !slices.Contains(tinyKeys, e.Key.Text):
-			t.fail(e.Key, diag.DidYouMean(e.Key.Text, tinyKeys), "file: unknown property %q", e.Key.Text)
+			t.fail(e.Key, "", "file: %w", diag.Unknown("property", e.Key.Text, tinyKeys))
 			good = false
 		case e.Val.IsNil():
 		case e.Key.Text == "after" && e.Val.Kind == schema.List:
@@ -195,7 +195,7 @@ func (t *tinyReader) definition(n *data.Node) {
 	delete(d.props, "name")
 	switch {
 	case name == nil:
-		t.fail(body, "", "file: name is required")
+		t.fail(body, "", "file: %w", diag.Required("name"))
 	case !good:
 	case name.Kind == schema.List:
 		for _, item := range name.Items {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,7 +75,7 @@ func (f *tinyFile) set(name string, n *data.Node, v schema.Value) {
 
 func (f *tinyFile) wrong(n *data.Node, hint, format string, args ...any) {
 	e := n.Errorf(format, args...)
-	e.Hint = hint
+	e.Hint = cmp.Or(hint, e.Hint)
 	f.errs = append(f.errs, withSubject(f.subject, e))
 }
 
@@ -108,7 +109,7 @@ func (f *tinyFile) content(ensure string) {
 	}
 	switch {
 	case n == nil && ensure == "contents":
-		f.wrong(f.d.name, "", "contents is required unless ensure is exists or removed")
+		f.wrong(f.d.name, "", "%w", diag.RequiredUnless("contents", "ensure is exists or removed"))
 	case n == nil || ensure == "" || kind == "":
 	case kind == "constant":
 		f.constantContent(n, interpolate)
@@ -220,7 +221,7 @@ func (f *tinyFile) decoder() func(string) (string, error) {
 	}
 	enc, err := htmlindex.Get(name)
 	if err != nil {
-		f.wrong(n, "such as utf-8, latin1 or windows-1252", "encoding: unknown encoding %q", n.Text)
+		f.wrong(n, "such as utf-8, latin1 or windows-1252", "encoding: %w", diag.Unknown("encoding", n.Text, nil))
 		return nil
 	}
 	return enc.NewDecoder().String

@@ -78,7 +78,7 @@ func (f File) Validate() error {
 		return &resource.PropertyError{Property: "owner", Err: errors.New("is required unless ensure is absent")}
 	}
 	if f.Content != nil && f.Source != "" {
-		return resource.PropertyErrorf("source", "cannot be given together with content")
+		return resource.PropertyErrorf("source", "cannot be used together with content")
 	}
 	return nil
 }

@@ -162,8 +162,7 @@ func (r *fileReader) fields(t *luadata.Value, known map[string]func(*luadata.Val
 		case f.Key == "":
 			r.note(f.Value, "%w", diag.Expected("names before values, such as %s = ...", names[0]))
 		case read == nil:
-			e := diag.Errorf(r.doc.Pos(f.Start, f.Start+len(f.Key)), "unknown key %q", f.Key)
-			e.Hint = diag.DidYouMean(f.Key, names)
+			e := diag.At(r.doc.Pos(f.Start, f.Start+len(f.Key)), diag.Unknown("key", f.Key, names))
 			r.errs = append(r.errs, e)
 		default:
 			read(f.Value)

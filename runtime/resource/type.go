@@ -234,14 +234,8 @@ func (e *PropertyError) Unwrap() error { return e.Err }
 
 // PropertyErrorf returns a PropertyError. It keeps the hint of an error among args.
 func PropertyErrorf(property, format string, args ...any) *PropertyError {
-	e := &PropertyError{Property: property, Err: fmt.Errorf(format, args...)}
-	if h, ok := errors.AsType[interface {
-		error
-		Hint() string
-	}](e.Err); ok {
-		e.Hint = h.Hint()
-	}
-	return e
+	err := fmt.Errorf(format, args...)
+	return &PropertyError{Property: property, Err: err, Hint: diag.HintOf(err)}
 }
 
 // HomeHint returns the hint for a path that begins with ~/, which only shells replace by the home directory; "" for

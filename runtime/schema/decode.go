@@ -54,7 +54,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 		e := &t.Entries[i]
 		d.enter(e.Key)
 		if k, at, ok := find(m, e.Key); !ok {
-			d.fail(true, diag.DidYouMean(e.Key, m.Names()), "%sunknown property %q", d.outerPrefix(), e.Key)
+			d.fail(true, "", "%s%w", d.outerPrefix(), diag.Unknown("property", e.Key, m.Names()))
 		} else if f := &m[k].Fields[at]; given[k]&(1<<at) != 0 {
 			d.fail(true, "", "%s%s is given twice", d.outerPrefix(), f.displayName(e.Key))
 		} else if e.Val.Kind != Nil {
@@ -77,7 +77,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 			case f.Default != "":
 				f.assign(d, field(dst, k, f), TextValue(f.Default))
 			case f.Required || f.IsName:
-				d.fail(false, "", "%s%s is required", d.prefix(), f.Name)
+				d.fail(false, "", "%s%w", d.prefix(), diag.Required(f.Name))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"reflect"
 	"sync"
 
@@ -76,6 +77,6 @@ func (d *decoder) fail(key bool, hint, format string, args ...any) {
 		return
 	}
 	e := diag.Errorf(d.table.Locate(d.path(), key), format, args...)
-	e.Hint = hint
+	e.Hint = cmp.Or(hint, e.Hint)
 	d.errs = append(d.errs, e)
 }

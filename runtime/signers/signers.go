@@ -113,7 +113,7 @@ func (x *line) option(text string) (err error) {
 	case "valid-before":
 		x.before, err = parseTime(value)
 	default:
-		err = fmt.Errorf("unknown option %q", name)
+		err = diag.Unknown("option", name, nil)
 	}
 	return err
 }

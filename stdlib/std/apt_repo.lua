@@ -48,7 +48,7 @@ return ccm.type {
   validate = function(want)
     if repos.bad_name(want.name) then return repos.bad_name(want.name) end
     if repos.bad_key(want) then return repos.bad_key(want) end
-    if want.key and want.signed_by then return "signed_by", "cannot be given together with key" end
+    if want.key and want.signed_by then return "signed_by", "cannot be used together with key" end
     for _, p in ipairs { "uris", "suites" } do
       if want.ensure == "present" and #(want[p] or {}) == 0 then return p, "is required unless ensure is absent" end
     end

@@ -11,13 +11,14 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
 // Why edits are refused.
 var (
 	ErrShape = errors.New("this place cannot be edited without changing what is around it")
-	ErrPath  = errors.New("there is no such place")
+	ErrPath  = diag.NotFound("place", "", nil)
 )
 
 // A Splice replaces a range of bytes.

@@ -1,8 +1,9 @@
 package model
 
 import (
-	"fmt"
 	"slices"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An editor is a text of one language under edit. Each step changes it and keeps the splice.
@@ -47,7 +48,7 @@ func apply(ed editor, e Edit) error {
 	case Split:
 		return ed.split(e)
 	}
-	return fmt.Errorf("there is no edit %q", e.Op)
+	return diag.Unknown("edit", string(e.Op), nil)
 }
 
 // indices returns the indices of resources by their keys, in the order of the text.

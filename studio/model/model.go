@@ -12,6 +12,7 @@ package model
 import (
 	"errors"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 	"github.com/luaccm/ccm/studio/luaedit"
 	"github.com/luaccm/ccm/studio/yamledit"
@@ -173,7 +174,7 @@ func (r *Resource) Prop(name string) *Prop {
 var (
 	ErrShape  = errors.New("this place cannot be edited without changing what is around it")
 	ErrShared = errors.New("the value stands elsewhere, behind an alias")
-	ErrPath   = errors.New("there is no such place")
+	ErrPath   = diag.NotFound("place", "", nil)
 )
 
 // A Refusal says why an edit was refused, and where in the text a person can make it.

@@ -15,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
@@ -24,7 +25,7 @@ import (
 var (
 	ErrShape  = errors.New("this place cannot be edited without changing what is around it")
 	ErrShared = errors.New("the value stands elsewhere, behind an alias")
-	ErrPath   = errors.New("there is no such place")
+	ErrPath   = diag.NotFound("place", "", nil)
 )
 
 // A Path leads to a node: a string is a key, an int an item, from 0.

@@ -197,5 +197,5 @@ func (l *lab) testEventsFill(t *testing.T, key string) {
 	// An environment that does not exist is an error.
 	_, stderr, status = l.ccm("fleet", "events", "--fill", "--environment", "nope")
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "there is no environment nope")
+	require.Contains(t, stderr, `no such environment "nope"`)
 }

@@ -84,7 +84,7 @@ func TestServe(t *testing.T) {
 	require.Contains(t, failure, "Nodes: 2")
 	require.Contains(t, failure, `href="#/node/web3"`)
 	require.Contains(t, l.open(t, "/release/prod"), "There is no release.")
-	require.Contains(t, l.open(t, "/node/web99"), "there is no such node")
+	require.Contains(t, l.open(t, "/node/web99"), "no such node")
 }
 
 // The pages can be read only after opening the printed address, and not by pages of other sites.

@@ -106,7 +106,7 @@ func environmentIn(d *identity.Directory, named string) (string, error) {
 	case named == "":
 		return "", diag.At(diag.Pos{}, diag.Expected("an environment: there are %s", strings.Join(list, ", "))).WithHint("--environment NAME")
 	case !d.Fleet.HasEnvironment(named):
-		return "", diag.Errorf(diag.Pos{}, "there is no environment %s", named).WithHint("there is %s", strings.Join(list, ", "))
+		return "", diag.At(diag.Pos{}, diag.NotFound("environment", named, nil)).WithHint("there is %s", strings.Join(list, ", "))
 	}
 	return named, nil
 }

@@ -156,7 +156,7 @@ func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.C
 // controllerOf returns the controller of an environment's rollouts.
 func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *signFlags) (*release.Controller, error) {
 	if fleet := c.Directory.Fleet; !fleet.HasEnvironment(environment) {
-		return nil, diag.Errorf(diag.Pos{}, "there is no environment %s", environment).WithHint("ccm fleet init DIR --apply --environment %s makes it; there is %s", environment, strings.Join(fleet.Environments, ", "))
+		return nil, diag.At(diag.Pos{}, diag.NotFound("environment", environment, nil)).WithHint("ccm fleet init DIR --apply --environment %s makes it; there is %s", environment, strings.Join(fleet.Environments, ", "))
 	}
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
 	store, err := release.Open(c, environment, e.Clock.Now)

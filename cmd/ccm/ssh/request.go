@@ -36,7 +36,7 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 	req.Args = slices.Clone(args)
 	if flag := fs.Lookup("facts"); flag != nil && hasFacts {
 		if flag.Changed {
-			return req, nil, diag.Errorf(diag.Pos{}, "--facts does not go with facts in the list of hosts")
+			return req, nil, diag.Conflicting("--facts", "facts in the list of hosts")
 		}
 		req.WantFacts()
 	}

@@ -247,7 +247,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 	switch {
 	case f.become != "" && (f.sudo || f.askPassword):
-		return diag.Errorf(diag.Pos{}, "--become and --sudo exclude each other")
+		return diag.Conflicting("--become", "--sudo")
 	case f.become != "":
 		words, err := shellquote.Split(f.become)
 		if err == nil {
