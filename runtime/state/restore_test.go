@@ -348,7 +348,7 @@ func TestRecord(t *testing.T) {
 	for name, want := range map[string]string{"last": idle, idle: idle, id[:len(id)-1]: id} {
 		got, err := b.store().Find(name)
 		require.NoError(t, err)
-		require.Equal(t, want, got)
+		require.Equal(t, want, got.ID)
 	}
 	_, err = b.store().Find("2026")
 	require.ErrorContains(t, err, `"2026" begins the names of 2 runs`)
@@ -381,6 +381,54 @@ func TestDeadRun(t *testing.T) {
 	_, errs := b.restore(list[0].ID)
 	require.Empty(t, errs)
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+// TestDamagedHistory: of a damaged line of the history the record tells what it can, and a run is found by another line.
+func TestDamagedHistory(t *testing.T) {
+	b := newBox(t)
+	b.write("f", "old", 0o640)
+	changed := b.must(file("/f", "new"))
+	b.clock.now = b.clock.now.Add(time.Minute)
+	idle := b.must(file("/f", "new"))
+	path := filepath.Join(b.dir, "history.ndjson")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(whole), "\n")
+	for what, c := range map[string]struct {
+		text    string
+		damaged int
+		runs    []string
+	}{
+		"whole":                     {string(whole), 0, []string{changed, idle}},
+		"with another form":         {strings.ReplaceAll(string(whole), `":`, `": `), 0, []string{changed, idle}},
+		"with an escape in its ID":  {strings.Replace(string(whole), `"run_id":"2`, `"run_id":"\u0032`, 1), 0, []string{changed, idle}},
+		"the line of no record":     {lines[0] + lines[1][:len(lines[1])-9] + "}\n", 1, []string{changed}},
+		"the line of a record":      {lines[0][:len(lines[0])-9] + "}\n" + lines[1], 1, []string{changed, idle}},
+		"a line that breaks off":    {lines[0][:99] + "\n" + lines[1], 1, []string{changed, idle}},
+		"a line without a run":      {`{"protocol":"io.choria.ccm.v1.session.end","run_id":""}` + "\n" + string(whole), 1, []string{changed, idle}},
+		"one twice":                 {string(whole) + lines[1], 1, []string{changed, idle}},
+		"nothing but what recorded": {"", 0, []string{changed}},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+		list, damaged, err := b.store().History()
+		require.NoError(t, err, what)
+		require.Equal(t, c.damaged, damaged, what)
+		var ids []string
+		for _, e := range list {
+			ids = append(ids, e.ID)
+			found, err := b.store().Find(e.ID)
+			require.NoError(t, err, what)
+			require.Equal(t, e, found, what)
+		}
+		require.Equal(t, c.runs, ids, what)
+		found, err := b.store().Find("last")
+		require.NoError(t, err, what)
+		require.Equal(t, c.runs[len(c.runs)-1], found.ID, what)
+		last, is, err := b.store().LastChange()
+		require.NoError(t, err, what)
+		require.True(t, is, what)
+		require.Equal(t, changed, last.ID, what)
+	}
 }
 
 func TestDamagedState(t *testing.T) {
