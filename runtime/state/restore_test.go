@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -32,10 +33,11 @@ func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error)
 	run, h, err := b.begin("restore")
 	require.NoError(b.t, err)
 	run.KeepContents(list)
-	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) error {
+	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) (*resource.Resource, error) {
 		id, _ := resource.ParseID(string(r.Resource))
-		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})
-		return nil
+		by := &resource.Resource{ID: id, Common: new(resource.Common)}
+		run.SetResource(by)
+		return by, nil
 	})
 	require.NoError(b.t, run.End(event.Summary{}))
 	for i, err := range errs {
@@ -263,7 +265,7 @@ func TestEveryEffectOfRestoreFails(t *testing.T) {
 		b.effect = effect
 		run, h, err := b.begin("restore")
 		if err == nil {
-			b.store().Restorer().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
+			b.store().Restorer().Restore(context.Background(), h, list, func(state.Restoration) (*resource.Resource, error) { return nil, nil })
 			_ = run.End(event.Summary{})
 		}
 		done := asked() < n
@@ -381,6 +383,51 @@ func TestDeadRun(t *testing.T) {
 	_, errs := b.restore(list[0].ID)
 	require.Empty(t, errs)
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+// TestRestoreTogether: files are made durable together, also beside a link and a directory that are restored. What
+// somebody writes to one of them in between is kept, and the next restore brings it back.
+func TestRestoreTogether(t *testing.T) {
+	b := newBox(t)
+	var list []decl
+	for i := range 150 {
+		b.write(fmt.Sprintf("d/f%03d", i), fmt.Sprint("old ", i), 0o640)
+		list = append(list, file(fmt.Sprintf("/d/f%03d", i), fmt.Sprint("new ", i)))
+	}
+	require.NoError(t, os.Symlink("f001", filepath.Join(b.root, "d", "f002-link")))
+	list = append(list, absent("/d/f002-link"))
+	before := hosttest.Snapshot(t, b.root)
+	id := b.must(list...)
+	syncs := 0
+	b.effect = func(op, path string) error {
+		if op == "sync" && strings.HasPrefix(path, "/d/") {
+			if syncs++; syncs == 1 {
+				b.write("d/f000", "somebody else", 0o644)
+			}
+		}
+		return nil
+	}
+	run, errs := b.restore(id)
+	require.Empty(t, errs)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+	if safepath.SyncsFileSystems {
+		require.LessOrEqual(t, syncs, 20)
+	}
+	b.effect = nil
+	rec, err := b.store().Record(run.ID())
+	require.NoError(t, err)
+	require.Len(t, rec.Changes, 151)
+	for _, c := range rec.Changes {
+		require.Equal(t, "file#"+c.Path, c.Resource)
+	}
+	b.clock.now = b.clock.now.Add(time.Minute)
+	_, errs = b.restore(run.ID())
+	require.Empty(t, errs)
+	for i, want := range []string{"somebody else", "new 1"} {
+		text, err := os.ReadFile(filepath.Join(b.root, fmt.Sprintf("d/f%03d", i)))
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}
 }
 
 // TestDamagedHistory: of a damaged line of the history the record tells what it can, and a run is found by another line.
