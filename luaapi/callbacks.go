@@ -2,7 +2,7 @@ package luaapi
 
 import (
 	"context"
-	"errors"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -98,7 +98,7 @@ func (cb *callbacks) call(ctx context.Context, fn *lua.LFunction, results int, a
 func (cb *callbacks) makeLazy(L *lua.LState) int {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok || L.GetTop() > 1 {
-		cb.in.report.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: want a function, got %s", kindOf(L.Get(1)))
+		cb.in.report.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: %w", diag.Expected("a function").Got("%s", kindOf(L.Get(1))))
 	}
 	if cb.lazyMetatable == nil {
 		cb.openLazies()
@@ -137,9 +137,9 @@ func (cb *callbacks) callAfter(L *lua.LState) int {
 	const form = "write ccm.after(handle, function() ... end)"
 	switch {
 	case !isHandle:
-		cb.in.report.throw(L, form, "ccm.after: want the handle of a resource, got %s", kindOf(L.Get(1)))
+		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("the handle of a resource").Got("%s", kindOf(L.Get(1))))
 	case !isFunction || L.GetTop() > 2:
-		cb.in.report.throw(L, form, "ccm.after: want a function behind the handle, got %s", kindOf(L.Get(2)))
+		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("a function behind the handle").Got("%s", kindOf(L.Get(2))))
 	case cb.in.invoked > 0:
 		cb.in.report.throw(L, "", "ccm.after: the machine is being converged already")
 	}
@@ -254,7 +254,7 @@ func (cb *callbacks) resolve(ctx context.Context, v schema.Value) (schema.Value,
 		}
 		val := cb.in.convert.property(out[0])
 		if val.Kind == schema.Lazy {
-			return v, errors.New("the function of ccm.lazy returned a lazy value; want the value itself")
+			return v, fmt.Errorf("the function of ccm.lazy: %w", diag.Expected("the value itself").Got("a lazy value"))
 		}
 		return val, nil
 	case schema.List:

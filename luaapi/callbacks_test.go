@@ -63,10 +63,10 @@ print "declared"`, map[string]luaapi.Result{"exec#make": {Outcome: "changed", Ch
 
 func TestLazyMistakes(t *testing.T) {
 	for _, x := range []struct{ script, want string }{
-		{`file { "/a", mode = ccm.lazy(function() return "rw" end) }`, `site.lua:1:21: file#/a: mode: want octal permissions such as "0644", got "rw"`},
+		{`file { "/a", mode = ccm.lazy(function() return "rw" end) }`, `site.lua:1:21: file#/a: mode: expected octal permissions such as "0644", got "rw"`},
 		{`file { "/a", content = ccm.lazy(function() return print end) }`, `site.lua:1:24: content: a property cannot hold a function`},
-		{`file { "/a", content = ccm.lazy(function() return ccm.lazy(print) end) }`, `site.lua:1:24: the function of ccm.lazy returned a lazy value; want the value itself`},
-		{`file { "/a", content = ccm.lazy(function() return nil .. "" end) }`, `site.lua:1:51: nil is nil, want a string or a number`},
+		{`file { "/a", content = ccm.lazy(function() return ccm.lazy(print) end) }`, `site.lua:1:24: the function of ccm.lazy: expected the value itself, got a lazy value`},
+		{`file { "/a", content = ccm.lazy(function() return nil .. "" end) }`, `site.lua:1:51: nil: expected a string or a number, got nil`},
 		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: nothing can be declared any more: the machine is being converged`},
 		{"local b\nfile { '/a', content = ccm.lazy(function() return b.outcome end) }\nb = file '/b'",
 			`site.lua:2:51: file#/b.outcome is not known yet: the resource was not dealt with so far`},

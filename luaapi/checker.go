@@ -72,13 +72,13 @@ func (c *checker) wrong(hint, format string, args ...any) {
 	if c.at < len(c.tokens) {
 		t := c.tokens[c.at]
 		e.Pos = diag.Pos{Line: t.line, Col: t.col, Len: t.len}
-		e.Err = &syntaxError{text: fmt.Sprintf("want %s, got %s", want, t.describe())}
+		e.Err = &syntaxError{text: diag.Expected("%s", want).Got("%s", t.describe()).Error()}
 		if e.Hint == "" {
 			e.Hint = c.guess(want)
 		}
 		panic(e)
 	}
-	e.Err = &syntaxError{text: fmt.Sprintf("want %s, got the end of the text", want), unfinished: true}
+	e.Err = &syntaxError{text: diag.Expected("%s", want).Got("the end of the text").Error(), unfinished: true}
 	if len(c.tokens) > 0 {
 		t := c.tokens[len(c.tokens)-1]
 		e.Pos = diag.Pos{Line: t.line, Col: t.col + t.len}

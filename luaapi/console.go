@@ -278,7 +278,7 @@ func (s *Console) Define(name string, fn func(ctx context.Context, args []any) (
 			default:
 				id, ok := handleOf(v)
 				if !ok {
-					s.in.report.throw(L, "", "%s: argument %d: want a string or a handle, got %s", name, i+1, kindOf(v))
+					s.in.report.throw(L, "", "%s: argument %d: %w", name, i+1, diag.Expected("a string or a handle").Got("%s", kindOf(v)))
 				}
 				args[i] = id.String()
 			}

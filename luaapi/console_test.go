@@ -105,16 +105,16 @@ func TestSessionEval(t *testing.T) {
 			{"confg", `repl:15:1:1: undefined global "confg" (did you mean "config"?)`},
 		}},
 		{"mistakes have their place", []step{
-			{"1 +* 2", `repl:1:1:4: want a value, got *`},
-			{"x = = 3", `repl:2:1:5: want a value, got =`},
-			{`"abc`, `repl:3:1:1: want a quote to end the string that begins here`},
+			{"1 +* 2", `repl:1:1:4: expected a value, got *`},
+			{"x = = 3", `repl:2:1:5: expected a value, got =`},
+			{`"abc`, `repl:3:1:1: expected a quote to end the string that begins here`},
 			{"local t = {}\nlocal u = 1\nt.x.y = 2", `repl:4:3:1: t.x.y: 'x' is nil`},
 			{"file { '/a', mdoe = '0644' }", `repl:5:1:14: file#/a: unknown property "mdoe" (did you mean "mode"?)`},
 			{"error('no')", `repl:6:1:1: no`},
 			{"error({ code = 1 })", `repl:7:1:1: { code = 1 }`},
 			{"ccm.fail('stop')", `repl:8:1:1: stop`},
 			{"('x'):bad()", `repl:9:1:2: "x":bad: 'bad' is nil, not a function`},
-			{"1 1", `repl:10:1:3: want an operator or the end, got the number 1`},
+			{"1 1", `repl:10:1:3: expected an operator or the end, got the number 1`},
 		}},
 		{"declarations", []step{
 			{"file { '/a', owner = 'root' }", "file#/a"},
@@ -229,7 +229,7 @@ func TestLive(t *testing.T) {
 		{"tostring(things()[2])", "thing b"},
 		{"things('x')", `repl:16:1:1: no arguments please`},
 		{"getmetatable(things())", "false"},
-		{"-things()", `repl:18:1:2: the result of things() is a value of ccm, want a number`},
+		{"-things()", `repl:18:1:2: the result of things(): expected a number, got a value of ccm`},
 	} {
 		res, err := s.Eval(t.Context(), st.text)
 		got := values(s, res)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // date is os.date: it writes a time with the directives of strftime in C, or returns its parts as a table. Months and
@@ -101,7 +103,7 @@ func timeOf(L *lua.LState) int {
 		}
 		n, ok := numberValue(v)
 		if !ok {
-			L.ArgError(1, fmt.Sprintf("the field %q is %s, want a number", name, kindOf(v)))
+			L.ArgError(1, fmt.Sprintf("the field %q: %v", name, diag.Expected("a number").Got("%s", kindOf(v))))
 		}
 		return int(n)
 	}

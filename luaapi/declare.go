@@ -86,7 +86,7 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		}
 		switch {
 		case len(names) == 0:
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a name or a table of properties, got %s", t.Name, kindOf(first)), "")
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("a name or a table of properties").Got("%s", kindOf(first))), "")
 			return dc.failedHandles(L, f, t, []lua.LValue{lua.LString("")})
 		case L.GetTop() == 2 && dc.in.source.isCurried(f):
 			L.Push(dc.handle(&partialDeclaration{t, names}))
@@ -96,7 +96,7 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		}
 		props, ok := L.Get(3).(*lua.LTable)
 		if !ok || L.GetTop() > 3 {
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a table of properties after the name, got %s", t.Name, kindOf(L.Get(3))), "")
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("a table of properties after the name").Got("%s", kindOf(L.Get(3)))), "")
 			return dc.failedHandles(L, f, t, names)
 		}
 		return dc.declareTable(L, f, t, names, props)
@@ -121,7 +121,7 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 			}
 			w.names = names
 		case n > 0:
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want only properties behind the name, got also %s", t.Name, kindOf(props.RawGetInt(1))), "")
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("only properties behind the name").Got("also %s", kindOf(props.RawGetInt(1)))), "")
 		}
 		for k, v := props.Next(position(n)); k != lua.LNil; k, v = props.Next(k) {
 			w.add(keyText(k), dc.in.convert.property(v))

@@ -58,7 +58,7 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 			return 0
 		}
 		if !ok || L.GetTop() > 1 {
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults: want a table of properties, got %s", t.Name, kindOf(L.Get(1))), "")
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults: %w", t.Name, diag.Expected("a table of properties").Got("%s", kindOf(L.Get(1)))), "")
 			return 0
 		}
 		c := dc.in.source.chunkOf(f.node)
@@ -100,7 +100,7 @@ func (dc *declarer) setCommonDefaults(L *lua.LState) int {
 	props, ok := L.Get(1).(*lua.LTable)
 	c := dc.in.source.chunkOf(f.node)
 	if !ok || L.GetTop() > 1 || c == nil {
-		dc.in.report.noteAt(L, f, fmt.Errorf("ccm.defaults: want a table of properties, got %s", kindOf(L.Get(1))), "")
+		dc.in.report.noteAt(L, f, fmt.Errorf("ccm.defaults: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(1)))), "")
 		return 0
 	}
 	now := new(defaults)

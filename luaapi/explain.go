@@ -126,7 +126,7 @@ func (x *explainer) indexed() ast.Expr {
 func (x *explainer) index(args []string) {
 	object := x.indexed()
 	if object == nil {
-		x.say("want a table, got %s (in the index %q)", article(args[0]), args[1])
+		x.say("%w", diag.Expected("a table").Got("%s (in the index %q)", article(args[0]), args[1]))
 		return
 	}
 	if args[0] == "nil" && x.undefinedGlobal(object) {
@@ -154,7 +154,7 @@ func (x *explainer) call([]string) {
 	}
 	n, ok := x.ast.(*ast.FuncCallExpr)
 	if !ok {
-		x.say("want a function to call")
+		x.say("%w", diag.Expected("a function to call"))
 		return
 	}
 	what := "is not a function"

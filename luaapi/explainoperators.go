@@ -1,11 +1,12 @@
 package luaapi
 
 import (
-	"fmt"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // arithmetic explains an error about a value that cannot be calculated with.
@@ -83,7 +84,7 @@ func (x *explainer) loop(args []string) {
 	if expr := []ast.Expr{n.Init, n.Limit, n.Step}[i]; expr != nil {
 		x.at(expr)
 		if op := x.operand(lua.OP_FORPREP, lua.OP_FORLOOP); op.ok {
-			x.say("the %s value of for: want a number, got %s", what, kindOf(x.register(op.a+i)))
+			x.say("the %s value of for: %w", what, diag.Expected("a number").Got("%s", kindOf(x.register(op.a+i))))
 			x.near(expr)
 		}
 	}
@@ -105,7 +106,7 @@ func (x *explainer) argument(args []string) {
 	if len(args) == 4 && i > 0 && i <= len(list) {
 		switch list[i-1].(type) {
 		case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr:
-			x.say("%s: %s is %s, want %s", show(n), x.name(list[i-1]), article(args[3]), article(args[2]))
+			x.say("%s: %s: %w", show(n), x.name(list[i-1]), diag.Expected("%s", article(args[2])).Got("%s", article(args[3])))
 			x.at(list[i-1])
 			if args[3] == "nil" {
 				x.near(list[i-1])
@@ -118,7 +119,7 @@ func (x *explainer) argument(args []string) {
 
 func expectation(args []string) string {
 	if len(args) == 2 {
-		return fmt.Sprintf("want %s, got %s", article(args[0]), article(args[1]))
+		return diag.Expected("%s", article(args[0])).Got("%s", article(args[1])).Error()
 	}
 	return args[0]
 }
@@ -186,7 +187,7 @@ func (x *explainer) blame(expr ast.Expr, v lua.LValue, want string) {
 	if _, ok := expr.(*ast.AttrGetExpr); ok {
 		path = show(expr) + ": "
 	}
-	x.say("%s%s is %s, want %s", path, x.name(expr), kindOf(v), want)
+	x.say("%s%s: %w", path, x.name(expr), diag.Expected("%s", want).Got("%s", kindOf(v)))
 	x.at(expr)
 	if v == lua.LNil {
 		x.near(expr)

@@ -199,7 +199,7 @@ func (dc *declarer) handleCall(L *lua.LState) int {
 	}
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() > 2 {
-		dc.in.report.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
+		dc.in.report.note(L, diag.Expected("a table of properties behind %s %q", p.typ.Name, p.names[0].String()).Got("%s", kindOf(L.Get(2))), "")
 		return dc.failedHandles(L, caller(L), p.typ, p.names)
 	}
 	return dc.declareTable(L, caller(L), p.typ, p.names, props)

@@ -14,7 +14,7 @@ import (
 const asExpression = "return "
 
 // blockAfterReturn begins the message of the checker about a statement after a return.
-const blockAfterReturn = "want the end of the block after return"
+var blockAfterReturn = diag.Expected("the end of the block after return").Error()
 
 // input is a text that a person typed.
 type input struct {
@@ -79,7 +79,7 @@ func parseAs(prefix, name, text string) *input {
 	}
 	if text := p.err.Err.Error(); prefix != "" && strings.HasPrefix(text, blockAfterReturn) {
 		// The text has no return.
-		p.err.Err, p.err.Hint = &syntaxError{text: "want an operator or the end" + strings.TrimPrefix(text, blockAfterReturn)}, ""
+		p.err.Err, p.err.Hint = &syntaxError{text: diag.Expected("an operator or the end").Error() + strings.TrimPrefix(text, blockAfterReturn)}, ""
 	}
 	syntax, ok := errors.AsType[*syntaxError](p.err.Err)
 	p.unfinished = ok && syntax.unfinished || continuesString(text)

@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"math/bits"
 	"sync"
 
 	lua "github.com/yuin/gopher-lua"
@@ -24,7 +25,46 @@ func (lm *limits) length(L *lua.LState, t *lua.LTable) int {
 	if n >= maxList {
 		lm.in.report.throw(L, "", "a list has %d items or more, which is the limit", maxList)
 	}
+	if n > shortList && t.RawGetInt(n-1) == lua.LNil {
+		return border(t, n)
+	}
 	return n
+}
+
+// shortList is the length up to which a list keeps the length that gopher-lua gives it: a constructor with holes has
+// the length of its last item in Lua too.
+const shortList = 64
+
+// border returns the length of a list whose last item, the nth, has a hole before it: that of the part which Lua 5.1
+// would keep in an array (ltable.c, computesizes and luaH_getn). After t[1000000] = 1, the length of an empty table is
+// 0.
+func border(t *lua.LTable, n int) int {
+	var counts [32]int // of the items in (2^(i-1), 2^i]
+	items := 0
+	for i := 1; i <= n; i++ {
+		if t.RawGetInt(i) != lua.LNil {
+			counts[bits.Len(uint(i-1))]++
+			items++
+		}
+	}
+	size, sum := 0, 0
+	for i := 0; i < len(counts) && 1<<i/2 < items; i++ {
+		if sum += counts[i]; sum > 1<<i/2 {
+			size = 1 << i
+		}
+	}
+	for size == 0 || t.RawGetInt(size) != lua.LNil {
+		size = max(1, 2*size)
+	}
+	there := 0
+	for size-there > 1 {
+		if middle := (there + size) / 2; t.RawGetInt(middle) == lua.LNil {
+			size = middle
+		} else {
+			there = middle
+		}
+	}
+	return there
 }
 
 // measured returns the replacement of #x: # of a call with x, which checks and returns x.
@@ -54,15 +94,27 @@ func isPath(e ast.Expr) bool {
 	return false
 }
 
-// lengths returns the function that checks the operand of #, and returns it.
+// lengths returns the function that checks the operand of #, and returns it, or a list of the length that Lua gives it.
 func (lm *limits) lengths() *lua.LFunction {
 	if lm.lens == nil {
 		lm.lens = lm.in.vm.NewFunction(func(L *lua.LState) int {
 			if t, ok := L.Get(1).(*lua.LTable); ok {
-				lm.length(L, lm.in.Tables.Contents(t))
+				t = lm.in.Tables.Contents(t)
+				if n := lm.length(L, t); n < t.Len() && L.GetMetaField(t, "__len") == lua.LNil {
+					L.Push(filled(L, n))
+				}
 			}
 			return 1
 		})
 	}
 	return lm.lens
+}
+
+// filled returns a list of n items.
+func filled(L *lua.LState, n int) *lua.LTable {
+	t := L.CreateTable(n, 0)
+	for range n {
+		t.Append(lua.LTrue)
+	}
+	return t
 }

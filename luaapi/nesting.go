@@ -32,9 +32,9 @@ const (
 func parseLua(text, name string) ([]ast.Stmt, error) {
 	switch {
 	case len(text) > maxText:
-		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "the script has %d bytes, want at most %d", len(text), maxText)
+		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "the script %w", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text)))
 	case nestedTooDeep(text):
-		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "want less than %d brackets inside one another", maxBrackets)
+		return nil, diag.At(diag.Pos{File: name, Line: 1}, diag.Expected("less than %d brackets inside one another", maxBrackets))
 	}
 	stmts, err := parse.Parse(strings.NewReader(text), name)
 	if err != nil {

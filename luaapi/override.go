@@ -52,7 +52,7 @@ func (ov *overrides) collect(L *lua.LState) int {
 	if L.GetTop() > 0 {
 		props, ok := L.Get(1).(*lua.LTable)
 		if !ok || L.GetTop() > 1 {
-			dc.in.report.throw(L, `write ccm.resources { type = "file", tags = "web" }`, "ccm.resources: want a table, got %s", kindOf(L.Get(1)))
+			dc.in.report.throw(L, `write ccm.resources { type = "file", tags = "web" }`, "ccm.resources: %w", diag.Expected("a table").Got("%s", kindOf(L.Get(1))))
 		}
 		ov.readFilter(L, dc.in.Tables.Contents(props), &c.filter)
 	}
@@ -104,7 +104,7 @@ func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Fil
 	text := func(key string, v lua.LValue) string {
 		s, ok := v.(lua.LString)
 		if !ok || s == "" {
-			report.throw(L, "", "ccm.resources: %s: want a text, got %s", key, kindOf(v))
+			report.throw(L, "", "ccm.resources: %s: %w", key, diag.Expected("a text").Got("%s", kindOf(v)))
 		}
 		return string(s)
 	}
@@ -128,7 +128,7 @@ func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Fil
 			}
 			f.Tags = []string{text(key, v)}
 		default:
-			report.throw(L, diag.DidYouMean(key, []string{"type", "name", "tags"}), "ccm.resources: want type, name or tags, got %q", key)
+			report.throw(L, diag.DidYouMean(key, []string{"type", "name", "tags"}), "ccm.resources: %w", diag.Expected("type, name or tags").Got("%q", key))
 		}
 	}
 	if _, err := (catalog.Filter{Type: f.Type, Name: f.Name}).Matches(&resource.Resource{ID: resource.ID{Type: "x", Name: "x"}, Common: resource.EmptyCommon}); err != nil {
@@ -189,7 +189,7 @@ func (ov *overrides) read(L *lua.LState) *override {
 	o.calls = dc.in.source.chain(L, o.frame)
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() != 2 {
-		dc.in.report.throw(L, `write handle:set { mode = "0600" }`, "set: want a table of properties, got %s", kindOf(L.Get(2)))
+		dc.in.report.throw(L, `write handle:set { mode = "0600" }`, "set: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(2))))
 	}
 	if dc.in.invoked > 0 {
 		dc.in.report.throw(L, "", "set: %w", errClosed)

@@ -31,6 +31,8 @@ type readonlyTable struct {
 	fill func() error
 	// list returns the table for pairs, if it is not contents.
 	list func() (*lua.LTable, error)
+	// names returns the names of the fields without making them; nil for those in the table of list.
+	names func() []string
 }
 
 // readonly returns the table that r describes.
@@ -73,7 +75,7 @@ func (ts *Tables) newGuards() guards {
 	return guards{
 		write: ts.in.vm.NewFunction(func(L *lua.LState) int {
 			r := ts.byProxy[L.Get(1).(*lua.LTable)]
-			ts.in.report.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
+			ts.in.report.throw(L, "copy it, and change the copy", "%s is read-only", dotted(r.name, L.Get(2)))
 			return 0
 		}),
 		length: ts.in.vm.NewFunction(func(L *lua.LState) int {
@@ -127,7 +129,7 @@ func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 func (ts *Tables) writable(L *lua.LState) *lua.LTable {
 	t := L.CheckTable(1)
 	if r, ok := ts.byProxy[t]; ok {
-		ts.in.report.throw(L, "copy what you want to change", "%s is read-only", r.name)
+		ts.in.report.throw(L, "copy it, and change the copy", "%s is read-only", r.name)
 	}
 	return t
 }

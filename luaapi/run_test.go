@@ -82,7 +82,7 @@ print(host.name.first)
   3 | 	file { name, mdoe = "0644" }
     | 	             ^^^^
   site.lua:5: called from here
-site.lua:7:10: file#/a: mode: want octal permissions such as "0644", got "rw"
+site.lua:7:10: file#/a: mode: expected octal permissions such as "0644", got "rw"
   7 |   mode = "rw",
     |          ^^^^
 site.lua:10:7: host.name.first: 'name' is nil
@@ -93,10 +93,10 @@ site.lua:10:7: host.name.first: 'name' is nil
 
 func TestLongStringsWithoutEnd(t *testing.T) {
 	for text, want := range map[string]string{
-		"x()\nlocal s = [[ x":     "site.lua:2:11: want ]] to end the long string that begins here",
-		"local s = [==[ x ]]":     "site.lua:1:11: want ]==] to end the long string that begins here",
-		"--[[ x\n]":               "site.lua:1:1: want ]] to end the comment that begins here",
-		"local s = \"a\\\nb\nc\"": "site.lua:1:11: want a quote to end the string that begins here",
+		"x()\nlocal s = [[ x":     "site.lua:2:11: expected ]] to end the long string that begins here",
+		"local s = [==[ x ]]":     "site.lua:1:11: expected ]==] to end the long string that begins here",
+		"--[[ x\n]":               "site.lua:1:1: expected ]] to end the comment that begins here",
+		"local s = \"a\\\nb\nc\"": "site.lua:1:11: expected a quote to end the string that begins here",
 	} {
 		in := luaapi.New(options(t, new(catalog.Builder), new(bytes.Buffer)))
 		require.EqualError(t, in.Run(context.Background(), "site.lua", text), want)

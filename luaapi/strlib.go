@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/luaapi/pattern"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // maxString is the longest string, in bytes, that one call of string.rep, gsub, format or
@@ -309,7 +310,7 @@ func (lib *stringLib) replace(L *lua.LState, out *strings.Builder, s string, m p
 		return
 	}
 	if !lua.LVCanConvToString(v) {
-		lib.in.report.throw(L, "", "string.gsub: want a string to put in the place of %q, got %s", s[m.Start:m.End], kindOf(v))
+		lib.in.report.throw(L, "", "string.gsub: %w", diag.Expected("a string to put in the place of %q", s[m.Start:m.End]).Got("%s", kindOf(v)))
 	}
 	out.WriteString(lib.in.textOf(L, v))
 }

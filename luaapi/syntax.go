@@ -97,15 +97,15 @@ func lexicalMistake(file, text string, t token, err error) *diag.Error {
 	}
 	switch p.Message {
 	case "unterminated string":
-		message(false, "want a quote to end the string that begins here")
+		message(false, "%v", diag.Expected("a quote to end the string that begins here"))
 	case "unterminated multiline string":
-		message(true, "want %s to end the long string that begins here", closing(text, t))
+		message(true, "%v", diag.Expected("%s to end the long string that begins here", closing(text, t)))
 	case "invalid multiline comment":
-		message(true, "want %s to end the comment that begins here", closing(text, t))
+		message(true, "%v", diag.Expected("%s to end the comment that begins here", closing(text, t)))
 	case "invalid multiline string":
-		message(false, "want [[ or [=[ to begin a long string")
+		message(false, "%v", diag.Expected("[[ or [=[ to begin a long string"))
 	case "illegal hexadecimal number":
-		message(false, "want digits after 0x")
+		message(false, "%v", diag.Expected("digits after 0x"))
 	default:
 		ch := charAt(text, t)
 		message(false, "unexpected %q", ch)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A tableLib holds the functions of table.
@@ -92,7 +94,7 @@ func (lib *tableLib) concat(L *lua.LState) int {
 	for i := from; i <= to; i++ {
 		v := t.RawGet(lua.LNumber(i))
 		if !lua.LVCanConvToString(v) {
-			lib.in.report.throw(L, "", "table.concat: item %d is %s, want a string or a number", i, kindOf(v))
+			lib.in.report.throw(L, "", "table.concat: %w", diag.Expected("a string or a number").Got("%s as item %d", kindOf(v), i))
 		}
 		out.WriteString(lib.in.textOf(L, v))
 		if i < to {
@@ -112,7 +114,7 @@ func (lib *tableLib) insert(L *lua.LState) int {
 	length := lib.in.limits.length(L, t)
 	switch L.GetTop() {
 	case 2:
-		t.Append(L.Get(2))
+		t.RawSetInt(length+1, L.Get(2))
 	case 3:
 		at := checkInt(L, 2)
 		switch {
@@ -124,7 +126,7 @@ func (lib *tableLib) insert(L *lua.LState) int {
 			t.Insert(at, L.Get(3))
 		}
 	default:
-		lib.in.report.throw(L, "", "table.insert: want a table, maybe a position, and a value")
+		lib.in.report.throw(L, "", "table.insert: %w", diag.Expected("a table, maybe a position, and a value"))
 	}
 	return 0
 }
@@ -135,6 +137,11 @@ func (lib *tableLib) remove(L *lua.LState) int {
 	at := optInt(L, 2, n)
 	if at < 1 || at > n {
 		return 0
+	}
+	if at == n && n < t.Len() {
+		L.Push(t.RawGetInt(n))
+		t.RawSetInt(n, lua.LNil)
+		return 1
 	}
 	L.Push(t.Remove(at))
 	return 1

@@ -21,7 +21,7 @@ type mode string
 func (m *mode) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 8, 32)
 	if err != nil || n > 0o777 {
-		return fmt.Errorf("want octal permissions such as %q, got %q", "0644", text)
+		return fmt.Errorf("expected octal permissions such as %q, got %q", "0644", text)
 	}
 	*m = mode(fmt.Sprintf("%04o", n))
 	return nil
@@ -46,7 +46,7 @@ type fileProps struct {
 
 func (f fileProps) Validate() error {
 	if !strings.HasPrefix(f.Path, "/") {
-		return resource.PropertyErrorf("path", "want an absolute path, got %q", f.Path)
+		return resource.PropertyErrorf("path", "expected an absolute path, got %q", f.Path)
 	}
 	if f.Content != nil && f.Source != "" {
 		return resource.PropertyErrorf("content", "content and source exclude each other")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -63,10 +64,10 @@ var (
 // Validate implements resource.Spec.
 func (a Apply) Validate() error {
 	if strings.TrimSpace(a.Name) == "" {
-		return wrong("name", "want the path of a manifest or script, got %q", a.Name)
+		return wrong("name", "%w", diag.Expected("the path of a manifest or script").Got("%q", a.Name))
 	}
 	if scheme, _, ok := strings.Cut(a.Name, "://"); ok {
-		return wrong("name", "want the path of a manifest or script, got a %s URL", scheme)
+		return wrong("name", "%w", diag.Expected("the path of a manifest or script").Got("a %s URL", scheme))
 	}
 	if a.Noop && a.HealthCheckOnly {
 		return wrong("health_check_only", "cannot be given together with noop")

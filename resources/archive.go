@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -186,9 +187,9 @@ func (a Archive) Decide(have ArchiveState) resource.Decision {
 	case a.Creates != "" && have.CreatesExists && !(a.OnURLChange == ArchiveExtract && a.IsOther(have)):
 		return a.decideCreated(have)
 	case have.Kind == host.Symlink:
-		return resource.Decision{Err: fmt.Errorf("want a file, found a symbolic link to %s, which is not followed", have.Target)}
+		return resource.Decision{Err: diag.Expected("a file").Found("a symbolic link to %s, which is not followed", have.Target)}
 	case have.Kind != host.Missing && have.Kind != host.Regular:
-		return resource.Decision{Err: fmt.Errorf("want a file, found %s, which is not replaced", have.Kind)}
+		return resource.Decision{Err: diag.Expected("a file").Found("%s, which is not replaced", have.Kind)}
 	}
 	if err := have.parentError(a.Parents); err != nil {
 		return resource.Decision{Err: err}
@@ -201,7 +202,7 @@ func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 	case host.Missing:
 		return d
 	case host.Directory, host.Special:
-		d.Err = fmt.Errorf("want nothing, found %s, which is not removed", have.Kind)
+		d.Err = diag.Expected("nothing").Found("%s, which is not removed", have.Kind)
 		return d
 	}
 	d.Add("ensure", string(ArchivePresent), string(ArchiveAbsent))

@@ -154,12 +154,12 @@ func TestArchiveDecideErr(t *testing.T) {
 		have ArchiveState
 		err  string
 	}{
-		{nil, ArchiveState{Kind: host.Directory}, "want a file, found a directory, which is not replaced"},
-		{nil, ArchiveState{Kind: host.Special}, "want a file, found a special file, which is not replaced"},
-		{nil, ArchiveState{Kind: host.Symlink, Target: "/x"}, "want a file, found a symbolic link to /x, which is not followed"},
+		{nil, ArchiveState{Kind: host.Directory}, "expected a file, found a directory, which is not replaced"},
+		{nil, ArchiveState{Kind: host.Special}, "expected a file, found a special file, which is not replaced"},
+		{nil, ArchiveState{Kind: host.Symlink, Target: "/x"}, "expected a file, found a symbolic link to /x, which is not followed"},
 		{nil, ArchiveState{Parents: Parents{BlockedParent: &host.ParentError{Dir: "/tmp"}}}, "/tmp is not a directory"},
 		{nil, ArchiveState{Parents: Parents{MissingParents: []string{"/tmp"}}}, "/tmp does not exist"},
-		{absent, ArchiveState{Kind: host.Directory}, "want nothing, found a directory, which is not removed"},
+		{absent, ArchiveState{Kind: host.Directory}, "expected nothing, found a directory, which is not removed"},
 	} {
 		d := archive(t, x.want).Decide(x.have)
 		require.EqualError(t, d.Err, x.err)
@@ -205,28 +205,28 @@ func TestArchiveValidate(t *testing.T) {
 		{func(a *Archive) { a.URL = URL{} }, "url: is required unless ensure is absent"},
 		{func(a *Archive) { a.Owner = "" }, "owner: is required unless ensure is absent"},
 		{func(a *Archive) { a.Group = "" }, "group: is required unless ensure is absent"},
-		{func(a *Archive) { a.Name = "app.tar.gz" }, `name: want an absolute path, got "app.tar.gz"`},
-		{func(a *Archive) { a.Name = "/tmp/../app.tar.gz" }, `name: want a path without . or .. or doubled slashes, got "/tmp/../app.tar.gz"`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.rar") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "app.rar"`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "."`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h/get?file=app.tar.gz") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "get"`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.zip") }, "url: want the suffix .tar.gz that the name has, got .zip"},
-		{func(a *Archive) { a.Name = "/tmp/app.tar" }, "url: want the suffix .tar that the name has, got .tar.gz"},
-		{func(a *Archive) { a.Name = "/tmp/app" }, `name: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "/tmp/app"`},
+		{func(a *Archive) { a.Name = "app.tar.gz" }, `name: expected an absolute path, got "app.tar.gz"`},
+		{func(a *Archive) { a.Name = "/tmp/../app.tar.gz" }, `name: expected a path without . or .. or doubled slashes, got "/tmp/../app.tar.gz"`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.rar") }, `url: expected a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "app.rar"`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h") }, `url: expected a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "."`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h/get?file=app.tar.gz") }, `url: expected a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "get"`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.zip") }, "url: expected the suffix .tar.gz that the name has, got .zip"},
+		{func(a *Archive) { a.Name = "/tmp/app.tar" }, "url: expected the suffix .tar that the name has, got .tar.gz"},
+		{func(a *Archive) { a.Name = "/tmp/app" }, `name: expected a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2, got "/tmp/app"`},
 		{func(a *Archive) { a.Cleanup, a.Creates = true, "/x" }, "cleanup: needs extract_parent"},
 		{func(a *Archive) { a.Cleanup, a.ExtractParent = true, "/x" }, "cleanup: needs creates, which shows later that the archive was extracted"},
-		{func(a *Archive) { a.ExtractParent = "opt" }, `extract_parent: want an absolute path, got "opt"`},
-		{func(a *Archive) { a.Creates = "opt" }, `creates: want an absolute path, got "opt"`},
-		{func(a *Archive) { a.Creates = a.Name }, "creates: want something that is in the archive, got the archive"},
+		{func(a *Archive) { a.ExtractParent = "opt" }, `extract_parent: expected an absolute path, got "opt"`},
+		{func(a *Archive) { a.Creates = "opt" }, `creates: expected an absolute path, got "opt"`},
+		{func(a *Archive) { a.Creates = a.Name }, "creates: expected something that is in the archive, got the archive"},
 		{func(a *Archive) { a.Password = "x" }, "password: needs username"},
 		{func(a *Archive) { a.Username, a.URL = "u", parseURL(t, "https://u:p@h/app.tar.gz") }, "username: cannot be given together with a user in url"},
-		{func(a *Archive) { a.Username = "a:b" }, "username: want a name without a colon"},
+		{func(a *Archive) { a.Username = "a:b" }, "username: expected a name without a colon"},
 		{func(a *Archive) { a.Username, a.Headers = "u", map[string]Secret{"authorization": "Bearer x"} }, "username: cannot be given together with the header Authorization"},
-		{func(a *Archive) { a.Headers = map[string]Secret{"X Y": "x"} }, `headers: want the name of a header, got "X Y"`},
-		{func(a *Archive) { a.Headers = map[string]Secret{"": "x"} }, `headers: want the name of a header, got ""`},
-		{func(a *Archive) { a.Headers = map[string]Secret{"X": "x\r\nY: z"} }, "headers: want one line as the value of X"},
+		{func(a *Archive) { a.Headers = map[string]Secret{"X Y": "x"} }, `headers: expected the name of a header, got "X Y"`},
+		{func(a *Archive) { a.Headers = map[string]Secret{"": "x"} }, `headers: expected the name of a header, got ""`},
+		{func(a *Archive) { a.Headers = map[string]Secret{"X": "x\r\nY: z"} }, "headers: expected one line as the value of X"},
 		{func(a *Archive) { a.Headers = map[string]Secret{"x-a": "1", "X-A": "2"} }, "headers: X-A is given twice"},
-		{func(a *Archive) { a.MaxEntries = 0 }, "max_entries: want at least 1, got 0"},
+		{func(a *Archive) { a.MaxEntries = 0 }, "max_entries: must be at least 1, got 0"},
 	} {
 		err := archive(t, x.change).Validate()
 		require.EqualError(t, err, x.err)
@@ -249,12 +249,12 @@ func TestURL(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"ftp://user:s3cret@h/a.zip": `want a URL that begins with http:// or https://, got "ftp://xxxxx@h/a.zip"`,
-		"/etc/a.zip":                `want a URL that begins with http:// or https://, got "/etc/a.zip"`,
-		"":                          `want a URL that begins with http:// or https://, got ""`,
-		"https:///a.zip":            `want a URL with a host, got "https:///a.zip"`,
-		"https://u:s3/cret@h/a.zip": "want a URL such as https://example.net/app.tar.gz, got one that cannot be read",
-		"https://h/%zz":             "want a URL such as https://example.net/app.tar.gz, got one that cannot be read",
+		"ftp://user:s3cret@h/a.zip": `expected a URL that begins with http:// or https://, got "ftp://xxxxx@h/a.zip"`,
+		"/etc/a.zip":                `expected a URL that begins with http:// or https://, got "/etc/a.zip"`,
+		"":                          `expected a URL that begins with http:// or https://, got ""`,
+		"https:///a.zip":            `expected a URL with a host, got "https:///a.zip"`,
+		"https://u:s3/cret@h/a.zip": "expected a URL such as https://example.net/app.tar.gz, got one that cannot be read",
+		"https://h/%zz":             "expected a URL such as https://example.net/app.tar.gz, got one that cannot be read",
 	} {
 		var u URL
 		require.EqualError(t, u.UnmarshalText([]byte(text)), want)
@@ -269,7 +269,7 @@ func TestChecksum(t *testing.T) {
 	}
 	for _, text := range []string{"", "a1b2c3d4", strings.Repeat("xy", 32), strings.Repeat("ab", 33), "md5:" + strings.Repeat("ab", 32)} {
 		var c Checksum
-		require.EqualError(t, c.UnmarshalText([]byte(text)), fmt.Sprintf("want a SHA-256 of 64 hexadecimal digits, got %q", text))
+		require.EqualError(t, c.UnmarshalText([]byte(text)), fmt.Sprintf("expected a SHA-256 of 64 hexadecimal digits, got %q", text))
 	}
 }
 
@@ -285,7 +285,7 @@ func TestSize(t *testing.T) {
 	require.Equal(t, "1000B", Size(1000).String())
 	for _, text := range []string{"", "10", "0B", "-1GiB", "1.5GiB", "GiB", "99999999999TiB", "10gib"} {
 		var s Size
-		require.ErrorContains(t, s.UnmarshalText([]byte(text)), "want a size such as", text)
+		require.ErrorContains(t, s.UnmarshalText([]byte(text)), "expected a size such as", text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -46,15 +47,15 @@ func (a Archive) checkSuffix() error {
 	case a.Username != "" || len(a.Headers) > 0:
 		return wrong("source", "a path takes no username and no headers")
 	}
-	const want = "want a path that ends in one of %s, got %q"
+	suffix := diag.Expected("a path that ends in one of %s", unpack.Suffixes())
 	from, name := unpack.FormatOf(path), unpack.FormatOf(a.Name)
 	switch {
 	case from == "":
-		return wrong(property, want, unpack.Suffixes(), filepath.Base(path))
+		return wrong(property, "%w", suffix.Got("%q", filepath.Base(path)))
 	case name == "":
-		return wrong("name", want, unpack.Suffixes(), a.Name)
+		return wrong("name", "%w", suffix.Got("%q", a.Name))
 	case from != name:
-		return wrong(property, "want the suffix %s that the name has, got %s", name, from)
+		return wrong(property, "%w", diag.Expected("the suffix %s that the name has", name).Got("%s", from))
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ func (a Archive) checkExtraction() error {
 		}
 	}
 	if a.Strip < 0 {
-		errs = append(errs, wrong("strip", "want at least 0, got %d", a.Strip))
+		errs = append(errs, wrong("strip", "%w", diag.MustBe("at least 0").Got("%d", a.Strip)))
 	}
 	if a.Strip > 0 && a.ExtractParent == "" {
 		errs = append(errs, wrong("strip", "needs extract_parent"))
@@ -84,13 +85,13 @@ func (a Archive) checkExtraction() error {
 		errs = append(errs, wrong("cleanup", "needs creates, which shows later that the archive was extracted"))
 	}
 	if a.Creates != "" && a.Creates == a.Name {
-		errs = append(errs, wrong("creates", "want something that is in the archive, got the archive"))
+		errs = append(errs, wrong("creates", "%w", diag.Expected("something that is in the archive").Got("the archive")))
 	}
 	if a.OnURLChange == ArchiveExtract && (a.Creates == "" || a.Cleanup || a.Checksum == "" && a.Source == "") {
 		errs = append(errs, wrong("on_url_change", "extract needs creates, a checksum or source, and no cleanup: otherwise another archive is not recognized"))
 	}
 	if a.MaxEntries < 1 {
-		errs = append(errs, wrong("max_entries", "want at least 1, got %d", a.MaxEntries))
+		errs = append(errs, wrong("max_entries", "%w", diag.MustBe("at least 1").Got("%d", a.MaxEntries)))
 	}
 	return errors.Join(errs...)
 }
@@ -104,7 +105,7 @@ func (a Archive) checkAuthorization() error {
 		return wrong("username", "cannot be given together with a user in url")
 	}
 	if strings.Contains(a.Username, ":") {
-		return wrong("username", "want a name without a colon")
+		return wrong("username", "%w", diag.Expected("a name without a colon"))
 	}
 	for name := range a.Headers {
 		if a.Username != "" && strings.EqualFold(name, "Authorization") {
@@ -121,9 +122,9 @@ func (a Archive) checkHeaders() error {
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		switch {
 		case name == "" || strings.ContainsFunc(name, notInHeaderName):
-			errs = append(errs, wrong("headers", "want the name of a header, got %q", name))
+			errs = append(errs, wrong("headers", "%w", diag.Expected("the name of a header").Got("%q", name)))
 		case strings.ContainsFunc(string(a.Headers[name]), notInHeaderValue):
-			errs = append(errs, wrong("headers", "want one line as the value of %s", name))
+			errs = append(errs, wrong("headers", "%w", diag.Expected("one line as the value of %s", name)))
 		case seen[key]:
 			errs = append(errs, wrong("headers", "%s is given twice", key))
 		}

@@ -2,8 +2,10 @@ package resources
 
 import (
 	"encoding/hex"
-	"fmt"
+
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Checksum is a SHA-256, as 64 hexadecimal digits.
@@ -15,7 +17,7 @@ func (c *Checksum) UnmarshalText(text []byte) error {
 	digits := strings.ToLower(strings.TrimSpace(string(text)))
 	digits = strings.TrimPrefix(digits, "sha256:")
 	if b, err := hex.DecodeString(digits); err != nil || len(b) != 32 {
-		return fmt.Errorf("want a SHA-256 of 64 hexadecimal digits, got %q", text)
+		return diag.Expected("a SHA-256 of 64 hexadecimal digits").Got("%q", text)
 	}
 	*c = Checksum(digits)
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -129,13 +130,13 @@ func (e Exec) Validate() error {
 	for i, entry := range e.Environment {
 		key, val, ok := strings.Cut(entry, "=")
 		if !ok || key == "" || val == "" {
-			errs = append(errs, wrong("environment", "want KEY=VALUE with a key and a value, got %q as item %d", entry, i+1))
+			errs = append(errs, wrong("environment", "%w", diag.Expected("KEY=VALUE with a key and a value").Got("%q as item %d", entry, i+1)))
 		}
 	}
 	if e.Path != "" {
 		for _, dir := range strings.Split(e.Path, ":") {
 			if !filepath.IsAbs(dir) {
-				errs = append(errs, wrong("path", "want absolute directories, got %q", dir))
+				errs = append(errs, wrong("path", "%w", diag.Expected("absolute directories").Got("%q", dir)))
 			}
 		}
 	}
@@ -145,7 +146,7 @@ func (e Exec) Validate() error {
 	}{{"returns", e.Returns}, {"unchanged_returns", e.UnchangedReturns}} {
 		for _, code := range list.codes {
 			if code < 0 || code > 255 {
-				errs = append(errs, wrong(list.property, "want exit codes from 0 to 255, got %d", code))
+				errs = append(errs, wrong(list.property, "%w", diag.Expected("exit codes from 0 to 255").Got("%d", code)))
 			}
 		}
 	}
@@ -153,17 +154,17 @@ func (e Exec) Validate() error {
 		errs = append(errs, wrong("changed_if", "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
 	}
 	if e.Umask != nil && (e.Umask.mask&permissionBits != permissionBits || e.Umask.bits > permissionBits) {
-		errs = append(errs, wrong("umask", "want 000 to 777, got %q", e.Umask))
+		errs = append(errs, wrong("umask", "%w", diag.MustBe("000 to 777").Got("%q", e.Umask)))
 	}
 	for _, p := range []struct{ property, text string }{{"name", e.Name}, {"command", e.Command}, {"onlyif", e.OnlyIf}, {"unless", e.Unless}, {"check", e.Check},
 		{"environment", strings.Join(e.Environment, " ")}, {"cwd", e.Cwd}, {"creates", e.Creates}, {"removes", e.Removes}} {
 		if strings.ContainsRune(p.text, 0) {
-			errs = append(errs, wrong(p.property, "want a text without NUL bytes, which no command can be given, got %q", p.text))
+			errs = append(errs, wrong(p.property, "%w", diag.Expected("a text without NUL bytes, which no command can be given").Got("%q", p.text)))
 		}
 	}
 	for property, path := range e.paths() {
 		if path != "" && !filepath.IsAbs(path) {
-			err := wrong(property, "want an absolute path, got %q", path)
+			err := wrong(property, "%w", diag.Expected("an absolute path").Got("%q", path))
 			err.Hint = resource.HomeHint(path)
 			errs = append(errs, err)
 		}
@@ -287,7 +288,7 @@ func (e Exec) Perform(ctx context.Context, h *host.Host, p ExecProvider, a resou
 		if res.Signal != 0 {
 			ended = fmt.Sprintf("%s (exit code %d)", res.Status(), res.Code)
 		}
-		return fmt.Errorf("%w: %s, want %s%s", resource.ErrDesiredStateFailed, ended, e.wantedCodes(), res.LastOutputs())
+		return fmt.Errorf("%w: %s, %w%s", resource.ErrDesiredStateFailed, ended, diag.Expected("%s", e.wantedCodes()), res.LastOutputs())
 	}
 	if e.Check != "" {
 		holds, err := p.Holds(ctx, &h.View, e)

@@ -59,13 +59,13 @@ func TestExecValidate(t *testing.T) {
 		{func(e *Exec) { e.Name = "echo 'x" }, `name: unterminated single-quoted string in "echo 'x"`},
 		{func(e *Exec) { e.Name = " " }, "command: no command specified"},
 		{func(e *Exec) { e.Path = "/bin:/usr/bin" }, ""},
-		{func(e *Exec) { e.Path = "/bin:bin" }, `path: want absolute directories, got "bin"`},
-		{func(e *Exec) { e.Environment = []string{"A=b", "EMPTY="} }, `environment: want KEY=VALUE with a key and a value, got "EMPTY=" as item 2`},
-		{func(e *Exec) { e.Environment = []string{"=b"} }, `environment: want KEY=VALUE with a key and a value, got "=b" as item 1`},
-		{func(e *Exec) { e.Environment = []string{"novalue"} }, `environment: want KEY=VALUE with a key and a value, got "novalue" as item 1`},
-		{func(e *Exec) { e.Returns = []int{0, 256} }, "returns: want exit codes from 0 to 255, got 256"},
-		{func(e *Exec) { e.Cwd = "tmp" }, `cwd: want an absolute path, got "tmp"`},
-		{func(e *Exec) { e.Creates = "x" }, `creates: want an absolute path, got "x"`},
+		{func(e *Exec) { e.Path = "/bin:bin" }, `path: expected absolute directories, got "bin"`},
+		{func(e *Exec) { e.Environment = []string{"A=b", "EMPTY="} }, `environment: expected KEY=VALUE with a key and a value, got "EMPTY=" as item 2`},
+		{func(e *Exec) { e.Environment = []string{"=b"} }, `environment: expected KEY=VALUE with a key and a value, got "=b" as item 1`},
+		{func(e *Exec) { e.Environment = []string{"novalue"} }, `environment: expected KEY=VALUE with a key and a value, got "novalue" as item 1`},
+		{func(e *Exec) { e.Returns = []int{0, 256} }, "returns: expected exit codes from 0 to 255, got 256"},
+		{func(e *Exec) { e.Cwd = "tmp" }, `cwd: expected an absolute path, got "tmp"`},
+		{func(e *Exec) { e.Creates = "x" }, `creates: expected an absolute path, got "x"`},
 	} {
 		e := good
 		x.change(&e)

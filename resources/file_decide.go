@@ -2,10 +2,11 @@ package resources
 
 import (
 	"cmp"
-	"errors"
+
 	"fmt"
 	"strconv"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -19,14 +20,14 @@ func (f File) Decide(have FileState) resource.Decision {
 	case f.Ensure == FileAbsent:
 		return f.decideAbsent(have)
 	case f.Ensure == FileExisting && have.Kind == host.Missing:
-		return resource.Decision{Err: errors.New("want a file or a directory that exists already, found nothing")}
+		return resource.Decision{Err: diag.Expected("a file or a directory that exists already").Found("nothing")}
 	case have.Kind == host.Symlink && f.Links == LinksReplace:
 		return f.decideReplaceLink(have)
 	case have.Kind == host.Symlink:
-		return resource.Decision{Err: fmt.Errorf("want %s, found a symbolic link to %s, which is not followed (%s)", f.wanted(), have.Target, f.linksHint())}
+		return resource.Decision{Err: diag.Expected("%s", f.wanted()).Found("a symbolic link to %s, which is not followed (%s)", have.Target, f.linksHint())}
 	case f.Ensure == FileExisting && have.Kind == host.Directory:
 	case have.Kind != host.Missing && have.Kind != f.wanted():
-		return resource.Decision{Err: fmt.Errorf("want %s, found %s, which is not replaced", f.wanted(), have.Kind)}
+		return resource.Decision{Err: diag.Expected("%s", f.wanted()).Found("%s, which is not replaced", have.Kind)}
 	}
 	if f.Ensure == FilePresent {
 		if err := have.parentError(f.Parents); err != nil {
@@ -68,7 +69,7 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 		return d
 	}
 	if f.ValidationAfter().IsGiven() && (have.Kind == host.Directory || have.Kind == host.Special) {
-		d.Err = fmt.Errorf("validate_after: want a file or a symbolic link to remove, found %s, which could not be put back", have.Kind)
+		d.Err = fmt.Errorf("validate_after: %w", diag.Expected("a file or a symbolic link to remove").Found("%s, which could not be put back", have.Kind))
 		return d
 	}
 	verb, phrase := "Remove", "removed the file"

@@ -2,13 +2,14 @@ package resources
 
 import (
 	"bytes"
-	"errors"
+
 	"fmt"
 	"path"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -70,11 +71,11 @@ func (s FileState) Import(im resource.Import) (File, error) {
 		Links: LinksRefuse, HardLinks: HardLinksReplace}
 	switch {
 	case s.Kind == host.Missing:
-		return f, errors.New("want a file or a directory, found nothing")
+		return f, diag.Expected("a file or a directory").Found("nothing")
 	case s.Kind == host.Symlink:
-		return f, fmt.Errorf("want a file or a directory, found a symbolic link to %s", s.Target)
+		return f, diag.Expected("a file or a directory").Found("a symbolic link to %s", s.Target)
 	case s.Kind == host.Special:
-		return f, fmt.Errorf("want a file or a directory, found %s", s.Kind)
+		return f, diag.Expected("a file or a directory").Found("%s", s.Kind)
 	case s.Kind == host.Directory:
 		f.Ensure = FileDirectory
 		return f, nil

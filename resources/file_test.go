@@ -18,18 +18,18 @@ func TestMode(t *testing.T) {
 		{in: "0", out: "0000"},
 		{in: "7xx", out: "07xx"},
 		{in: "0x5x", out: "0x5x"},
-		{in: "0888", err: `want octal permissions such as "0644", got "0888"`},
+		{in: "0888", err: `expected octal permissions such as "0644", got "0888"`},
 		{in: "1777", out: "1777"},
 		{in: "0o2775", out: "2775"},
 		{in: "2x7x", out: "2x7x"},
 		{in: "x755", out: "x755"},
-		{in: "00755", err: `want at most four digits such as "0644", got "00755"`},
-		{in: "8777", err: `want octal permissions such as "0644", got "8777"`},
-		{in: "rw-r--r--", err: `want octal permissions such as "0644", got "rw-r--r--"`},
-		{in: "rw", err: `want octal permissions such as "0644", got "rw"`},
-		{in: "", err: `want octal permissions such as "0644", got ""`},
-		{in: "+644", err: `want octal permissions such as "0644", got "+644"`},
-		{in: "x", err: `want three digits such as "7x5" where x is used, got "x"`},
+		{in: "00755", err: `expected at most four digits such as "0644", got "00755"`},
+		{in: "8777", err: `expected octal permissions such as "0644", got "8777"`},
+		{in: "rw-r--r--", err: `expected octal permissions such as "0644", got "rw-r--r--"`},
+		{in: "rw", err: `expected octal permissions such as "0644", got "rw"`},
+		{in: "", err: `expected octal permissions such as "0644", got ""`},
+		{in: "+644", err: `expected octal permissions such as "0644", got "+644"`},
+		{in: "x", err: `expected three digits such as "7x5" where x is used, got "x"`},
 	} {
 		var m Mode
 		err := m.UnmarshalText([]byte(x.in))
@@ -66,16 +66,16 @@ func TestFileValidate(t *testing.T) {
 		change func(*File)
 		err    string
 	}{
-		{func(f *File) { f.Name = "etc/motd" }, `name: want an absolute path, got "etc/motd"`},
-		{func(f *File) { f.Name = "/etc/../motd" }, `name: want a path without . or .. or doubled slashes, got "/etc/../motd"`},
-		{func(f *File) { f.Name = "/etc//motd" }, `name: want a path without . or .. or doubled slashes, got "/etc//motd"`},
-		{func(f *File) { f.Name = "/etc/" }, `name: want a path without . or .. or doubled slashes, got "/etc/"`},
+		{func(f *File) { f.Name = "etc/motd" }, `name: expected an absolute path, got "etc/motd"`},
+		{func(f *File) { f.Name = "/etc/../motd" }, `name: expected a path without . or .. or doubled slashes, got "/etc/../motd"`},
+		{func(f *File) { f.Name = "/etc//motd" }, `name: expected a path without . or .. or doubled slashes, got "/etc//motd"`},
+		{func(f *File) { f.Name = "/etc/" }, `name: expected a path without . or .. or doubled slashes, got "/etc/"`},
 		{func(f *File) { f.Owner = "" }, "owner is required unless ensure is absent or existing"},
 		{func(f *File) { f.Group = "" }, "group is required unless ensure is absent or existing"},
 		{func(f *File) { f.Mode = nil }, "mode is required unless ensure is absent or existing"},
 		{func(f *File) { f.Owner, f.Group, f.Mode = "", "", nil }, "owner, group and mode are required unless ensure is absent or existing"},
 		{func(f *File) { f.Content, f.Source = new("x"), new("/y") }, "source: cannot be given together with content"},
-		{func(f *File) { f.Source = new("") }, "source: want a path, got an empty string"},
+		{func(f *File) { f.Source = new("") }, "source: expected a path, got an empty string"},
 		{func(f *File) { f.Ensure, f.Content = FileDirectory, new("x") }, "content: a directory has no content"},
 		{func(f *File) { f.Ensure, f.Source = FileDirectory, new("x") }, "source: a directory has no content"},
 		{func(f *File) { f.Ensure, f.Owner, f.Group, f.Mode = FileExisting, "", "", nil }, "ensure: existing needs owner, group or mode: nothing else is managed"},
@@ -85,7 +85,7 @@ func TestFileValidate(t *testing.T) {
 		{func(f *File) { f.Ensure, f.Check = FileExisting, []string{"true %s"} }, "validate: goes only with ensure present"},
 		{func(f *File) { f.Ensure, f.Check = FileAbsent, []string{"true %s"} }, "validate: looks at a content, and with ensure absent there is none"},
 		{func(f *File) { f.Ensure, f.Force, f.CheckAfter = FileAbsent, true, []string{"true"} }, "validate_after: does not go with force: a directory could not be put back"},
-		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: want at most 0777, got "1777": setuid, setgid and sticky are not set by mistake`},
+		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: must be at most 0777, got "1777": setuid, setgid and sticky are not set by mistake`},
 		{func(f *File) { f.Force = true }, "force: goes only with ensure absent"},
 		{func(f *File) { f.ContentOnce = true }, "content_once: needs content or source"},
 		{func(f *File) { *f = File{Name: "/", Ensure: FileAbsent, Force: true} }, "ensure: / cannot be removed"},
@@ -124,9 +124,9 @@ func TestFileExisting(t *testing.T) {
 		require.Equal(t, []host.PathEffect{{Path: "/f", Kind: x.have.Kind, Kept: x.have.Kind == host.Regular, Attr: &host.Attr{GID: x.have.WantGID, Mode: x.mode}}}, d.Effects)
 	}
 	for kind, message := range map[host.FileKind]string{
-		host.Missing: "want a file or a directory that exists already, found nothing",
-		host.Symlink: "want a file, found a symbolic link to /g, which is not followed (links = \"follow\" manages what it leads to)",
-		host.Special: "want a file, found a special file, which is not replaced",
+		host.Missing: "expected a file or a directory that exists already, found nothing",
+		host.Symlink: "expected a file, found a symbolic link to /g, which is not followed (links = \"follow\" manages what it leads to)",
+		host.Special: "expected a file, found a special file, which is not replaced",
 	} {
 		require.EqualError(t, mode.Decide(FileState{Kind: kind, Target: "/g"}).Err, message)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
@@ -21,7 +22,7 @@ func (f File) Validate() error {
 		errs = append(errs, fmt.Errorf("%s required unless ensure is absent or existing", isAre(missing)))
 	}
 	if f.mode().IsSpecial() && !f.SpecialBits {
-		err := wrong("mode", "want at most 0777, got %q: setuid, setgid and sticky are not set by mistake", f.Mode)
+		err := wrong("mode", "%w", diag.MustBe("at most 0777").Got("%q: setuid, setgid and sticky are not set by mistake", f.Mode))
 		err.Hint = "special_bits = true allows it"
 		errs = append(errs, err)
 	}
@@ -37,7 +38,7 @@ func (f File) Validate() error {
 	case f.Ensure == FileDirectory && f.Source != nil:
 		errs = append(errs, wrong("source", "a directory has no content"))
 	case f.Source != nil && *f.Source == "":
-		errs = append(errs, wrong("source", "want a path, got an empty string"))
+		errs = append(errs, wrong("source", "%w", diag.Expected("a path").Got("an empty string")))
 	case f.Decrypt != nil && f.Source == nil:
 		errs = append(errs, wrong("decrypt", "goes with source"))
 	case f.Decrypt != nil && *f.Decrypt && fetch.IsURL(*f.Source):
@@ -51,7 +52,7 @@ func (f File) Validate() error {
 		errs = append(errs, err)
 	}
 	if f.Links == LinksReplace && f.Ensure != FilePresent {
-		errs = append(errs, wrong("links", "replace goes with ensure present: want refuse or follow"))
+		errs = append(errs, wrong("links", "replace goes with ensure present: %w", diag.Expected("refuse or follow")))
 	}
 	if f.Links == LinksFollow && f.Ensure == FileAbsent {
 		errs = append(errs, wrong("links", "with ensure absent the link itself is removed: follow goes with the others"))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Mode is the permissions of a file in octal. Digits that are x are not managed. The zero Mode
@@ -32,10 +34,10 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	}
 	bits, err := strconv.ParseUint(strings.ReplaceAll(digits, "x", "0"), 8, 32)
 	if err != nil || strings.HasPrefix(digits, "+") {
-		return fmt.Errorf(`want octal permissions such as "0644", got %q`, s)
+		return diag.Expected(`octal permissions such as "0644"`).Got("%q", s)
 	}
 	if len(digits) > 4 || bits > specialBits|permissionBits {
-		return fmt.Errorf(`want at most four digits such as "0644", got %q`, s)
+		return diag.Expected(`at most four digits such as "0644"`).Got("%q", s)
 	}
 	mask := uint32(specialBits | permissionBits)
 	if strings.Contains(digits, "x") {
@@ -43,7 +45,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 			mask = permissionBits
 		}
 		if len(digits) < 3 {
-			return fmt.Errorf(`want three digits such as "7x5" where x is used, got %q`, s)
+			return diag.Expected(`three digits such as "7x5" where x is used`).Got("%q", s)
 		}
 		for i, c := range digits[len(digits)-3:] {
 			if c == 'x' {

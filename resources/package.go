@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -149,7 +150,7 @@ func (p Package) Validate() error {
 	err := errors.Join(checkPackageName(p.Name), p.Ensure.check())
 	switch {
 	case slices.Contains(p.Options, ""):
-		err = errors.Join(err, wrong("options", "want words, got an empty one"))
+		err = errors.Join(err, wrong("options", "%w", diag.Expected("words").Got("an empty one")))
 	case p.isToBeHeld() && p.Ensure.IsAbsent():
 		err = errors.Join(err, wrong("hold", "a package that is not there is not held"))
 	case p.Source != "" && (p.Ensure == PackageLatest || p.Ensure.IsAbsent() || p.Ensure.IsConstraint()):
@@ -172,13 +173,13 @@ func (p *Package) ResolvePaths(dir string) {
 func checkPackageName(name string) error {
 	switch i := strings.IndexFunc(name, notPackageChar); {
 	case name == "":
-		return wrong("name", "want the name of a package, got an empty string")
+		return wrong("name", "%w", diag.Expected("the name of a package").Got("an empty string"))
 	case i >= 0:
-		return wrong("name", "want a package name of letters, digits and . _ + : ~ @ -, got %q", name)
+		return wrong("name", "%w", diag.Expected("a package name of letters, digits and . _ + : ~ @ -").Got("%q", name))
 	case name[0] == '@':
-		return wrong("name", "want a package name, got %q, which begins like that of a group", name)
+		return wrong("name", "%w", diag.Expected("a package name").Got("%q, which begins like that of a group", name))
 	case name[0] == '-':
-		return wrong("name", "want a package name, got %q, which begins like an option", name)
+		return wrong("name", "%w", diag.Expected("a package name").Got("%q, which begins like an option", name))
 	}
 	return nil
 }
@@ -218,9 +219,9 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	switch {
 	case d.Err != nil:
 	case len(d.Actions) > 0 && held && p.Hold == nil:
-		d.Err = fmt.Errorf("want %s, found %s, which is on hold and not changed", desired, found)
+		d.Err = diag.Expected("%s", desired).Found("%s, which is on hold and not changed", found)
 	case have.Order > 0 && !p.MayDowngrade() && d.Actions != nil && d.Actions[0].Verb == "Downgrade":
-		d.Err = fmt.Errorf("want %s, found %s, which is newer: allow_downgrade is false", desired, found)
+		d.Err = diag.Expected("%s", desired).Found("%s, which is newer: allow_downgrade is false", found)
 	}
 	if d.Err != nil {
 		d.Actions, d.Uncertain = nil, ""
@@ -259,7 +260,7 @@ func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired
 		switch {
 		case !have.Violates:
 		case have.Candidate == "" && have.IndexAge == "":
-			d.Err = fmt.Errorf("want %s, found %s, and no repository has such a version", desired, have.Metadata.Version)
+			d.Err = diag.Expected("%s", desired).Found("%s, and no repository has such a version", have.Metadata.Version)
 		case have.Order > 0:
 			d.AddAction("Downgrade", "downgraded")
 			desired = have.Candidate

@@ -1,8 +1,7 @@
 package resources
 
 import (
-	"fmt"
-
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -23,7 +22,7 @@ func (s PackageState) Describe(name, provider string) any {
 func (s PackageState) Import(im resource.Import) (Package, error) {
 	p := Package{Name: im.Name, Ensure: PackagePresent}
 	if !s.Installed() {
-		return p, fmt.Errorf("want an installed package, found it %s", s.found())
+		return p, diag.Expected("an installed package").Found("it %s", s.found())
 	}
 	return p, nil
 }

@@ -38,13 +38,13 @@ func TestPackageWishes(t *testing.T) {
 		{"constraint, older", Package{Ensure: ">= 2"}, violating("1.0", "2.1", -1), "Would have upgraded", "ensure: 1.0 → 2.1", "", ""},
 		{"constraint, newer", Package{Ensure: "< 2"}, violating("2.1", "1.0", 1), "Would have downgraded", "ensure: 2.1 → 1.0", "", ""},
 		{"constraint, newer, no downgrade", Package{Ensure: "< 2", AllowDowngrade: no}, violating("2.1", "1.0", 1), "", "ensure: 2.1 → 1.0",
-			"want 1.0, found 2.1, which is newer: allow_downgrade is false", ""},
+			"expected 1.0, found 2.1, which is newer: allow_downgrade is false", ""},
 		{"constraint, absent", Package{Ensure: "< 2"}, PackageState{}, "Would have installed", "ensure: absent → < 2", "", ""},
 		{"constraint that no repository meets", Package{Ensure: "> 3"}, violating("1.0", "", 0), "", "ensure: 1.0 → > 3",
-			"want > 3, found 1.0, and no repository has such a version", ""},
+			"expected > 3, found 1.0, and no repository has such a version", ""},
 		{"constraint that a newer index may meet", Package{Ensure: "> 3", Refresh: 1}, oldViolating, "Would have upgraded", "ensure: 1.0 → > 3", "", ""},
 		{"no downgrade", Package{Ensure: "1.0", AllowDowngrade: no}, packageAt("2.0", 1), "", "ensure: 2.0 → 1.0",
-			"want 1.0, found 2.0, which is newer: allow_downgrade is false", ""},
+			"expected 1.0, found 2.0, which is newer: allow_downgrade is false", ""},
 		{"latest of an old index", Package{Ensure: "latest", Refresh: 1}, old, "Would have upgraded to latest", "ensure: 1.0 → latest", "",
 			"the package index is 3 days old and is refreshed first"},
 		{"purged, absent", Package{Ensure: "purged"}, PackageState{}, "", "", "", ""},
@@ -80,10 +80,10 @@ func TestPackageWishes(t *testing.T) {
 // Properties that contradict each other.
 func TestPackageContradictions(t *testing.T) {
 	for err, p := range map[string]Package{
-		`ensure: want conditions such as >= 1.2, < 2, got ">= , < 2"`:                  {Ensure: ">= , < 2"},
-		`ensure: want conditions such as >= 1.2, < 2, got "> 1; x"`:                    {Ensure: "> 1; x"},
-		`ensure: want conditions such as >= 1.2, < 2, got "1.0, 2.0"`:                  {Ensure: "1.0, 2.0"},
-		"options: want words, got an empty one":                                        {Options: []string{"-x", ""}},
+		`ensure: expected conditions such as >= 1.2, < 2, got ">= , < 2"`:              {Ensure: ">= , < 2"},
+		`ensure: expected conditions such as >= 1.2, < 2, got "> 1; x"`:                {Ensure: "> 1; x"},
+		`ensure: expected conditions such as >= 1.2, < 2, got "1.0, 2.0"`:              {Ensure: "1.0, 2.0"},
+		"options: expected words, got an empty one":                                    {Options: []string{"-x", ""}},
 		"hold: a package that is not there is not held":                                {Ensure: "purged", Hold: new(true)},
 		"checksum: goes only with source":                                              {Checksum: "00"},
 		"source: a package from a URL needs a checksum":                                {Source: "https://example.org/x.deb"},
@@ -144,12 +144,12 @@ func TestPackageDecide(t *testing.T) {
 		{name: "unfinished is purged", ensure: "purged", have: PackageState{Problem: "half-installed"},
 			verb: "Uninstall", would: "Would have purged", diff: "ensure: half-installed → purged"},
 		{name: "unfinished, held and unwanted", ensure: "absent", have: held(PackageState{Problem: "unpacked"}),
-			err: "want absent, found unpacked, which is on hold and not changed", diff: "ensure: unpacked → absent"},
+			err: "expected absent, found unpacked, which is on hold and not changed", diff: "ensure: unpacked → absent"},
 		{name: "held as wished", ensure: "1.0", have: held(packageAt("1.0", 0))},
 		{name: "held otherwise", ensure: "2.0", have: held(packageAt("1.0", -1)),
-			err: "want 2.0, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → 2.0"},
+			err: "expected 2.0, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → 2.0"},
 		{name: "held and unwanted", ensure: "absent", have: held(packageAt("1.0", 0)),
-			err: "want absent, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → absent"},
+			err: "expected absent, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → absent"},
 		{name: "held, not there", ensure: "present", have: held(absent),
 			verb: "Install", would: "Would have installed", diff: "ensure: absent → present"},
 	} {
@@ -182,8 +182,8 @@ func TestPackageCurrentEnsure(t *testing.T) {
 // Package name validation of the package document, and what apt and dnf would
 // take for an option.
 func TestPackageValidate(t *testing.T) {
-	const chars = "name: want a package name of letters, digits and . _ + : ~ @ -, got "
-	const version = "ensure: want present, absent, purged, latest, a version of letters, digits and . _ + : ~ ^ -, or conditions such as >= 1.2, < 2, got "
+	const chars = "name: expected a package name of letters, digits and . _ + : ~ @ -, got "
+	const version = "ensure: expected present, absent, purged, latest, a version of letters, digits and . _ + : ~ ^ -, or conditions such as >= 1.2, < 2, got "
 	for _, x := range []struct {
 		name   string
 		ensure PackageEnsure
@@ -193,11 +193,11 @@ func TestPackageValidate(t *testing.T) {
 		{"g++", "absent", ""},
 		{"libc6:i386", "latest", ""},
 		{"python@3.12", "present", ""},
-		{"@web", "present", `name: want a package name, got "@web", which begins like that of a group`},
+		{"@web", "present", `name: expected a package name, got "@web", which begins like that of a group`},
 		{"python3.11_Dev~x-y", "1:2.0.0+git-20190109~rc1-0ubuntu2", ""},
 		{"zsh", "1.0^20240101git", ""},
 		{"zsh", "r4", ""},
-		{"", "present", "name: want the name of a package, got an empty string"},
+		{"", "present", "name: expected the name of a package, got an empty string"},
 		{"a;b", "present", chars + `"a;b"`},
 		{"a|b", "present", chars + `"a|b"`},
 		{"a&b", "present", chars + `"a&b"`},
@@ -212,13 +212,13 @@ func TestPackageValidate(t *testing.T) {
 		{"a*", "present", chars + `"a*"`},
 		{"a=1", "present", chars + `"a=1"`},
 		{"zäh", "present", chars + `"zäh"`},
-		{"--reinstall", "present", `name: want a package name, got "--reinstall", which begins like an option`},
+		{"--reinstall", "present", `name: expected a package name, got "--reinstall", which begins like an option`},
 		{"zsh", "1.0; reboot", version + `"1.0; reboot"`},
 		{"zsh", "1.0*", version + `"1.0*"`},
 		{"zsh", "$(id)1", version + `"$(id)1"`},
-		{"zsh", "", `ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got ""`},
-		{"zsh", "presnt", `ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "presnt"`},
-		{"zsh", "-1", `ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "-1"`},
+		{"zsh", "", `ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got ""`},
+		{"zsh", "presnt", `ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "presnt"`},
+		{"zsh", "-1", `ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "-1"`},
 	} {
 		err := Package{Name: x.name, Ensure: x.ensure}.Validate()
 		if x.err == "" {
@@ -250,9 +250,9 @@ func TestPackageDecode(t *testing.T) {
 		require.Equal(t, string(x.want), r.Spec.(resource.EnsureReporter).WantedEnsure())
 	}
 	_, err := decode(schema.NumberValue(1.1)) // as a script does
-	require.ErrorContains(t, err, "want a string, got the number 1.1")
+	require.ErrorContains(t, err, "expected a string, got the number 1.1")
 	_, err = decode(schema.StringValue("latset"))
-	require.ErrorContains(t, err, `package#zsh: ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "latset"`)
+	require.ErrorContains(t, err, `package#zsh: ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "latset"`)
 	require.ErrorContains(t, err, `did you mean "latest"?`)
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -22,15 +23,15 @@ var Source embed.FS
 func checkPath(property, path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"):
-		err := wrong(property, "want an absolute path, got %q", path)
+		err := wrong(property, "%w", diag.Expected("an absolute path").Got("%q", path))
 		err.Hint = resource.HomeHint(path)
 		return err
 	case filepath.Clean(path) != path:
-		err := wrong(property, "want a path without . or .. or doubled slashes, got %q", path)
+		err := wrong(property, "%w", diag.Expected("a path without . or .. or doubled slashes").Got("%q", path))
 		err.Hint = "write " + filepath.Clean(path)
 		return err
 	case strings.ContainsRune(path, 0):
-		return wrong(property, "want a path without NUL bytes, got %q", path)
+		return wrong(property, "%w", diag.Expected("a path without NUL bytes").Got("%q", path))
 	}
 	return nil
 }

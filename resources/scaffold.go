@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -144,10 +145,10 @@ func (s Scaffold) Validate() error {
 	if err := checkPath("name", s.Name); err != nil {
 		errs = append(errs, err)
 	} else if s.Name == "/" {
-		errs = append(errs, wrong("name", "want a directory below /, got /"))
+		errs = append(errs, wrong("name", "%w", diag.Expected("a directory below /").Got("/")))
 	}
 	if s.Source == "" {
-		errs = append(errs, wrong("source", "want a path, got an empty string"))
+		errs = append(errs, wrong("source", "%w", diag.Expected("a path").Got("an empty string")))
 	}
 	if (s.LeftDelimiter == "") != (s.RightDelimiter == "") {
 		missing := "left_delimiter"
@@ -168,20 +169,20 @@ func (s Scaffold) Validate() error {
 
 func checkPost(glob, command string) error {
 	if glob == "" {
-		return errors.New("want a glob pattern, got an empty string")
+		return diag.Expected("a glob pattern").Got("an empty string")
 	}
 	if _, err := path.Match(glob, ""); err != nil {
-		return fmt.Errorf("want a glob pattern such as *.conf, got %q", glob)
+		return diag.Expected("a glob pattern such as *.conf").Got("%q", glob)
 	}
 	if strings.Contains(glob, "/") {
-		return fmt.Errorf("want a pattern for the name without its directory, got %q", glob)
+		return diag.Expected("a pattern for the name without its directory").Got("%q", glob)
 	}
 	words, err := resource.SplitWords(command)
 	switch {
 	case err != nil:
 		return err
 	case len(words) == 0 || words[0] == "":
-		return fmt.Errorf("want a command for %s, got an empty string", glob)
+		return diag.Expected("a command for %s", glob).Got("an empty string")
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func (Scaffold) DependsOnData() bool { return true }
 func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 	switch {
 	case have.Kind != host.Missing && have.Kind != host.Directory:
-		d.Err = fmt.Errorf("want a directory, found %s, which is not replaced or followed", have.Kind)
+		d.Err = diag.Expected("a directory").Found("%s, which is not replaced or followed", have.Kind)
 		return d
 	case s.Ensure == ScaffoldAbsent:
 		return s.decideAbsent(have)
@@ -220,7 +221,7 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 		d.Err = fmt.Errorf("there is no template in %s", s.Source)
 		return d
 	case len(have.Obstacles) > 0:
-		d.Err = fmt.Errorf("want files and directories, found %s, which is not replaced or followed", strings.Join(have.Obstacles, ", "))
+		d.Err = diag.Expected("files and directories").Found("%s, which is not replaced or followed", strings.Join(have.Obstacles, ", "))
 		return d
 	}
 	if err := have.parentError(s.Parents); err != nil {

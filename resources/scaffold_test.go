@@ -102,10 +102,10 @@ func TestScaffoldDecideErr(t *testing.T) {
 		have ScaffoldState
 		err  string
 	}{
-		{ScaffoldState{Kind: host.Symlink}, "want a directory, found a symbolic link, which is not replaced or followed"},
-		{ScaffoldState{Kind: host.Regular}, "want a directory, found a file, which is not replaced or followed"},
+		{ScaffoldState{Kind: host.Symlink}, "expected a directory, found a symbolic link, which is not replaced or followed"},
+		{ScaffoldState{Kind: host.Regular}, "expected a directory, found a file, which is not replaced or followed"},
 		{ScaffoldState{NoTemplates: true}, "there is no template in /src"},
-		{blocked, "want files and directories, found a symbolic link at /etc/app/d, which is not replaced or followed"},
+		{blocked, "expected files and directories, found a symbolic link at /etc/app/d, which is not replaced or followed"},
 	} {
 		d := scaffoldOf(nil).Decide(x.have)
 		require.EqualError(t, d.Err, x.err)
@@ -130,18 +130,18 @@ func TestScaffoldValidate(t *testing.T) {
 		change func(*Scaffold)
 		err    string
 	}{
-		{func(s *Scaffold) { s.Name = "etc/app" }, `name: want an absolute path, got "etc/app"`},
-		{func(s *Scaffold) { s.Name = "/etc/./app" }, `name: want a path without . or .. or doubled slashes, got "/etc/./app"`},
-		{func(s *Scaffold) { s.Name = "/etc/../app" }, `name: want a path without . or .. or doubled slashes, got "/etc/../app"`},
-		{func(s *Scaffold) { s.Name = "/" }, "name: want a directory below /, got /"},
-		{func(s *Scaffold) { s.Source = "" }, "source: want a path, got an empty string"},
+		{func(s *Scaffold) { s.Name = "etc/app" }, `name: expected an absolute path, got "etc/app"`},
+		{func(s *Scaffold) { s.Name = "/etc/./app" }, `name: expected a path without . or .. or doubled slashes, got "/etc/./app"`},
+		{func(s *Scaffold) { s.Name = "/etc/../app" }, `name: expected a path without . or .. or doubled slashes, got "/etc/../app"`},
+		{func(s *Scaffold) { s.Name = "/" }, "name: expected a directory below /, got /"},
+		{func(s *Scaffold) { s.Source = "" }, "source: expected a path, got an empty string"},
 		{func(s *Scaffold) { s.LeftDelimiter = "<<" }, "right_delimiter: both left_delimiter and right_delimiter must be set, or neither"},
 		{func(s *Scaffold) { s.RightDelimiter = ">>" }, "left_delimiter: both left_delimiter and right_delimiter must be set, or neither"},
-		{post("", "true"), "post: item 2: want a glob pattern, got an empty string"},
-		{post("*.go", ""), "post: item 2: want a command for *.go, got an empty string"},
-		{post("*.go", "  "), "post: item 2: want a command for *.go, got an empty string"},
-		{post("[", "true"), `post: item 2: want a glob pattern such as *.conf, got "["`},
-		{post("d/*.go", "true"), `post: item 2: want a pattern for the name without its directory, got "d/*.go"`},
+		{post("", "true"), "post: item 2: expected a glob pattern, got an empty string"},
+		{post("*.go", ""), "post: item 2: expected a command for *.go, got an empty string"},
+		{post("*.go", "  "), "post: item 2: expected a command for *.go, got an empty string"},
+		{post("[", "true"), `post: item 2: expected a glob pattern such as *.conf, got "["`},
+		{post("d/*.go", "true"), `post: item 2: expected a pattern for the name without its directory, got "d/*.go"`},
 		{post("*.go", "sh -c 'x"), `post: item 2: unterminated single-quoted string in "sh -c 'x"`},
 	} {
 		err := scaffoldOf(x.change).Validate()

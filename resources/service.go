@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -199,15 +200,15 @@ func (s Service) Validate() error {
 	}
 	switch {
 	case s.Name == "":
-		return wrong("name", "want the name of a service, got an empty string")
+		return wrong("name", "%w", diag.Expected("the name of a service").Got("an empty string"))
 	case !serviceName().MatchString(name):
-		return wrong(property, "service name contains dangerous characters: %q: want letters, digits and . _ + : ~ @ -", name)
+		return wrong(property, "service name contains dangerous characters: %q: %w", name, diag.Expected("letters, digits and . _ + : ~ @ -"))
 	case strings.HasPrefix(name, "@"):
-		return wrong(property, "want the name of a template before the @, got %q", name)
+		return wrong(property, "%w", diag.Expected("the name of a template before the @").Got("%q", name))
 	case isTemplate(name):
-		return wrong(property, "want an instance of a template, such as getty@tty1, got the template itself: %q", name)
+		return wrong(property, "%w", diag.Expected("an instance of a template, such as getty@tty1").Got("the template itself: %q", name))
 	case strings.HasPrefix(name, "-"):
-		return wrong(property, "want a name that does not begin with a hyphen, as options do, got %q", name)
+		return wrong(property, "%w", diag.Expected("a name that does not begin with a hyphen, as options do").Got("%q", name))
 	case s.User != "" && s.Scope != UserService:
 		return wrong("user", `only a service with scope = "user" has a user`)
 	case s.Ensure == ServiceUnmanaged && s.Enable == nil && s.Mask == nil:
@@ -266,7 +267,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 			d.Err = errMasked("running")
 		}
 	case ensure == ServiceRunning && have.Flapping != "":
-		d.Err = fmt.Errorf("want the service running, found that it does not stay up: %s", have.Flapping)
+		d.Err = diag.Expected("the service running").Found("that it does not stay up: %s", have.Flapping)
 	case ensure == ServiceStopped && have.Running:
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
 		phrase := "stopped"
@@ -287,7 +288,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		case have.CannotEnable != "" && s.isToBeMasked():
 			// A masked service does not start at boot.
 		case have.CannotEnable != "":
-			d.Err = errors.Join(d.Err, fmt.Errorf("want enable = %t, found the service %s, which cannot be changed: %s", *s.Enable, have.Startup, have.CannotEnable))
+			d.Err = errors.Join(d.Err, diag.Expected("enable = %t", *s.Enable).Found("the service %s, which cannot be changed: %s", have.Startup, have.CannotEnable))
 		case *s.Enable:
 			d.AddAction("Enable", "enabled")
 		default:
@@ -298,12 +299,12 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		d.Add("mask", "false", "true")
 		d.AddAction("Mask", "masked")
 		if have.CannotMask != "" {
-			d.Err = errors.Join(d.Err, fmt.Errorf("want the service masked, found that it cannot be: %s", have.CannotMask))
+			d.Err = errors.Join(d.Err, diag.Expected("the service masked").Found("that it cannot be: %s", have.CannotMask))
 		}
 	}
 	if s.OnChange == ServiceReload && s.runState() == ServiceRunning && have.CannotReload && !have.Outdated {
 		// The mistake is reported even if no change needs a reload yet.
-		d.Err = errors.Join(d.Err, errors.New(`want a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`))
+		d.Err = errors.Join(d.Err, diag.Expected("a service that can reload").Found(`one that cannot: on_change = "reload-or-restart" restarts it`))
 	}
 	if d.Err != nil {
 		d.Actions = nil
@@ -312,7 +313,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 }
 
 func errMasked(want string) error {
-	return fmt.Errorf("want the service %s, found it masked: it has to be unmasked first, which mask = false does", want)
+	return diag.Expected("the service %s", want).Found("it masked: it has to be unmasked first, which mask = false does")
 }
 
 // Refresh implements resource.Refresher: a service that runs and has to run is restarted or

@@ -1,9 +1,9 @@
 package resources
 
 import (
-	"errors"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -46,7 +46,7 @@ func (s ServiceState) Import(im resource.Import) (Service, error) {
 		p.Service, p.Scope, p.User = asked.Service, asked.Scope, asked.User
 	}
 	if s.Missing {
-		return p, errors.New("want a service, found none of that name")
+		return p, diag.Expected("a service").Found("none of that name")
 	}
 	if s.Running {
 		p.Ensure = ServiceRunning

@@ -82,11 +82,11 @@ func TestServiceRefresh(t *testing.T) {
 	}
 	reload := Service{Ensure: "running", OnChange: "reload"}
 	require.EqualError(t, ServiceType.Type.Decide(&reload, ServiceState{Running: true, Masked: true}, true).Err,
-		"want the service reloaded, found it masked: it has to be unmasked first, which mask = false does")
+		"expected the service reloaded, found it masked: it has to be unmasked first, which mask = false does")
 	for _, have := range []ServiceState{{Running: true, CannotReload: true}, {CannotReload: true}} {
 		for _, refresh := range []bool{false, true} { // before there is a change, too
 			d := ServiceType.Type.Decide(&reload, have, refresh)
-			require.EqualError(t, d.Err, `want a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`)
+			require.EqualError(t, d.Err, `expected a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`)
 			require.Empty(t, d.Actions)
 		}
 	}
@@ -96,7 +96,7 @@ func TestServiceRefresh(t *testing.T) {
 	require.EqualError(t, unmanaged.ValidateWith(resource.Common{Subscribe: make([]resource.Reference, 1)}), "subscribe: a service that is unmanaged is not restarted")
 	require.EqualError(t, Service{Name: "x", Ensure: "unmanaged"}.Validate(), "ensure: unmanaged needs enable or mask: nothing else is managed")
 	d := ServiceType.Type.Decide(&Service{Ensure: "running"}, ServiceState{Running: true, Masked: true}, true)
-	require.EqualError(t, d.Err, "want the service restarted, found it masked: it has to be unmasked first, which mask = false does")
+	require.EqualError(t, d.Err, "expected the service restarted, found it masked: it has to be unmasked first, which mask = false does")
 }
 
 func TestServiceCannot(t *testing.T) {
@@ -109,9 +109,9 @@ func TestServiceCannot(t *testing.T) {
 	}{
 		{Service{Name: "x", Ensure: "running"}, ServiceState{Missing: true}, "service not found: x"},
 		{Service{Name: "x", Ensure: "stopped", Enable: off}, ServiceState{Missing: true}, "service not found: x"},
-		{Service{Ensure: "running"}, ServiceState{Masked: true}, "want the service running, found it masked: it has to be unmasked first, which mask = false does"},
-		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "want the service enabled, found it masked: it has to be unmasked first, which mask = false does"},
-		{Service{Ensure: "stopped", Enable: off}, static, "want enable = false, found the service static, which cannot be changed: it has no [Install] section"},
+		{Service{Ensure: "running"}, ServiceState{Masked: true}, "expected the service running, found it masked: it has to be unmasked first, which mask = false does"},
+		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "expected the service enabled, found it masked: it has to be unmasked first, which mask = false does"},
+		{Service{Ensure: "stopped", Enable: off}, static, "expected enable = false, found the service static, which cannot be changed: it has no [Install] section"},
 		{Service{Ensure: "stopped", Enable: off}, ServiceState{Masked: true}, ""},
 		{Service{Ensure: "stopped", Enable: on}, static, ""},
 	} {
@@ -133,15 +133,15 @@ func TestServiceValidate(t *testing.T) {
 	for _, name := range []string{`a\b`, `a\x2`, `a\x2D`, "app@$(a)", "app; rm -rf /", "a|b", "a&b", "a b", "a\tb", "a\n", "a/b", "../a", "$(a)", "`a`", "a*", "ä"} {
 		require.ErrorContains(t, Service{Name: name}.Validate(), "name: service name contains dangerous characters: ", name)
 	}
-	require.EqualError(t, Service{}.Validate(), "name: want the name of a service, got an empty string")
+	require.EqualError(t, Service{}.Validate(), "name: expected the name of a service, got an empty string")
 	require.NoError(t, Service{Name: "sync of alice", Service: "sync"}.Validate())
 	require.ErrorContains(t, Service{Name: "sync", Service: "a b"}.Validate(), "service: service name contains dangerous characters: ")
-	require.EqualError(t, Service{Name: "--now"}.Validate(), `name: want a name that does not begin with a hyphen, as options do, got "--now"`)
+	require.EqualError(t, Service{Name: "--now"}.Validate(), `name: expected a name that does not begin with a hyphen, as options do, got "--now"`)
 	require.EqualError(t, Service{Name: "app instance"}.Validate(),
-		`name: service name contains dangerous characters: "app instance": want letters, digits and . _ + : ~ @ -`)
-	require.EqualError(t, Service{Name: "@tty1"}.Validate(), `name: want the name of a template before the @, got "@tty1"`)
+		`name: service name contains dangerous characters: "app instance": expected letters, digits and . _ + : ~ @ -`)
+	require.EqualError(t, Service{Name: "@tty1"}.Validate(), `name: expected the name of a template before the @, got "@tty1"`)
 	for _, name := range []string{"getty@", "getty@.service"} {
-		require.ErrorContains(t, Service{Name: name}.Validate(), "want an instance of a template, such as getty@tty1, got the template itself", name)
+		require.ErrorContains(t, Service{Name: name}.Validate(), "expected an instance of a template, such as getty@tty1, got the template itself", name)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestServiceDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning, Scope: SystemService, OnChange: ServiceRestart, Settle: host.Duration(time.Second)}, s)
 	_, err = decode(name, schema.Entry{Key: "ensure", Val: schema.TextValue("started")})
-	require.ErrorContains(t, err, `service#nginx: ensure: want `)
+	require.ErrorContains(t, err, `service#nginx: ensure: expected `)
 	require.True(t, ServiceType.Type.Refreshable())
 }
 
@@ -213,7 +213,7 @@ func TestServiceMask(t *testing.T) {
 		{"masked", Service{Ensure: "running", Mask: on}, ServiceState{Masked: true}, []string{}, ""},
 		{"masked while it ran", Service{Ensure: "running", Mask: on}, ServiceState{Running: true, Masked: true}, []string{"Would have stopped"}, ""},
 		{"the run state stays", Service{Ensure: "unmanaged", Mask: on}, ServiceState{Running: true}, []string{"Would have masked"}, ""},
-		{"cannot", Service{Ensure: "running", Mask: on}, ServiceState{CannotMask: "a file is in the way"}, []string{}, "want the service masked, found that it cannot be: a file is in the way"},
+		{"cannot", Service{Ensure: "running", Mask: on}, ServiceState{CannotMask: "a file is in the way"}, []string{}, "expected the service masked, found that it cannot be: a file is in the way"},
 		{"off, start", Service{Ensure: "running", Mask: off}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have started"}, ""},
 		{"off, restart", Service{Ensure: "running", Mask: off}, ServiceState{Running: true, Masked: true}, []string{"Would have unmasked", "Would have restarted"}, ""},
 		{"off, enable", Service{Ensure: "stopped", Mask: off, Enable: on}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have enabled"}, ""},
@@ -239,7 +239,7 @@ func TestServiceFlapping(t *testing.T) {
 	have := ServiceState{Running: true, Flapping: "systemd has restarted it 9 times"}
 	s := Service{Name: "x", Ensure: ServiceRunning}
 	d := s.Decide(have)
-	require.EqualError(t, d.Err, "want the service running, found that it does not stay up: systemd has restarted it 9 times")
+	require.EqualError(t, d.Err, "expected the service running, found that it does not stay up: systemd has restarted it 9 times")
 	require.Empty(t, d.Actions)
 	d = s.Refresh(have, d)
 	require.NoError(t, d.Err)

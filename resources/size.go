@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Size is a number of bytes, written as a whole number with a unit: 512MiB,
@@ -33,7 +35,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 		*s = Size(n * u.bytes)
 		return nil
 	}
-	return fmt.Errorf(`want a size such as "512MiB" or "10GiB", got %q`, text)
+	return diag.Expected(`a size such as "512MiB" or "10GiB"`).Got("%q", text)
 }
 
 // NumberHint is the advice for a bare number.

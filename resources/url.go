@@ -1,10 +1,9 @@
 package resources
 
 import (
-	"errors"
-	"fmt"
 	"net/url"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
@@ -17,14 +16,14 @@ func (u *URL) UnmarshalText(text []byte) error {
 	parsed, err := url.Parse(string(text))
 	if err != nil {
 		// The error of Parse quotes the text, which may have a secret.
-		return errors.New("want a URL such as https://example.net/app.tar.gz, got one that cannot be read")
+		return diag.Expected("a URL such as https://example.net/app.tar.gz").Got("one that cannot be read")
 	}
 	shown := fetch.RedactURL(parsed)
 	switch {
 	case parsed.Scheme != "http" && parsed.Scheme != "https":
-		return fmt.Errorf("want a URL that begins with http:// or https://, got %q", shown)
+		return diag.Expected("a URL that begins with http:// or https://").Got("%q", shown)
 	case parsed.Hostname() == "":
-		return fmt.Errorf("want a URL with a host, got %q", shown)
+		return diag.Expected("a URL with a host").Got("%q", shown)
 	}
 	*u = URL{string(text)}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
+
 	"io"
 	"os"
 	"path"
@@ -48,7 +48,7 @@ func (o *BundleOptions) check() error {
 	}
 	text := strings.ToLower(strings.TrimPrefix(o.SHA256, "sha256:"))
 	if sum, err := hex.DecodeString(text); err != nil || len(sum) != sha256.Size {
-		return diag.Errorf(diag.Pos{}, "--sha256: want 64 hexadecimal digits, got %q", o.SHA256).WithHint("ccm bundle prints them")
+		return diag.Errorf(diag.Pos{}, "--sha256: %w", diag.Expected("64 hexadecimal digits").Got("%q", o.SHA256)).WithHint("ccm bundle prints them")
 	}
 	o.SHA256 = text
 	return nil
@@ -169,7 +169,7 @@ func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOpt
 	}
 	b.digest = hex.EncodeToString(sum.Sum(nil))
 	if o.SHA256 != "" && o.SHA256 != b.digest {
-		return fmt.Errorf("want the SHA-256 %s, got %s", o.SHA256, b.digest)
+		return diag.Expected("the SHA-256 %s", o.SHA256).Got("%s", b.digest)
 	}
 	if verify != nil {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

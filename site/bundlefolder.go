@@ -28,7 +28,7 @@ func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, 
 	case fi.Mode().IsRegular():
 		f.Dir, f.Entry = filepath.Dir(name), filepath.Base(name)
 	case !fi.IsDir():
-		return f, diag.Errorf(diag.Pos{}, "want the folder of a site, and %s is none", name)
+		return f, diag.At(diag.Pos{}, diag.Expected("the folder of a site, and %s is none", name))
 	}
 	s, err := p.LockedSite(f.Dir, false)
 	if err != nil {

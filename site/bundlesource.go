@@ -100,7 +100,7 @@ func isBundle(name string) (bool, error) {
 func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*siteStream, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
-		return nil, diag.Errorf(diag.Pos{}, "want a URL such as https://example.org/site.tar.gz, got %q", name)
+		return nil, diag.At(diag.Pos{}, diag.Expected("a URL such as https://example.org/site.tar.gz").Got("%q", name))
 	}
 	shown := fetch.RedactURL(u)
 	if err := r.checkPlainHTTP(u, o.demandFlag() != ""); err != nil {

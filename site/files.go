@@ -150,7 +150,7 @@ func (f *Files) CheckState(dir string) error {
 		return &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	if me := uint32(os.Geteuid()); st.Uid != me {
-		return diag.Errorf(diag.Pos{File: dir}, "want a directory of %s, found one that belongs to %s", trust.UserName(me), trust.UserName(st.Uid)).
+		return diag.At(diag.Pos{File: dir}, diag.Expected("a directory of %s", trust.UserName(me)).Found("one that belongs to %s", trust.UserName(st.Uid))).
 			WithHint("chown %d %s", me, dir)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -67,7 +68,7 @@ func (o *Options) selectionFlags() (flags []string, err error) {
 // check returns the mistake in the time limit or the root.
 func (o *Options) check(h *host.Host) error {
 	if o.EvalTimeout < 0 {
-		return fmt.Errorf("--eval-timeout: want a duration such as 30s, got %s", o.EvalTimeout)
+		return fmt.Errorf("--eval-timeout: %w", diag.Expected("a duration such as 30s").Got("%s", o.EvalTimeout))
 	}
 	if fi, err := os.Stat(h.Root()); err != nil || !fi.IsDir() {
 		return fmt.Errorf("--root: %s is not a directory", o.Root)

@@ -84,7 +84,7 @@ func (p *Process) unrecordedHost(root string) *host.Host {
 
 // newHost returns the host for the options.
 func (p *Process) newHost(o host.Options) *host.Host {
-	o.Clock, o.Refuse, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, p.decryption().file // the decryption is made before there are goroutines
+	o.Clock, o.Refuse, o.Foreign, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, true, p.decryption().file // the decryption is made before there are goroutines
 	if p.NewHost != nil {
 		return p.NewHost(o)
 	}
@@ -133,7 +133,7 @@ func explainFolder(name string, err error) error {
 	for _, entry := range []string{"site.lua", "manifest.yaml"} {
 		file := filepath.Join(name, entry)
 		if fi, e := os.Stat(file); e == nil && fi.Mode().IsRegular() {
-			return diag.Errorf(diag.Pos{File: name}, "want a script or manifest, found a directory").WithHint("did you mean %s?", file)
+			return diag.At(diag.Pos{File: name}, diag.Expected("a script or manifest").Found("a directory")).WithHint("did you mean %s?", file)
 		}
 	}
 	return err

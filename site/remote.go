@@ -32,7 +32,7 @@ func isRemote(name string) bool {
 func bucketAndKey(name, scheme string) (bucket, key string, err error) {
 	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, scheme), "/")
 	if !ok || bucket == "" || key == "" {
-		return "", "", diag.Errorf(diag.Pos{}, "want %sBUCKET/KEY, got %q", scheme, name)
+		return "", "", diag.At(diag.Pos{}, diag.Expected("%sBUCKET/KEY", scheme).Got("%q", name))
 	}
 	return bucket, key, nil
 }
@@ -101,7 +101,7 @@ func (r remote) readData(ctx context.Context, name, natsContext string) (shown s
 	}
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
-		return name, nil, fmt.Errorf("want a URL such as https://example.org/data.yaml, got %q", name)
+		return name, nil, diag.Expected("a URL such as https://example.org/data.yaml").Got("%q", name)
 	}
 	if err := r.checkPlainHTTP(u, false); err != nil {
 		return fetch.RedactURL(u), nil, err

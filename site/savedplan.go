@@ -162,7 +162,7 @@ func parsePlan(text string) (*SavedPlan, error) {
 	case plan.Options == nil:
 		return nil, errors.New("is a damaged plan: it has no options")
 	case plan.Key != nil && len(plan.Key) != secret.KeySize:
-		return nil, fmt.Errorf("is a damaged plan: want a key of %d bytes, got %d", secret.KeySize, len(plan.Key))
+		return nil, fmt.Errorf("is a damaged plan: %w", diag.Expected("a key of %d bytes", secret.KeySize).Got("%d", len(plan.Key)))
 	}
 	seen := make(map[string]bool, len(plan.Resources))
 	for _, x := range plan.Resources {

@@ -23,7 +23,7 @@ func TestParsePlan(t *testing.T) {
 		{`"file":"site.lua"`, `"file":"-"`, "names no script or manifest"},
 		{`"options":{"Root":"/"}`, `"options":null`, "has no options"},
 		{`"options":{"Root":"/"}`, `"options":{"Rooot":"/"}`, `unknown field "Rooot"`},
-		{`"key_digest"`, `"key":"AAAA","key_digest"`, "want a key of 32 bytes, got 3"},
+		{`"key_digest"`, `"key":"AAAA","key_digest"`, "expected a key of 32 bytes, got 3"},
 		{resource, resource + "," + resource, `has "file#/a" twice`},
 		{"}]}", "}]}x", "no saved plan, or a damaged one"},
 		{"}]}", "", "no saved plan, or a damaged one"},

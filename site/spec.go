@@ -147,7 +147,7 @@ func imagine(m *fake.Machine, h *host.Host, g spec.Fixture) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.Files)) {
 		if !strings.HasPrefix(name, "/") {
-			return fmt.Errorf("files: want absolute paths, got %q", name)
+			return fmt.Errorf("files: %w", diag.Expected("absolute paths").Got("%q", name))
 		}
 		if err := m.Write(h, name, g.Files[name]); err != nil {
 			return fmt.Errorf("files: %w", err)

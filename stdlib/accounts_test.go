@@ -71,7 +71,7 @@ func TestUser(t *testing.T) {
 			"there/none": {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:\n")},
 		},
 	}.run(t)
-	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: want the name of a user, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
+	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: expected the name of a user, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
 }
 
 // TestUserHome: the home is made, moved and made again with the user, and the shell has to be there.
@@ -132,7 +132,7 @@ func TestUserHome(t *testing.T) {
 		},
 		modes: map[string]map[string]os.FileMode{"gone/plain": {"/home/bob": 0o750}, "gone/moved": {"/srv/deep": 0o755}},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.user" { "bob", home = "/a:b" }`), "user#bob: home: want a text without colons")
+	require.Contains(t, mistake(t, `require "std.user" { "bob", home = "/a:b" }`), "user#bob: home: expected a text without colons")
 }
 
 func TestGroup(t *testing.T) {
@@ -205,13 +205,13 @@ func TestAuthorizedKey(t *testing.T) {
 		fails: func() map[string]string {
 			fails := map[string]string{"dirlink/absent": "found a link", "link/absent": "found a link"}
 			for _, want := range []string{"key", "options", "none"} {
-				fails["link/"+want], fails["dirlink/"+want] = "want a file at "+file+", found a link, which is not replaced", "want a directory at /home/me/.ssh, found a link, which is not replaced"
+				fails["link/"+want], fails["dirlink/"+want] = "expected a file at "+file+", found a link, which is not replaced", "expected a directory at /home/me/.ssh, found a link, which is not replaced"
 			}
 			for _, want := range []string{"key", "options", "none", "path"} {
 				fails["nobody/"+want] = "there is no user me in /etc/passwd"
 			}
 			for _, start := range []string{"home", "plain", "options", "windows", "link", "dirlink"} {
-				fails[start+"/lost"] = "want a directory at /home/lost"
+				fails[start+"/lost"] = "expected a directory at /home/lost"
 			}
 			fails["nobody/lost"] = "there is no user lost"
 			return fails
@@ -238,15 +238,15 @@ func TestAuthorizedKey(t *testing.T) {
 		},
 	}.run(t)
 	for args, want := range map[string]string{
-		`key = "x"`:                                               `key: want a public key such as ssh-ed25519 AAAA..., got "x" (fs.read reads one from a .pub file)`,
-		`key = "-----BEGIN X PRIVATE KEY-----"`:                   `key: want the public key, got a private one (ssh-keygen -y -f FILE prints the public key)`,
+		`key = "x"`:                                               `key: expected a public key such as ssh-ed25519 AAAA..., got "x" (fs.read reads one from a .pub file)`,
+		`key = "-----BEGIN X PRIVATE KEY-----"`:                   `key: expected the public key, got a private one (ssh-keygen -y -f FILE prints the public key)`,
 		`key = "` + sshKey[:60] + `"`:                             `key: the key is cut off or was changed: what follows ssh-ed25519 is no such key`,
 		`key = "ssh-rsa` + sshKey[11:] + `"`:                      `key: the key is cut off or was changed: what follows ssh-rsa is no such key`,
-		`key = [[` + quoted + sshKey + `]]`:                       `key: want options apart from the key: options = { 'command="echo \\"a b\\", ` + otherKey + `"', "no-pty" }`,
-		`key = "` + sshKey + `\n` + sshKey + `"`:                  `key: want the one line of a .pub file, got several`,
-		`key = "` + sshKey + `", options = { [[command="a" b]] }`: `options: want options such as no-pty and command="/bin/true", got 'command="a" b'`,
-		`key = "` + sshKey + `", options = { "a\nssh-rsa AAAA" }`: `options: want one line, got "a\nssh-rsa AAAA"`,
-		`key = "` + sshKey + `", comment = "a\nssh-rsa AAAA"`:     `comment: want one line`,
+		`key = [[` + quoted + sshKey + `]]`:                       `key: expected options apart from the key: options = { 'command="echo \\"a b\\", ` + otherKey + `"', "no-pty" }`,
+		`key = "` + sshKey + `\n` + sshKey + `"`:                  `key: expected the one line of a .pub file, got several`,
+		`key = "` + sshKey + `", options = { [[command="a" b]] }`: `options: expected options such as no-pty and command="/bin/true", got 'command="a" b'`,
+		`key = "` + sshKey + `", options = { "a\nssh-rsa AAAA" }`: `options: expected one line, got "a\nssh-rsa AAAA"`,
+		`key = "` + sshKey + `", comment = "a\nssh-rsa AAAA"`:     `comment: expected one line`,
 	} {
 		require.Contains(t, mistake(t, `require "std.authorized_key" { "me", `+args+` }`), "authorized_key#me: "+want)
 	}
@@ -277,7 +277,7 @@ func TestKnownHost(t *testing.T) {
 			"rsa":    `{ "git.example.org", key = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAAwEAAQ==", ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"nothing/key": "want a directory at /etc/ssh", "nothing/port": "want a directory at /etc/ssh",
+			"nothing/key": "expected a directory at /etc/ssh", "nothing/port": "expected a directory at /etc/ssh",
 			"link/key": "found a link", "link/port": "found a link", "link/absent": "found a link", "link/rsa": "found a link",
 		},
 		phrases: map[string][]string{
@@ -295,8 +295,8 @@ func TestKnownHost(t *testing.T) {
 	}.run(t)
 	for args, want := range map[string]string{
 		`"h"`:                                 `known_host#h: key: is required unless ensure is absent`,
-		`{ "h", key = "h ` + sshKey + `" }`:   `known_host#h: key: want a public key such as ssh-ed25519 AAAA..., got "h ssh-ed25519`,
-		`{ "*.org", key = "` + sshKey + `" }`: `known_host#*.org: name: want a name such as git.example.org or [git.example.org]:2222, got "*.org"`,
+		`{ "h", key = "h ` + sshKey + `" }`:   `known_host#h: key: expected a public key such as ssh-ed25519 AAAA..., got "h ssh-ed25519`,
+		`{ "*.org", key = "` + sshKey + `" }`: `known_host#*.org: name: expected a name such as git.example.org or [git.example.org]:2222, got "*.org"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.known_host" `+args), want)
 	}

@@ -31,7 +31,7 @@ func TestLine(t *testing.T) {
 			"no port": `{ "/etc/x", match = "^Port", ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"missing/line": "want a file to edit at /etc/x, found nothing", "missing/match": "found nothing", "missing/after": "found nothing",
+			"missing/line": "expected a file to edit at /etc/x, found nothing", "missing/match": "found nothing", "missing/after": "found nothing",
 			"a link/line": "found a symbolic link", "a link/match": "found a symbolic link", "a link/after": "found a symbolic link",
 			"a link/absent": "found a symbolic link", "a link/no port": "found a symbolic link",
 		},
@@ -52,7 +52,7 @@ func TestLine(t *testing.T) {
 		},
 	}.run(t)
 	require.Equal(t, `site.lua:1:1: line#/x: line is required`, mistake(t, `require "std.line" { "/x" }`))
-	require.Equal(t, `site.lua:1:35: line#/x: line: want one line, got "a\nb"`, mistake(t, `require "std.line" { "/x", line = "a\nb" }`))
+	require.Equal(t, `site.lua:1:35: line#/x: line: expected one line, got "a\nb"`, mistake(t, `require "std.line" { "/x", line = "a\nb" }`))
 }
 
 // TestLineCreate: a new file has the attributes of create, and an existing one keeps its own.
@@ -67,7 +67,7 @@ func TestLineCreate(t *testing.T) {
 			"absent":  `{ "/etc/x", line = "Port 22", create = true, ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"missing/false": "want a file to edit at /etc/x, found nothing",
+			"missing/false": "expected a file to edit at /etc/x, found nothing",
 			"nowhere/true":  "/etc does not exist", "nowhere/private": "/etc does not exist", "nowhere/false": "found nothing",
 		},
 		phrases: map[string][]string{
@@ -90,10 +90,10 @@ func TestLineCreate(t *testing.T) {
 	}
 	for create, want := range map[string]string{
 		`{ mod = "0600" }`: `unknown field "mod" (did you mean "mode"?)`,
-		`{ mode = 600 }`:   "mode: want a string, got 600",
-		`{ mode = "9" }`:   `mode: want octal permissions such as "0644", got "9"`,
-		`{ "0600" }`:       `want true or a table such as { owner = "root", group = "root", mode = "0644" }, got 0600`,
-		`"yes"`:            `want true or a table such as { owner = "root", group = "root", mode = "0644" }, got yes`,
+		`{ mode = 600 }`:   "mode: expected a string, got 600",
+		`{ mode = "9" }`:   `mode: expected octal permissions such as "0644", got "9"`,
+		`{ "0600" }`:       `expected true or a table such as { owner = "root", group = "root", mode = "0644" }, got 0600`,
+		`"yes"`:            `expected true or a table such as { owner = "root", group = "root", mode = "0644" }, got yes`,
 	} {
 		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", create = `+create+` }`), "line#/x: create: "+want)
 	}
@@ -133,7 +133,7 @@ func TestLineGroups(t *testing.T) {
 			"grub/fixed":   {"/etc/x": new("$$5 $1\nCMD=\"a b\"\n")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: want groups of match, of which there are 1, got ${2}")
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: expected groups of match, of which there are 1, got ${2}")
 	require.Empty(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?P<x>a)(b)]] }`))
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", after = "^b" }`), `unknown property "after" (did you mean "insert_after"?)`)
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", before = "^b" }`), `got "^b" (is insert_before meant?)`)
@@ -244,7 +244,7 @@ func TestKv(t *testing.T) {
 			"twice/absent": {"/etc/x": new("Port 22\n")},
 		},
 	}.run(t)
-	require.Equal(t, `site.lua:1:20: kv#a b: name: want a key without blanks, got "a b"`, mistake(t, `require "std.kv" { "a b", path = "/x", value = "1" }`))
+	require.Equal(t, `site.lua:1:20: kv#a b: name: expected a key without blanks, got "a b"`, mistake(t, `require "std.kv" { "a b", path = "/x", value = "1" }`))
 }
 
 func TestIni(t *testing.T) {
@@ -304,6 +304,49 @@ func TestIniSection(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", key = "b", ensure = "absent", whole_section = true }`), "key: goes without whole_section")
 }
 
+// TestIniWhere: sections of one name that are each for themselves are told apart by a setting.
+func TestIniWhere(t *testing.T) {
+	const path = "/etc/wireguard/wg0.conf"
+	two := "[Interface]\nPrivateKey = x=\n\n[Peer]\n# ada\nPublicKey = a=\nAllowedIPs = 10.0.0.2/32\n\n[Peer]\npublickey=b=\nAllowedIPs = 10.0.0.3/32\n"
+	const which = "there are 2 sections [Peer]: where says which one, by a setting that only this one has"
+	suite{
+		name: "ini",
+		starts: map[string]map[string]string{
+			"two":  {path: two},
+			"one":  {path: "[Peer]\nPublicKey = a=\n"},
+			"none": {path: "[Interface]\nPrivateKey = x=\n"},
+			"same": {path: "[Peer]\nPublicKey = b=\n[Peer]\nPublicKey = b=\n"},
+		},
+		wants: map[string]string{
+			"second": `{ "AllowedIPs", path = "` + path + `", section = "Peer", where = { PublicKey = "b=" }, value = "10.0.0.9/32" }`,
+			"unsure": `{ "AllowedIPs", path = "` + path + `", section = "Peer", value = "10.0.0.9/32" }`,
+			"gone":   `{ "ada", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, whole_section = true, ensure = "absent" }`,
+			"key":    `{ "AllowedIPs", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, ensure = "absent" }`,
+		},
+		fails: map[string]string{"two/unsure": which, "same/unsure": which, "same/second": `there are 2 sections [Peer] with PublicKey = b=`},
+		phrases: map[string][]string{
+			"two/second": {"changed the setting"}, "one/second": {"added the setting"}, "one/unsure": {"added the setting"},
+			"two/gone": {"removed the section"}, "none/gone": {}, "same/gone": {}, "two/key": {"removed the setting"}, "one/key": {}, "none/key": {},
+		},
+		after: map[string]map[string]*string{
+			"two/second":  {path: new(strings.Replace(two, "10.0.0.3", "10.0.0.9", 1))},
+			"two/gone":    {path: new("[Interface]\nPrivateKey = x=\n\n[Peer]\npublickey=b=\nAllowedIPs = 10.0.0.3/32\n")},
+			"two/key":     {path: new(strings.Replace(two, "AllowedIPs = 10.0.0.2/32\n", "", 1))},
+			"one/second":  {path: new("[Peer]\nPublicKey = a=\n\n[Peer]\nPublicKey = b=\nAllowedIPs = 10.0.0.9/32\n")},
+			"none/second": {path: new("[Interface]\nPrivateKey = x=\n\n[Peer]\nPublicKey = b=\nAllowedIPs = 10.0.0.9/32\n")},
+		},
+	}.run(t)
+	for properties, want := range map[string]string{
+		`where = { PublicKey = "a" }`:                      "where: goes with section",
+		`section = "Peer", where = { a = "b" }`:            "where: goes without the key itself, a",
+		`section = "Peer", where = { PublicKey = "" }`:     "where: expected keys with their values",
+		`section = "Peer", where = { ["a=b"] = "c" }`:      "where: expected keys with their values",
+		`section = "Peer", where = { PublicKey = "a\nb" }`: "where",
+	} {
+		require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", value = "1", `+properties+` }`), want)
+	}
+}
+
 // A replacement that the next run would replace again is refused; a stable text is not changed.
 func TestReplace(t *testing.T) {
 	const found = "found nothing"
@@ -339,8 +382,8 @@ func TestReplace(t *testing.T) {
 		},
 	}.run(t)
 	for properties, want := range map[string]string{
-		`match = "a*", replacement = "b"`:       `match: want a pattern that does not match an empty text, got "a*"`,
-		`match = "(a)", replacement = "${2}"`:   "replacement: want groups of match, of which there are 1, got ${2}",
+		`match = "a*", replacement = "b"`:       `match: expected a pattern that does not match an empty text, got "a*"`,
+		`match = "(a)", replacement = "${2}"`:   "replacement: expected groups of match, of which there are 1, got ${2}",
 		`match = "(a", replacement = "b"`:       "missing closing )",
 		`match = "a"`:                           "replacement is required",
 		`match = "a", replacement = "b", x = 1`: `unknown property "x"`,
@@ -369,10 +412,10 @@ func TestEditValidate(t *testing.T) {
 		after: map[string]map[string]*string{"old/good": {"/etc/x": new("old\nnew\n")}, "missing/made": {"/etc/x": new("new\n")}},
 	}.run(t)
 	for validate, want := range map[string]string{
-		`"visudo -c"`:        `validate: want %s in the command, for the file that it looks at, got "visudo -c"`,
-		`{ "visudo", "-c" }`: `validate: want %s in the command`,
+		`"visudo -c"`:        `validate: expected %s in the command, for the file that it looks at, got "visudo -c"`,
+		`{ "visudo", "-c" }`: `validate: expected %s in the command`,
 		`"'%s"`:              `validate: `,
-		`{ "", "%s" }`:       `validate: want a command`,
+		`{ "", "%s" }`:       `validate: expected a command`,
 	} {
 		for _, edit := range []string{`line { "/x", line = "a", `, `kv { "a", path = "/x", value = "1", `, `ini { "a", path = "/x", value = "1", `, `block { "a", path = "/x", content = "1", `, `replace { "/x", match = "a", replacement = "b", `} {
 			require.Contains(t, mistake(t, `require "std.`+strings.Replace(edit, " ", `" `, 1)+`validate = `+validate+` }`), want)
@@ -423,10 +466,10 @@ func TestSettings(t *testing.T) {
 			modes: map[string]map[string]os.FileMode{"missing/made": {"/etc/x": 0o600}},
 		}.run(t)
 		for args, want := range map[string]string{
-			`{ "a..b", path = "/x", value = 1 }`:          `name: want names with dots between them, got "a..b"`,
+			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names with dots between them, got "a..b"`,
 			`{ "a", path = "/x" }`:                        "value is required unless ensure is absent",
-			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: want a text such as ",
-			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: want names with dots between them, got "b."`,
+			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: expected a text such as ",
+			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names with dots between them, got "b."`,
 		} {
 			require.Contains(t, mistake(t, `require "std.`+tt.name+`" `+args), want)
 		}

@@ -60,23 +60,23 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(calendar.mistake "*-*-* *:0/0", 'minute must have a step above 0, got "0/0"')
 			check(calendar.mistake "Foo 03:30", "no such day of the week: Foo")`,
 		"devices": `
-			local fstab = require "std.fstab"
+			local devices = require "std.devices"
 			-- Whether the device of an entry is there on a machine with these paths.
 			local function ok(e, paths, findfs)
 				local host = { root = "/", which = function() return findfs and "/sbin/findfs" end,
 					stat = function(p) return tbl.contains(paths, p) and { kind = "special" } or nil end,
 					query = function() return "", findfs == "found" and 0 or 1 end }
-				local ok, err = pcall(fstab.check_device, host, tbl.merge({ type = "ext4", options = {} }, e))
+				local ok, err = pcall(devices.check, host, tbl.merge({ type = "ext4", options = {} }, e))
 				return ok or err
 			end
-			check(ok({ device = "UUID=0000-dead" }, {}), "there is no device UUID=0000-dead to mount")
-			check(ok({ device = "UUID=0000-dead" }, {}, "none"), "there is no device UUID=0000-dead to mount")
+			check(ok({ device = "UUID=0000-dead" }, {}), "there is no device UUID=0000-dead")
+			check(ok({ device = "UUID=0000-dead" }, {}, "none"), "there is no device UUID=0000-dead")
 			check(ok({ device = "UUID=0000-dead" }, {}, "found"), true)
 			check(ok({ device = 'LABEL="data"' }, { "/dev/disk/by-label/data" }), true)
-			check(ok({ device = "/dev/sdz1", type = "auto" }, {}), "there is no device /dev/sdz1 to mount")
+			check(ok({ device = "/dev/sdz1", type = "auto" }, {}), "there is no device /dev/sdz1")
 			check(ok({ device = "/dev/sdz1" }, { "/dev/sdz1" }), true)
-			check(ok({ device = "/srv/img", type = "iso9660", options = { "loop" } }, {}), "there is no device /srv/img to mount")
-			check(ok({ device = "/srv/src", type = "none", options = { "bind" } }, {}), "there is no device /srv/src to mount")
+			check(ok({ device = "/srv/img", type = "iso9660", options = { "loop" } }, {}), "there is no device /srv/img")
+			check(ok({ device = "/srv/src", type = "none", options = { "bind" } }, {}), "there is no device /srv/src")
 			check(ok({ device = "tmpfs", type = "tmpfs" }, {}), true)
 			check(ok({ device = "nas:/export", type = "nfs" }, {}), true)
 			check(ok({ device = "//nas/share", type = "cifs" }, {}), true)
@@ -128,7 +128,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			local function with(root, pending, nsswitch) return { root = root, which = function() return "getent" end, read = function() return nsswitch end,
 				pending_user = function() return pending end, pending_group = function() return pending end,
 				query = function(c) return c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh\n" or c[2] .. c[3] == "groupstaff" and "staff:x:5000:\n" or "", 0 end,
-				run = function(c) ran[#ran + 1] = str.join(c, " ") end } end
+				run = function(c) ran[#ran + 1] = table.concat(c, " ") end } end
 			local function refused(host, ...) return select(2, pcall(nss.refuse, host, ...)) end
 			check(refused(with "/", "passwd", "ada", "useradd"), "a directory service has a user ada, which is not in /etc/passwd, and useradd makes no second one (getent passwd ada)")
 			check(refused(with "/", "group", "staff", "groupadd"), "a directory service has a group staff, which is not in /etc/group, and groupadd makes no second one (getent group staff)")
@@ -144,7 +144,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(str.join(ran, "; "), "gpasswd --add ada docker; gpasswd --root /image --delete gone docker")`,
 	} {
 		_, _, mistakes := evaluate(t, `
-			local function check(got, want) if got ~= want then error(("want %s, got %s"):format(inspect(want), inspect(got)), 2) end end
+			local function check(got, want) if got ~= want then error(("expected %s, got %s"):format(inspect(want), inspect(got)), 2) end end
 			`+script)
 		require.Empty(t, mistakes, name)
 	}

@@ -35,7 +35,7 @@ func TestLink(t *testing.T) {
 			"absent": `{ "/d/l", ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"file/link": "want a symbolic link, found a file, which is not replaced", "file/owned": "found a file", "file/absent": "found a file",
+			"file/link": "expected a symbolic link, found a file, which is not replaced", "file/owned": "found a file", "file/absent": "found a file",
 			"directory/link": "found a directory", "directory/owned": "found a directory", "directory/absent": "found a directory",
 			"no parent/link": "does not exist", "no parent/owned": "does not exist",
 		},
@@ -75,9 +75,9 @@ func TestDirectory(t *testing.T) {
 			"nothing/gone": "no such file or directory", "right/gone": "no such file or directory", "more/gone": "no such file or directory",
 			"clash/gone": "no such file or directory", "file/gone": "found a file",
 			"right/absent": "no run is known to have created /srv/www/css, ", "more/absent": "no run is known to have created ", "clash/absent": "no run is known to have created /srv/www/css, ",
-			"file/copy": "want a directory, found a file", "file/purge": "found a file", "file/modes": "found a file", "file/absent": "found a file",
-			"file/odd": "found a file", "clash/copy": "want a directory, found a file", "clash/purge": "found a file", "clash/modes": "found a file",
-			"nothing/odd": "l: want files and directories, found a link", "right/odd": "found a link", "more/odd": "found a link", "clash/odd": "found a link",
+			"file/copy": "expected a directory, found a file", "file/purge": "found a file", "file/modes": "found a file", "file/absent": "found a file",
+			"file/odd": "found a file", "clash/copy": "expected a directory, found a file", "clash/purge": "found a file", "clash/modes": "found a file",
+			"nothing/odd": "l: expected files and directories, found a link", "right/odd": "found a link", "more/odd": "found a link", "clash/odd": "found a link",
 		},
 		phrases: map[string][]string{
 			"nothing/copy": {"created the directory"}, "right/copy": {}, "right/purge": {}, "right/modes": {"updated the attributes of 7 entries"},
@@ -88,7 +88,7 @@ func TestDirectory(t *testing.T) {
 			"more/purge": {"/srv/www/css/b.css": new("b"), "/srv/www/more": nil, "/srv/www/x.bak": nil, "/srv/www/l": nil},
 		},
 	}.run(t)
-	require.Equal(t, `site.lua:1:27: directory#/: path: want a directory below /`, mistake(t, `require "std.directory" { "/", ensure = "absent" }`))
+	require.Equal(t, `site.lua:1:27: directory#/: path: expected a directory below /`, mistake(t, `require "std.directory" { "/", ensure = "absent" }`))
 }
 
 // gitMachine is a machine with git, whose user has no configuration of git.
@@ -200,7 +200,7 @@ func TestGit(t *testing.T) {
 		fails: map[string]string{
 			"nothing/no ref": "has no branch or tag nope", "nothing/no url": "/no/such/repository",
 			"other/no ref": "found a directory with something else in it", "other/no url": "something else in it",
-			"file/no ref": "want a directory, found a file", "file/no url": "found a file",
+			"file/no ref": "expected a directory, found a file", "file/no url": "found a file",
 		},
 	}.run(t)
 }
@@ -235,10 +235,10 @@ func TestDirectoryRecurse(t *testing.T) {
 	for properties, want := range map[string]string{
 		`source = "x", recurse = true`:     "recurse: goes without source",
 		`source = "x", mode = "u=rwX"`:     "mode: a mode such as u=rwX goes without source",
-		`mode = "u=rwz"`:                   `mode: want parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X, got "u=rwz"`,
+		`mode = "u=rwz"`:                   `mode: expected parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X, got "u=rwz"`,
 		`mode = "0750"`:                    `mode: is for files, of which none are managed without source or recurse; dir_mode = "0750" is for the directory`,
 		`recurse = true`:                   "recurse: goes with owner, group, mode or dir_mode",
-		`mode = "0999"`:                    `mode: want octal permissions such as "0644", got "0999"`,
+		`mode = "0999"`:                    `mode: expected octal permissions such as "0644", got "0999"`,
 		`mode = "g+X,u+x", recurse = true`: "when they are set again",
 	} {
 		require.Contains(t, mistake(t, `require "std.directory" { "/srv/a", `+properties+` }`), want)

@@ -43,13 +43,13 @@ func TestFirewall(t *testing.T) {
 		`rules = "chain a {"`:                  `rules: a { has no }`,
 		// nft continues a quoted text on the next line.
 		`rules = [[chain a { accept comment "x` + "\n" + `y"; }; }; table ip evil { chain b { accept comment "z"; }]]`: `rules: a } ends the table, which has its own`,
-		`rules = [[chain a { accept comment "x; }]]`: `rules: want a text without NUL bytes, and quotes in pairs`,
-		`rules = [["]]`:            `rules: want a text without NUL bytes, and quotes in pairs`,
-		`rules = "chain a { }\0}"`: `rules: want a text without NUL bytes, and quotes in pairs`,
+		`rules = [[chain a { accept comment "x; }]]`: `rules: expected a text without NUL bytes, and quotes in pairs`,
+		`rules = [["]]`:            `rules: expected a text without NUL bytes, and quotes in pairs`,
+		`rules = "chain a { }\0}"`: `rules: expected a text without NUL bytes, and quotes in pairs`,
 		`rules = [[include "/x"]]`: `rules: include is not allowed: fs.read takes a file of the site`,
 		`family = "inet"`:          `rules: is required unless ensure is absent`,
 	} {
 		require.Contains(t, mistake(t, `require "std.firewall" { "web", `+args+` }`), "firewall#web: "+want)
 	}
-	require.Contains(t, mistake(t, `require "std.firewall" { "a b", rules = "" }`), `name: want letters, digits and underscores, got "a b"`)
+	require.Contains(t, mistake(t, `require "std.firewall" { "a b", rules = "" }`), `name: expected letters, digits and underscores, got "a b"`)
 }

@@ -19,6 +19,20 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
+// TestSwapMistakes: properties of swap that cannot be, and swap in mount.
+func TestSwapMistakes(t *testing.T) {
+	for args, want := range map[string]string{
+		`"std.swap" { "area" }`:                                 `swap#area: name: expected a path, LABEL= or UUID=, got "area"`,
+		`"std.swap" { "/area", size = "2 GB" }`:                 `swap#/area: size: expected a size such as 2G or 512M, got "2 GB"`,
+		`"std.swap" { "LABEL=x", size = "2G" }`:                 `swap#LABEL=x: size: only a file has one, and LABEL=x is a device`,
+		`"std.swap" { "/dev/sdb", size = "2G" }`:                `swap#/dev/sdb: size: only a file has one, and /dev/sdb is a device`,
+		`"std.swap" { "/area", options = { "a,b" } }`:           `swap#/area: options: expected one option in each text, such as pri=10, got "a,b"`,
+		`"std.mount" { "/x", type = "swap", device = "/area" }`: `mount#/x: type: std.swap puts swap to use (swap { "/area" })`,
+	} {
+		require.Contains(t, mistake(t, `require `+args), want)
+	}
+}
+
 // TestMount: on a machine that is only a directory nothing is mounted.
 func TestMount(t *testing.T) {
 	const fstab = "/etc/fstab"
@@ -63,16 +77,16 @@ func TestMount(t *testing.T) {
 		},
 	}.run(t)
 	for args, want := range map[string]string{
-		`"srv"`:                                                `mount#srv: name: want an absolute path`,
-		`{ "/srv", options = { "a,b" } }`:                      `mount#/srv: options: want one option in each text, such as noatime, got "a,b"`,
-		`{ "/srv", device = "#x" }`:                            `mount#/srv: device: want such as LABEL=data, got "#x"`,
-		`{ "/srv", options = { "a\0b" } }`:                     `mount#/srv: options: want one line, got "a\x00b"`,
-		`{ "/srv", options = { "a\nb" } }`:                     `mount#/srv: options: want one line, got "a\nb"`,
-		`{ "/srv", options = { "a b" } }`:                      `mount#/srv: options: want one option in each text`,
-		`{ "/srv", options = { [[x="]], "nosuid" } }`:          `mount#/srv: options: want quotes in pairs, because what follows would be a part of it, got 'x="'`,
-		`{ "/srv", options = { "rbind" }, device = "home/m" }`: `mount#/srv: device: want an absolute path with rbind, got "home/m"`,
-		`{ "/srv", device = "a\0b" }`:                          `mount#/srv: device: want one line, got "a\x00b"`,
-		`{ "/srv", type = "ext4 defaults"}`:                    `mount#/srv: type: want such as ext4, got "ext4 defaults"`,
+		`"srv"`:                                                `mount#srv: name: expected an absolute path`,
+		`{ "/srv", options = { "a,b" } }`:                      `mount#/srv: options: expected one option in each text, such as noatime, got "a,b"`,
+		`{ "/srv", device = "#x" }`:                            `mount#/srv: device: expected such as LABEL=data, got "#x"`,
+		`{ "/srv", options = { "a\0b" } }`:                     `mount#/srv: options: expected one line, got "a\x00b"`,
+		`{ "/srv", options = { "a\nb" } }`:                     `mount#/srv: options: expected one line, got "a\nb"`,
+		`{ "/srv", options = { "a b" } }`:                      `mount#/srv: options: expected one option in each text`,
+		`{ "/srv", options = { [[x="]], "nosuid" } }`:          `mount#/srv: options: expected quotes in pairs, because what follows would be a part of it, got 'x="'`,
+		`{ "/srv", options = { "rbind" }, device = "home/m" }`: `mount#/srv: device: expected an absolute path with rbind, got "home/m"`,
+		`{ "/srv", device = "a\0b" }`:                          `mount#/srv: device: expected one line, got "a\x00b"`,
+		`{ "/srv", type = "ext4 defaults"}`:                    `mount#/srv: type: expected such as ext4, got "ext4 defaults"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.mount" `+args), want)
 	}
@@ -182,7 +196,7 @@ func TestAlternative(t *testing.T) {
 	}.run(t)
 	for args, want := range map[string]string{
 		`"pager"`:                                 `path: is required unless ensure is auto`,
-		`{ "a b", ensure = "auto" }`:              `name: want a name such as editor, got "a b"`,
+		`{ "a b", ensure = "auto" }`:              `name: expected a name such as editor, got "a b"`,
 		`{ "a", path = "/x", link = "/y" }`:       `priority: link and priority go together`,
 		`{ "a", ensure = "auto", priority = 12 }`: `priority: link and priority go together`,
 	} {
@@ -227,7 +241,7 @@ func TestLocale(t *testing.T) {
 			"there/absent":    {file: new("# de_DE.UTF-8  UTF-8\n")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.locale" "de DE"`), `name: want a locale such as de_DE.UTF-8, got "de DE"`)
+	require.Contains(t, mistake(t, `require "std.locale" "de DE"`), `name: expected a locale such as de_DE.UTF-8, got "de DE"`)
 }
 
 // pauses runs sleep, in no time.
@@ -272,18 +286,18 @@ func TestWaitFor(t *testing.T) {
 		fails: map[string]string{
 			"missing/file": "waited 1ms in vain for /run/app: /run/app is not there", "missing/match": "waited 1ms in vain for \"^ready$\" in /run/app: /run/app is not there",
 			"missing/other": "/run/app is not there", "there/match": `"^ready$" is not in it`, "there/other": `waited 1ms in vain for "nope" in /run/app: "nope" is not in it`, "there/gone": "waited 1ms in vain for /run/app: it is there",
-			"missing/no": "want status 200, got 404 Not Found", "there/no": "want status 200, got 404 Not Found",
+			"missing/no": "expected status 200, got 404 Not Found", "there/no": "expected status 200, got 404 Not Found",
 			"missing/nobody": "connection refused", "there/nobody": "connection refused",
 		},
 		phrases: map[string][]string{"there/file": {}, "missing/gone": {}, "missing/port": {}, "missing/closed": {}, "missing/page": {}},
 	}.run(t)
 	for args, want := range map[string]string{
-		`"x"`:                                 `wait_for#x: want one of port, file and url, or the path of a file as the name`,
-		`{ "x", port = 1, url = "http://x" }`: `url: want one of port, file and url, got also port`,
-		`{ "x", port = 65536 }`:               `port: want a port from 1 to 65535, got 65536`,
-		`{ "/x", match = "(" }`:               "match: want a regular expression (RE2): missing closing ): `(`",
-		`{ "/x", within = "soon" }`:           `within: want a duration such as 30s, got "soon"`,
-		`{ "x", url = "ftp://x" }`:            `url: want a URL of http or https, got "ftp://x"`,
+		`"x"`:                                 `wait_for#x: expected one of port, file and url, or the path of a file as the name`,
+		`{ "x", port = 1, url = "http://x" }`: `url: expected one of port, file and url, got also port`,
+		`{ "x", port = 65536 }`:               `port: expected a port from 1 to 65535, got 65536`,
+		`{ "/x", match = "(" }`:               "match: expected a regular expression (RE2): missing closing ): `(`",
+		`{ "/x", within = "soon" }`:           `within: expected a duration such as 30s, got "soon"`,
+		`{ "x", url = "ftp://x" }`:            `url: expected a URL of http or https, got "ftp://x"`,
 		`{ "x", port = 1, match = "a" }`:      `match: goes only with a file or a url`,
 	} {
 		require.Contains(t, mistake(t, `require "std.wait_for" `+args), want)

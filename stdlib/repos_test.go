@@ -37,8 +37,8 @@ func TestRPMRepos(t *testing.T) {
 				},
 			}.run(t)
 			require.Contains(t, mistake(t, `require "std.`+x.name+`" { "x" }`), x.name+`#x: baseurl: one of baseurl, mirrorlist and metalink is required unless ensure is absent`)
-			require.Contains(t, mistake(t, `require "std.`+x.name+`" { "x", baseurl = "http://a\nenabled=1" }`), x.name+`#x: baseurl: want one line`)
-			require.Contains(t, mistake(t, `require "std.`+x.name+`" { "../x", baseurl = "http://a" }`), `name: want letters, digits, dots, hyphens and underscores, got "../x"`)
+			require.Contains(t, mistake(t, `require "std.`+x.name+`" { "x", baseurl = "http://a\nenabled=1" }`), x.name+`#x: baseurl: expected one line`)
+			require.Contains(t, mistake(t, `require "std.`+x.name+`" { "../x", baseurl = "http://a" }`), `name: expected letters, digits, dots, hyphens and underscores, got "../x"`)
 		})
 	}
 }
@@ -68,6 +68,6 @@ func TestPackageKey(t *testing.T) {
 		},
 	}.run(t)
 	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt" }`), `package_key#x: key: is required unless ensure is absent`)
-	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt", key = "https://a/k" }`), `key: want the key itself, in ASCII armor, got a URL`)
-	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt", key = "-----BEGIN PGP PRIVATE KEY BLOCK-----" }`), `key: want the public key, got a private one`)
+	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt", key = "https://a/k" }`), `key: expected the key itself, in ASCII armor, got a URL`)
+	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt", key = "-----BEGIN PGP PRIVATE KEY BLOCK-----" }`), `key: expected the public key, got a private one`)
 }

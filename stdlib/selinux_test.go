@@ -82,7 +82,7 @@ func TestSELinuxBoolean(t *testing.T) {
 		},
 		machine: func(root string) host.Runner { return selinuxTools{root} },
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.selinux_boolean" "-x"`), `selinux_boolean#-x: name: want the name of a boolean such as httpd_can_network_connect, got "-x"`)
+	require.Contains(t, mistake(t, `require "std.selinux_boolean" "-x"`), `selinux_boolean#-x: name: expected the name of a boolean such as httpd_can_network_connect, got "-x"`)
 }
 
 func TestSELinuxContext(t *testing.T) {
@@ -115,10 +115,10 @@ func TestSELinuxContext(t *testing.T) {
 		machine: func(root string) host.Runner { return selinuxTools{root} },
 	}.run(t)
 	for args, want := range map[string]string{
-		`{ "srv", type = "etc_t" }`:    `selinux_context#srv: name: want a pattern of absolute paths without spaces`,
-		`{ "/a b", type = "etc_t" }`:   `want a pattern of absolute paths without spaces`,
+		`{ "srv", type = "etc_t" }`:    `selinux_context#srv: name: expected a pattern of absolute paths without spaces`,
+		`{ "/a b", type = "etc_t" }`:   `expected a pattern of absolute paths without spaces`,
 		`{ "/srv" }`:                   `type: is required unless ensure is absent`,
-		`{ "/srv", type = "a:b:c_t" }`: `type: want a type such as httpd_sys_content_t, got "a:b:c_t"`,
+		`{ "/srv", type = "a:b:c_t" }`: `type: expected a type such as httpd_sys_content_t, got "a:b:c_t"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.selinux_context" `+args), want)
 	}

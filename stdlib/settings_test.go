@@ -156,7 +156,7 @@ func TestKeysOfSections(t *testing.T) {
 		`value = "1", no_value = true`:      "no_value: goes without value and values",
 		`value = "1", values = { "2" }`:     "values: goes without value",
 		`values = {}`:                       "values: expected a value at least",
-		`values = { "a\nb" }`:               `values: want one line, got "a\nb"`,
+		`values = { "a\nb" }`:               `values: expected one line, got "a\nb"`,
 		`values = { 1 }, ensure = "absent"`: "values: goes without ensure absent",
 		`among = true`:                      "among: goes with value",
 		`section = "s"`:                     "value is required unless ensure is absent",
@@ -224,18 +224,18 @@ func TestNumbersForTexts(t *testing.T) {
 	}
 	for _, make := range []string{`require "std.kv" { "a", path = "/x", value = %s }`, `local kv = require "std.kv" kv { "a", path = "/x", value = %s }`, `require "std.kv" "a" { path = "/x", values = { 1, %s } }`, `require "std.sysctl" { "a", value = %s }`, `require "std.ini" { "a", path = "/x", values = { %s } }`} {
 		for _, number := range []string{"0644", "1e15", "1.50", "-007", "0x10"} {
-			require.Contains(t, mistake(t, strings.ReplaceAll(make, "%s", number)), `want a string, got the number `+number+` (quote it: "`+number+`")`)
+			require.Contains(t, mistake(t, strings.ReplaceAll(make, "%s", number)), `expected a string, got the number `+number+` (quote it: "`+number+`")`)
 		}
 	}
 	for _, typ := range []string{"json_setting", "yaml_setting", "toml_setting"} {
 		for _, number := range []string{"0644", "1e15", "-007"} {
-			require.Contains(t, mistake(t, `require "std.`+typ+`" { "a", path = "/x", value = `+number+` }`), `value: want a string, got the number `+number+` (quote it: "`+number+`")`)
+			require.Contains(t, mistake(t, `require "std.`+typ+`" { "a", path = "/x", value = `+number+` }`), `value: expected a string, got the number `+number+` (quote it: "`+number+`")`)
 		}
 		require.Empty(t, mistake(t, `require "std.`+typ+`" { "a", path = "/x", value = 1.50 } require "std.`+typ+`" { "b", path = "/x", value = 0x1e } require "std.`+typ+`" { "c", path = "/x", value = 0 }`))
 	}
-	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", value = 10 / 4 }`), "value: want a string, got the number 2.5")
-	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", value = 10 ^ 15 }`), "value: want a string, got the number 1000000000000000")
-	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", key = 5, value = 5 }`), "key: want a string, got the number 5")
+	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", value = 10 / 4 }`), "value: expected a string, got the number 2.5")
+	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", value = 10 ^ 15 }`), "value: expected a string, got the number 1000000000000000")
+	require.Contains(t, mistake(t, `require "std.kv" { "a", path = "/x", key = 5, value = 5 }`), "key: expected a string, got the number 5")
 	require.Empty(t, mistake(t, `require "std.sysctl" { "vm.swappiness", value = 10 }`))
 }
 

@@ -61,7 +61,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	if c.Argv[0] == "chpasswd" {
 		name, hash, ok := strings.Cut(strings.TrimSuffix(string(c.Stdin), "\n"), ":")
 		if !ok || !slices.Equal(c.Argv[1:], []string{"--encrypted", "--root", m.root}) || find(m.read("passwd"), name) == nil {
-			return host.Result{}, fmt.Errorf("%s: want a user and a password on the standard input", c)
+			return host.Result{}, fmt.Errorf("%s: expected a user and a password on the standard input", c)
 		}
 		m.password(name, hash)
 		return host.Result{}, nil
@@ -72,7 +72,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		place = "--root"
 	}
 	if err != nil || a.flags[place] != m.root {
-		return host.Result{}, fmt.Errorf("%s: want %s %s: %v", c, place, m.root, err)
+		return host.Result{}, fmt.Errorf("%s: expected %s %s: %v", c, place, m.root, err)
 	}
 	users, groups := m.read("passwd"), m.read("group")
 	refuse := func(code int, format string, args ...any) (host.Result, error) {
@@ -176,7 +176,7 @@ func (m accounts) age(c host.Cmd) error {
 	fields, list := map[string]int{"--mindays": 3, "--maxdays": 4, "--warndays": 5, "--inactive": 6, "--expiredate": 7}, m.read("shadow")
 	user := find(list, c.Argv[len(c.Argv)-1])
 	if user == nil || c.Argv[1] != "--root" || c.Argv[2] != m.root {
-		return fmt.Errorf("%s: want --root %s and a user", c, m.root)
+		return fmt.Errorf("%s: expected --root %s and a user", c, m.root)
 	}
 	for i := 3; i < len(c.Argv)-1; i += 2 {
 		value := c.Argv[i+1]
@@ -193,7 +193,7 @@ func (m accounts) age(c host.Cmd) error {
 func (m accounts) member(c host.Cmd) error {
 	groups := m.read("group")
 	if len(c.Argv) != 6 || c.Argv[1] != "--root" || c.Argv[2] != m.root || c.Argv[3] != "--delete" || find(groups, c.Argv[5]) == nil {
-		return fmt.Errorf("%s: want --root %s --delete, a user and a group", c, m.root)
+		return fmt.Errorf("%s: expected --root %s --delete, a user and a group", c, m.root)
 	}
 	g := find(groups, c.Argv[5])
 	g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == c.Argv[4] }), ",")

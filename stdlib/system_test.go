@@ -86,7 +86,7 @@ func TestUnit(t *testing.T) {
 			"enabled/absent": {dir + "x.timer": nil, dir + "timers.target.wants/x.timer": nil},
 		},
 	}.run(t)
-	require.Equal(t, `site.lua:1:22: unit#x: name: want the name of a unit with its suffix, such as app.service, got "x"`,
+	require.Equal(t, `site.lua:1:22: unit#x: name: expected the name of a unit with its suffix, such as app.service, got "x"`,
 		mistake(t, `require "std.unit" { "x", content = "" }`))
 	require.Equal(t, `site.lua:1:57: unit#x@.timer: enable: x@.timer is a template, and only its instances run: service { "x@NAME", enable = true }`,
 		mistake(t, `require "std.unit" { "x@.timer", content = "", enable = true }`))
@@ -124,7 +124,7 @@ func TestTimer(t *testing.T) {
 			"right/absent": {dir + "b.service": nil, dir + "b.timer": nil, dir + "timers.target.wants/b.timer": nil},
 		},
 	}.run(t)
-	require.Equal(t, `site.lua:1:38: timer#b: command: want a command with an absolute path`, mistake(t, `require "std.timer" { "b", command = "true", schedule = "daily" }`))
+	require.Equal(t, `site.lua:1:38: timer#b: command: expected a command with an absolute path`, mistake(t, `require "std.timer" { "b", command = "true", schedule = "daily" }`))
 	require.Equal(t, `site.lua:1:1: timer#b: schedule: is required unless ensure is absent`, mistake(t, `require "std.timer" { "b", command = "/bin/true" }`))
 }
 
@@ -154,8 +154,8 @@ func TestCron(t *testing.T) {
 			"more/absent": {"/etc/cron.d/b": nil}, "nothing/signs": {"/etc/cron.d/b": new("# Kept by ccm.\n@daily root date +\\%F\\%\\% \\%m \\%\n")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.cron" { "a.b", ensure = "absent" }`), `cron#a.b: name: want letters, digits, hyphens and underscores, got "a.b"`)
-	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", schedule = "daily" }`), `cron#b: schedule: want five fields such as 30 3 * * *, or a word such as @daily, got "daily"`)
+	require.Contains(t, mistake(t, `require "std.cron" { "a.b", ensure = "absent" }`), `cron#a.b: name: expected letters, digits, hyphens and underscores, got "a.b"`)
+	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", schedule = "daily" }`), `cron#b: schedule: expected five fields such as 30 3 * * *, or a word such as @daily, got "daily"`)
 	for args, want := range map[string]string{
 		`schedule = "99 3 * * *"`:                                        `schedule: minute must be 0 to 59, got "99"`,
 		`schedule = "0 3 1-32 * *"`:                                      `schedule: day of the month must be 1 to 31, got "1-32"`,
@@ -172,20 +172,20 @@ func TestCron(t *testing.T) {
 		`schedule = "1 2 * * 8"`:                                         `schedule: day of the week must be 0 to 7, got "8"`,
 		`schedule = "1 2 mon * *"`:                                       `schedule: day of the month must be 1 to 31, got "mon"`,
 		`schedule = "0 # * * *"`:                                         `schedule: hour must be 0 to 23, got "#"`,
-		`schedule = "@daily", user = "a b"`:                              `user: want the name of a user, got "a b"`,
-		`schedule = "@daily", user = "root\0"`:                           `user: want one line, got "root\x00"`,
-		`schedule = "@daily", user = "A=b"`:                              `user: want the name of a user, got "A=b"`,
-		`schedule = "@daily", environment = { A = "1\0" }`:               `environment: want one line for A, got`,
-		`schedule = "@daily", environment = { A = "1\n@daily root x" }`:  `environment: want one line for A, got`,
-		`schedule = "@daily", environment = { ["A B"] = "1" }`:           `environment: want names of letters, digits and underscores, got "A B"`,
-		`schedule = "@daily", environment = { PATH = "$PATH:/opt/bin" }`: `environment: want the whole value of PATH, because cron puts nothing in the place of $PATH`,
-		`schedule = "@daily", environment = { A = "1 " }`:                `environment: want a value of A that does not end with a space`,
-		`schedule = "@daily", environment = { A = [[ "'"]] }`:            `environment: want a value of A that cron can read`,
+		`schedule = "@daily", user = "a b"`:                              `user: expected the name of a user, got "a b"`,
+		`schedule = "@daily", user = "root\0"`:                           `user: expected one line, got "root\x00"`,
+		`schedule = "@daily", user = "A=b"`:                              `user: expected the name of a user, got "A=b"`,
+		`schedule = "@daily", environment = { A = "1\0" }`:               `environment: expected one line for A, got`,
+		`schedule = "@daily", environment = { A = "1\n@daily root x" }`:  `environment: expected one line for A, got`,
+		`schedule = "@daily", environment = { ["A B"] = "1" }`:           `environment: expected names of letters, digits and underscores, got "A B"`,
+		`schedule = "@daily", environment = { PATH = "$PATH:/opt/bin" }`: `environment: expected the whole value of PATH, because cron puts nothing in the place of $PATH`,
+		`schedule = "@daily", environment = { A = "1 " }`:                `environment: expected a value of A that does not end with a space`,
+		`schedule = "@daily", environment = { A = [[ "'"]] }`:            `environment: expected a value of A that cron can read`,
 	} {
 		require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", `+args+` }`), "cron#b: "+want)
 	}
-	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x\0", schedule = "@daily" }`), `cron#b: command: want one line`)
-	require.Contains(t, mistake(t, `require "std.cron" { "b", command = " x", schedule = "@daily" }`), `cron#b: command: want a line that does not begin with a space, got " x"`)
+	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x\0", schedule = "@daily" }`), `cron#b: command: expected one line`)
+	require.Contains(t, mistake(t, `require "std.cron" { "b", command = " x", schedule = "@daily" }`), `cron#b: command: expected a line that does not begin with a space, got " x"`)
 }
 
 // crontab of Debian takes what is taken here.
@@ -266,8 +266,8 @@ func TestAptRepo(t *testing.T) {
 			"right/absent":  {dir + "x.sources": nil, "/etc/apt/keyrings/x.asc": nil},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a", suites = "s", key = "https://a/key.asc" }`), `apt_repo#x: key: want the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/x.asc")`)
-	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a b", suites = "s" }`), `apt_repo#x: uris: want words without blanks`)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a", suites = "s", key = "https://a/key.asc" }`), `apt_repo#x: key: expected the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/x.asc")`)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a b", suites = "s" }`), `apt_repo#x: uris: expected words without blanks`)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a" }`), `apt_repo#x: suites: is required unless ensure is absent`)
 }
 
@@ -320,7 +320,7 @@ func TestHost(t *testing.T) {
 			"four":   `{ "db.org", ip = "192.0.2.99", ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"nothing/plain": "want a file to edit", "nothing/alias": "want a file to edit", "nothing/again": "want a file to edit", "nothing/none": "want a file to edit", "nothing/six": "want a file to edit",
+			"nothing/plain": "expected a file to edit", "nothing/alias": "expected a file to edit", "nothing/again": "expected a file to edit", "nothing/none": "expected a file to edit", "nothing/six": "expected a file to edit",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"added the host"}, "right/plain": {}, "right/alias": {}, "right/again": {}, "right/none": {"changed the host"}, "other/plain": {"changed the host"},
@@ -341,11 +341,11 @@ func TestHost(t *testing.T) {
 	}.run(t)
 	for args, want := range map[string]string{
 		`"db"`:                     `host#db: ip: is required unless ensure is absent`,
-		`{ "db", ip = "192.0.2" }`: `host#db: ip: want an address such as 192.0.2.10 or 2001:db8::10, got "192.0.2"`,
-		`{ "db", ip = "fe80::1%a\n192.0.2.1 bank" }`: `host#db: ip: want an address such as`,
-		`{ "db", ip = "fe80::1%a b" }`:               `host#db: ip: want an address such as`,
-		`{ "d b", ip = "::1" }`:                      `host#d b: name: want the name of a host, got "d b"`,
-		`{ "db", ip = "::1", aliases = { "a#b" } }`:  `host#db: aliases: want names of hosts, got "a#b"`,
+		`{ "db", ip = "192.0.2" }`: `host#db: ip: expected an address such as 192.0.2.10 or 2001:db8::10, got "192.0.2"`,
+		`{ "db", ip = "fe80::1%a\n192.0.2.1 bank" }`: `host#db: ip: expected an address such as`,
+		`{ "db", ip = "fe80::1%a b" }`:               `host#db: ip: expected an address such as`,
+		`{ "d b", ip = "::1" }`:                      `host#d b: name: expected the name of a host, got "d b"`,
+		`{ "db", ip = "::1", aliases = { "a#b" } }`:  `host#db: aliases: expected names of hosts, got "a#b"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.host" `+args), want)
 	}
@@ -381,8 +381,8 @@ func TestKernelModule(t *testing.T) {
 		},
 	}.run(t)
 	for args, want := range map[string]string{
-		`"a b"`:                           `kernel_module#a b: name: want the name of a module such as br_netfilter, got "a b"`,
-		`{ "a", options = "x\ninstall" }`: `kernel_module#a: options: want one line`,
+		`"a b"`:                           `kernel_module#a b: name: expected the name of a module such as br_netfilter, got "a b"`,
+		`{ "a", options = "x\ninstall" }`: `kernel_module#a: options: expected one line`,
 	} {
 		require.Contains(t, mistake(t, `require "std.kernel_module" `+args), want)
 	}
@@ -411,7 +411,7 @@ func TestTimezone(t *testing.T) {
 			"other/berlin": {"/etc/timezone": new("Europe/Berlin\n")}, "half/berlin": {"/etc/timezone": new("Europe/Berlin\n")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.timezone" "../x"`), `timezone#../x: name: want a time zone such as Europe/Berlin, got "../x"`)
+	require.Contains(t, mistake(t, `require "std.timezone" "../x"`), `timezone#../x: name: expected a time zone such as Europe/Berlin, got "../x"`)
 }
 
 func TestHostname(t *testing.T) {
@@ -433,6 +433,6 @@ func TestHostname(t *testing.T) {
 		},
 	}.run(t)
 	for _, name := range []string{"web_1", "-web", "web..org", "web\nx", strings.Repeat("a", 65)} {
-		require.Contains(t, mistake(t, `require "std.hostname" { `+fmt.Sprintf("%q", name)+` }`), "name: want a name of letters, digits, hyphens and dots, of at most 64 characters")
+		require.Contains(t, mistake(t, `require "std.hostname" { `+fmt.Sprintf("%q", name)+` }`), "name: expected a name of letters, digits, hyphens and dots, of at most 64 characters")
 	}
 }

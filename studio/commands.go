@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/studio/model"
 )
 
@@ -35,7 +36,7 @@ func (c *commands) imports(ctx context.Context, in Import) (any, error) {
 		return nil, err
 	}
 	if len(in.Names) == 0 || len(in.Names) > maxNames || in.Type == "" || strings.HasPrefix(in.Type, "-") {
-		return nil, refuse(http.StatusBadRequest, "", "want a type and its names, 200 at most")
+		return nil, refuse(http.StatusBadRequest, "", diag.Expected("a type and its names, 200 at most").Error())
 	}
 	if err := c.workspace.gate.check(); err != nil {
 		return nil, err

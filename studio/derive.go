@@ -83,11 +83,11 @@ func parseData(name, text string) (any, error) {
 			return nil, err
 		}
 		if len(docs) != 1 {
-			return nil, diag.Errorf(diag.Pos{File: name}, "want one document, found %d", len(docs))
+			return nil, diag.At(diag.Pos{File: name}, diag.Expected("one document").Found("%d", len(docs)))
 		}
 		return docs[0].Root.Go(), nil
 	}
-	return nil, diag.Errorf(diag.Pos{File: name}, "want YAML or JSON")
+	return nil, diag.At(diag.Pos{File: name}, diag.Expected("YAML or JSON"))
 }
 
 // editDerived makes an edit of the derived text an edit of the file. If a part of the edit has no

@@ -48,7 +48,7 @@ func checkFileName(name string) error {
 	case !utf8.ValidString(name):
 		return bad("it is no text")
 	case !fs.ValidPath(name) || name == ".":
-		return bad("want one relative to the directory, without ..")
+		return bad(diag.Expected("one relative to the directory, without ..").Error())
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\\' }):
 		return bad("it has a control character or a backslash")
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/studio/model"
 )
 
@@ -99,11 +100,11 @@ func modelEdit(in Edit) (model.Edit, error) {
 			e.Path = append(e.Path, x)
 		case float64:
 			if x != float64(int(x)) || x < 0 {
-				return bad("path: want keys and numbers of items")
+				return bad("path: %v", diag.Expected("keys and numbers of items"))
 			}
 			e.Path = append(e.Path, int(x))
 		default:
-			return bad("path: want keys and numbers of items")
+			return bad("path: %v", diag.Expected("keys and numbers of items"))
 		}
 	}
 	var err error
@@ -161,7 +162,7 @@ func withNumbers(v any) (any, error) {
 func orderedProps(text json.RawMessage) (out []model.Prop, err error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("want an object")
+		return nil, diag.Expected("an object")
 	}
 	for dec.More() {
 		key, err := dec.Token()
@@ -178,7 +179,7 @@ func orderedProps(text json.RawMessage) (out []model.Prop, err error) {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return nil, fmt.Errorf("want names")
+			return nil, diag.Expected("names")
 		}
 		out = append(out, model.Prop{Name: name, Value: v, Literal: true})
 	}

@@ -60,7 +60,7 @@ func TestEdits(t *testing.T) {
 	require.Len(t, st.Mistakes, 1)
 	m := st.Mistakes[0]
 	require.Equal(t, []any{"site.yaml", 6, "file#/tmp/a/b", "mode", "error"}, []any{m.File, m.Line, m.Resource, m.Field, m.Severity})
-	require.Contains(t, m.Message, `want octal permissions such as "0644", got "rw"`)
+	require.Contains(t, m.Message, `expected octal permissions such as "0644", got "rw"`)
 	require.False(t, st.Derived.Current)
 	require.Contains(t, st.Derived.Text, "/tmp/a", "it stays as it was")
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/studio/guard"
@@ -71,7 +72,7 @@ func (m *machine) complete(ctx context.Context, what, prefix, file string) (name
 	default:
 		typ, ok := machineTypes[what]
 		if !ok {
-			return nil, refuse(http.StatusBadRequest, "", "what: want owner, group, package, service, path or ref")
+			return nil, refuse(http.StatusBadRequest, "", "what: "+diag.Expected("owner, group, package, service, path or ref").Error())
 		}
 		if names, err = site.NamesOnMachine(ctx, m.evaluator.main.View("/"), m.evaluator.knownFacts(), typ, prefix); err != nil {
 			return nil, nil // without an answer of the machine there are no proposals
@@ -154,7 +155,7 @@ func pathsOf(prefix string) (names []string) {
 func profileFile(name string) (string, error) {
 	ok := name != "" && len(name) <= maxFactsName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == "" && !strings.HasPrefix(name, ".")
 	if !ok {
-		return "", refuse(http.StatusBadRequest, "", "the name of a profile: want letters, digits and . _ -")
+		return "", refuse(http.StatusBadRequest, "", "the name of a profile: "+diag.Expected("letters, digits and . _ -").Error())
 	}
 	return "facts/" + name + ".json", nil
 }
@@ -221,7 +222,7 @@ func (m *machine) keepProfile(ctx context.Context, in Profile) (any, error) {
 	}
 	var tree map[string]any
 	if err := json.Unmarshal(in.Facts, &tree); err != nil {
-		return nil, refuse(http.StatusBadRequest, "", "facts: want an object")
+		return nil, refuse(http.StatusBadRequest, "", "facts: "+diag.Expected("an object").Error())
 	}
 	text, err := json.MarshalIndent(tree, "", "  ")
 	if err != nil {

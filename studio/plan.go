@@ -11,6 +11,7 @@ import (
 	"github.com/kballard/go-shellquote"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/graph"
 	"github.com/luaccm/ccm/runtime/report/part"
@@ -42,7 +43,7 @@ func (c *commands) plan(ctx context.Context, in PlanRequest) (any, error) {
 		return nil, err
 	}
 	if kind := kindOf(d.name, &d.text); kind != "manifest" && kind != "script" {
-		return nil, refuse(http.StatusUnprocessableEntity, "", "want a script or a manifest")
+		return nil, refuse(http.StatusUnprocessableEntity, "", diag.Expected("a script or a manifest").Error())
 	}
 	shown := []string{"ccm", "plan"}
 	args := []string{"plan", "--output", "json", "--diff", "full", "--state-dir", c.stateDir}
@@ -135,7 +136,7 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 	if text := q.Get("stack"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
-			fail(w, http.StatusBadRequest, Failure{Error: "stack: want a number"})
+			fail(w, http.StatusBadRequest, Failure{Error: "stack: " + diag.Expected("a number").Error()})
 			return
 		}
 		stack = int(n)

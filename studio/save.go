@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // save answers POST /api/save.
@@ -21,7 +23,7 @@ func (w *workspace) save(ctx context.Context, in Save) (any, error) {
 	case "theirs":
 		return w.takeTheirs(ctx, d, in)
 	default:
-		return nil, refuse(http.StatusBadRequest, "", "onConflict: want ask, mine or theirs")
+		return nil, refuse(http.StatusBadRequest, "", "onConflict: "+diag.Expected("ask, mine or theirs").Error())
 	}
 	saved, err := w.saveFile(d.name, d.text, had)
 	if changed, ok := errors.AsType[*changedError](err); ok {

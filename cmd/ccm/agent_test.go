@@ -587,7 +587,7 @@ func (p *agentProcess) tells(t *testing.T, what string) {
 	for {
 		select {
 		case line, ok := <-p.lines:
-			require.True(t, ok, "want %q in\n%s", what, p.output)
+			require.True(t, ok, "expected %q in\n%s", what, p.output)
 			if regexp.MustCompile(what).MatchString(line) {
 				return
 			}

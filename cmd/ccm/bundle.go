@@ -49,7 +49,7 @@ With --exe the file is an executable: its arguments are those of ccm run, or aft
 --ccm those of ccm.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return diag.Errorf(diag.Pos{}, "want the folder of a site").WithHint("%s DIR -o site.tar.gz", cmd.CommandPath())
+				return diag.At(diag.Pos{}, diag.Expected("the folder of a site")).WithHint("%s DIR -o site.tar.gz", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -80,7 +80,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 	case f.exe && runtime.GOOS == "darwin":
 		return errors.New("--exe: macOS runs only programs that nothing was added to")
 	case f.exe && out == "":
-		return diag.Errorf(diag.Pos{}, "--exe: want a name for the executable").WithHint("-o FILE")
+		return diag.Errorf(diag.Pos{}, "--exe: %w", diag.Expected("a name for the executable")).WithHint("-o FILE")
 	}
 	if out == "" {
 		abs, err := filepath.Abs(folder.Dir)

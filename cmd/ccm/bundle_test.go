@@ -92,13 +92,13 @@ func TestURLs(t *testing.T) {
 	require.FileExists(t, saved)
 	_, stderr, status = plan(strings.Replace(private, "s3cret", "wr0ng", 1))
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "want status 200, got 401 Unauthorized")
+	require.Contains(t, stderr, "expected status 200, got 401 Unauthorized")
 	require.NotContains(t, stderr, "wr0ng")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "web", "cut.tar.gz"), nil, 0o644))
 	for path, want := range map[string]string{
 		"/files/web/cut.tar.gz": "the bundle is",
-		"/nothing":              "GET " + server.URL + "/nothing: want status 200, got 404 Not Found",
+		"/nothing":              "GET " + server.URL + "/nothing: expected status 200, got 404 Not Found",
 		"/large":                "the server sends 1.9 GiB, and the limit is 1.0 GiB",
 		"/files/web/nowhere":    "404",
 		"/files/web/site.lua?":  "no such file", // its source is not on the server
@@ -111,10 +111,10 @@ func TestURLs(t *testing.T) {
 	}
 	_, stderr, status = plan(server.URL+"/files/web.tar.gz", "--sha256", strings.Repeat("0", 64))
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, server.URL+"/files/web.tar.gz: want the SHA-256 0000")
+	require.Contains(t, stderr, server.URL+"/files/web.tar.gz: expected the SHA-256 0000")
 	_, stderr, status = plan("https://")
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, `want a URL such as https://example.org/site.tar.gz, got "https://"`)
+	require.Contains(t, stderr, `expected a URL such as https://example.org/site.tar.gz, got "https://"`)
 	server.Close()
 	_, stderr, status = plan(server.URL + "/files/web.tar.gz")
 	require.Equal(t, 1, status)

@@ -53,7 +53,7 @@ func addTypeCommands(e *cli.Env, cmd *cobra.Command, make func(*resource.Registr
 			return err
 		case len(args) == 0:
 			site.AddShipped(reg)
-			return diag.Errorf(diag.Pos{}, "want a type and a name").WithHint("types: %s", strings.Join(reg.TypeNames(), ", "))
+			return diag.At(diag.Pos{}, diag.Expected("a type and a name")).WithHint("types: %s", strings.Join(reg.TypeNames(), ", "))
 		}
 		return site.UnknownType(reg, args[0])
 	}
@@ -142,9 +142,9 @@ func (x *typedCommand) args(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case len(args) == 0:
-		return diag.Errorf(diag.Pos{}, "want the name of a %s", x.typ.Name).WithHint("%s", cmd.UseLine())
+		return diag.At(diag.Pos{}, diag.Expected("the name of a %s", x.typ.Name)).WithHint("%s", cmd.UseLine())
 	case len(args) > most:
-		err := diag.Errorf(diag.Pos{}, "want one %s, got also %q", x.typ.Name, args[most]).WithHint("%s", cmd.UseLine())
+		err := diag.At(diag.Pos{}, diag.Expected("one %s", x.typ.Name).Got("also %q", args[most])).WithHint("%s", cmd.UseLine())
 		for _, p := range x.flags {
 			if strings.ReplaceAll(strings.TrimLeft(args[most], "-"), "_", "-") == p.Name {
 				err.WithHint("the flag is --%s", p.Name)
@@ -209,7 +209,7 @@ func (c *conditionFlags) addHealthChecks(properties *schema.Table) error {
 	var list []schema.Value
 	for i, command := range c.checks {
 		if strings.TrimSpace(command) == "" {
-			return diag.Errorf(properties.Locate(schema.Path{"--check", i}, false), "--check: want a command, got %q", command)
+			return diag.Errorf(properties.Locate(schema.Path{"--check", i}, false), "--check: %w", diag.Expected("a command").Got("%q", command))
 		}
 		list = append(list, schema.MapValue(&schema.Table{Entries: []schema.Entry{
 			{Key: "command", Val: schema.TextValue(command)},

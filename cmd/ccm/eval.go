@@ -23,7 +23,7 @@ state. Nothing on this machine is touched.
   ccm eval --load site.lua 'plan():pending()'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return diag.Errorf(diag.Pos{}, "want one expression, got %d arguments", len(args)).WithHint("quote it: %s 'facts.os'", cmd.CommandPath())
+				return diag.At(diag.Pos{}, diag.Expected("one expression").Got("%d arguments", len(args))).WithHint("quote it: %s 'facts.os'", cmd.CommandPath())
 			}
 			return nil
 		},

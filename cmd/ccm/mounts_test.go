@@ -112,3 +112,49 @@ func TestRefusedModuleOptions(t *testing.T) {
 	require.Equal(t, 2, strings.Count(string(out), "options ccmdummy size=x"), "%s", out)
 	require.Regexp(t, "(?s)Invalid argument.*cat: /etc/modprobe.d/ccmdummy.conf: No such.*Invalid argument.*\noptions ccmdummy size=1\n", string(out))
 }
+
+// Swap: a missing file is made and put to use, a file in use is not removed by an undo, and what is no swap area is
+// not formatted. The commands and the kernel's list are stand-ins, as swap belongs to the whole machine.
+func TestSwap(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "ccm-swap-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	for name, script := range map[string]string{
+		"swapon":    `echo "swapon $*" >> log; for at; do :; done; printf '%s file 1000 0 %s\n' "$at" -2 >> swaps`,
+		"swapoff":   `echo "swapoff $*" >> log; echo Filename Type Size Used Priority > swaps`,
+		"mkswap":    `echo "mkswap $*" >> log; echo SWAPSPACE2 > "$2"`,
+		"fallocate": `echo "fallocate $*" >> log`,
+		"chattr":    `:`,
+		"blkid":     `for at; do :; done; if grep -q SWAPSPACE2 "$at"; then echo swap; else exit 2; fi`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\ncd "+dir+"\n"+script+"\n"), 0o755))
+	}
+	site := fmt.Sprintf("local swap = require 'std.swap'\nswap { %q, size = '1G', options = { 'pri=5' } }\n", dir+"/area")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(site), 0o644))
+	off := fmt.Sprintf("local swap = require 'std.swap'\nswap { %q, ensure = 'absent' }\n", dir+"/area")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "off.lua"), []byte(off), 0o644))
+	cmd := inOwnMounts(t, ownEtc+"\nPATH="+dir+":$PATH", "sh", "-ec", "cd "+dir+`
+		echo Filename Type Size Used Priority > swaps; mount --bind swaps /proc/swaps; : > /etc/fstab
+		try() { ccm "$1" --state-dir state "$2" || :; }
+		try plan site.lua; ls; try run site.lua; stat -c %a area; cat /etc/fstab; try run site.lua
+		swapoff; try run site.lua; try run off.lua; cat /etc/fstab; try run off.lua; cat log
+		echo a text > area; try run site.lua; cat area; rm area; sed -i "s/size = '1G', //" site.lua; try run site.lua`)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	at := dir + "/area"
+	for _, want := range []string{
+		"+ swap#" + at + ": Would have made the file. Would have put it to use. Would have added it to /etc/fstab (options pri=5)",
+		"+ swap#" + at + ": Made the file. Put it to use. Added it to /etc/fstab",
+		"\n600\n" + at + " none swap pri=5 0 0\nNothing to do: 1 resource is as wanted",
+		"~ swap#" + at + ": Put it to use (corrective)\n    ensure  in fstab, but not in use → present",
+		"- swap#" + at + ": Stopped using it. Removed it from /etc/fstab",
+		"fallocate -l 1G -- " + at + "\nmkswap -- " + at + "\nswapon -o pri=5 -- " + at + "\nswapoff \nswapon -o pri=5 -- " + at + "\nswapoff -- " + at + "\n",
+		"failed: " + at + " holds something unknown and no swap area (mkswap makes one there, and removes what it holds)",
+		"\na text\n",
+		"failed: there is no file " + at + ` (size = "2G" makes one)`,
+	} {
+		require.Contains(t, string(out), want)
+	}
+	require.Equal(t, 2, strings.Count(string(out), "Nothing to do"), "%s", out)
+}

@@ -305,9 +305,9 @@ file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 		require.Contains(t, plan, want)
 	}
 	require.Equal(t, 1, strings.Count(plan, "--sudo"))
-	require.Contains(t, plan, "6 resources fail for want of rights: --sudo does all of this as root\n")
+	require.Contains(t, plan, "6 resources fail for lack of permission: --sudo does all of this as root\n")
 	out, status := u.ccm("ensure", "file", "/etc/of-root", "--content", "x", "--owner", "-1", "--group", "-1", "--mode", "0644")
-	require.Equal(t, 1, strings.Count(out, "1 resource fails for want of rights: --sudo does all of this as root\n"), out)
+	require.Equal(t, 1, strings.Count(out, "1 resource fails for lack of permission: --sudo does all of this as root\n"), out)
 	require.NotZero(t, status)
 	require.Contains(t, plan, "x file#"+own+"/given: failed: would fail: needs root: only root can give "+own+"/given to another user")
 	require.Contains(t, plan, "+ file#"+own+"/mine: Would have created the file")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/site"
 )
@@ -73,7 +74,7 @@ func (*profileFlag) Type() string { return "" }
 // Set implements pflag.Value.
 func (f *profileFlag) Set(s string) error {
 	if s == "" {
-		return fmt.Errorf("want the name of a file, or no value")
+		return diag.Expected("the name of a file, or no value")
 	}
 	if f.asked = true; s != noProfileFile {
 		f.file = s

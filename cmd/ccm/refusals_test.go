@@ -77,7 +77,7 @@ var refusals = map[string]string{
 		release base v1.0.0; git clone -q base other; release web v1.0.0 "$(on base)"; release api v1.0.0 "$(on other)"
 		uses web; cd site; realccm mod get file://$OLDPWD/api`,
 
-	"want the SHA-256 ..., got":      refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
+	"expected the SHA-256 ..., got":  refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
 	"--signers asks for a signature": refusalBundle + `rm site.tar.gz.sig; realccm plan site.tar.gz --signers signers`,
 	"the key that signed it ... may not": refusalBundle + `
 		sed -i 's/ccm-bundle/git/' signers; realccm plan site.tar.gz --signers signers`,

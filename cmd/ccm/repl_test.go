@@ -172,5 +172,5 @@ func TestReplEdit(t *testing.T) {
 	s.enter("one = 'one'")
 	s.ends("ccm>")
 	s.enter(".edit")
-	s.ends("1 = 'one'", "repl:2:1:3: want an operator or the end, got =", "  1 | 1 = 'one'", "    |   ^", "ccm>")
+	s.ends("1 = 'one'", "repl:2:1:3: expected an operator or the end, got =", "  1 | 1 = 'one'", "    |   ^", "ccm>")
 }

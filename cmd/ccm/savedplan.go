@@ -24,7 +24,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 		return args, err
 	}
 	if len(args) > 1 {
-		return nil, diag.Errorf(diag.Pos{}, "%s is a saved plan, which has its arguments: want no more", args[0])
+		return nil, diag.Errorf(diag.Pos{}, "%s is a saved plan, which has its arguments: %w", args[0], diag.Expected("no more"))
 	}
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(cli.SiteFlags).Add(own)

@@ -30,7 +30,7 @@ They are derived from the declarations of the resource types.`,
 			if len(args) == 1 && slices.Contains(schemas, args[0]) {
 				return nil
 			}
-			err := diag.Errorf(diag.Pos{}, "want one of %s, got %s", strings.Join(schemas, ", "), cmp.Or(strings.Join(args, " "), "nothing"))
+			err := diag.At(diag.Pos{}, diag.Expected("one of %s", strings.Join(schemas, ", ")).Got("%s", cmp.Or(strings.Join(args, " "), "nothing")))
 			if len(args) > 0 {
 				err.Hint = diag.DidYouMean(args[0], schemas)
 			}

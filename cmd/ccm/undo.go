@@ -34,11 +34,11 @@ of the script makes the same changes again, unless the script is changed first.`
 			if err != nil {
 				return err
 			}
-			last, found, err := store.LastChange()
+			last, err := store.FindLatest(cli.ChangedFiles)
 			if err != nil {
 				return err
 			}
-			if !found {
+			if last == nil {
 				return errNothingToUndo
 			}
 			rec, err := cli.FindRun(e, store, last.ID, store.Changes)
@@ -46,7 +46,7 @@ of the script makes the same changes again, unless the script is changed first.`
 				return err
 			}
 			if f.output.Value == "text" && !f.quiet {
-				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, last, f.noop))
+				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, *last, f.noop))
 				stays, err := store.UnrestoredResources(rec)
 				if err != nil {
 					return err

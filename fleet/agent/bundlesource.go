@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/signers"
 )
@@ -113,7 +114,7 @@ func (p *bundleSource) unpack(ctx context.Context, f *os.File, root *os.Root) (e
 		return bundle.Unpack(ctx, f, root, bundle.DefaultLimits)
 	}
 	if !isScript(p.single) {
-		return "", errors.New("want a bundle (.tar.gz), or a script or manifest whose name ends with .lua, .yaml or .yml")
+		return "", diag.Expected("a bundle (.tar.gz), or a script or manifest whose name ends with .lua, .yaml or .yml")
 	}
 	text, err := safepath.ReadUpTo(f, safepath.LargestText)
 	if err != nil {
@@ -147,5 +148,5 @@ type DigestError struct {
 
 // Error names both digests.
 func (e *DigestError) Error() string {
-	return fmt.Sprintf("want the SHA-256 %s, got %s", e.Want, e.Have)
+	return diag.Expected("the SHA-256 %s", e.Want).Got("%s", e.Have).Error()
 }

@@ -125,7 +125,7 @@ func ParseConfig(file, text string) (*Config, error) {
 		return nil, yamlMistake(file, err)
 	}
 	if _, err := dec.Decode(); !errors.Is(err, io.EOF) {
-		return nil, diag.Errorf(diag.Pos{File: file}, "want one document, found more")
+		return nil, diag.At(diag.Pos{File: file}, diag.Expected("one document").Found("more"))
 	}
 	r := &configReader{file: file}
 	if len(doc.Content) > 0 {
@@ -143,7 +143,7 @@ func ParseConfig(file, text string) (*Config, error) {
 // emptyConfig returns the error that a configuration has nothing to run: the file may be
 // truncated.
 func emptyConfig(file string) error {
-	return diag.Errorf(diag.Pos{File: file}, "want sources or fleet, found neither: nothing would be run").WithHint("systemctl disable --now ccm-agent, if that is what is wanted")
+	return diag.At(diag.Pos{File: file}, diag.Expected("sources or fleet").Found("neither: nothing would be run")).WithHint("systemctl disable --now ccm-agent, if that is what is wanted")
 }
 
 // keys returns the keys of the file with the functions that read their values.
@@ -191,7 +191,7 @@ func (r *configReader) sources(n *yaml.Node) (list []SourceConfig) {
 		return nil
 	}
 	if n = r.resolve(n); n.Kind != yaml.SequenceNode {
-		r.mistake(n, "want a list: each source behind a dash")
+		r.mistake(n, "%w", diag.Expected("a list: each source behind a dash"))
 		return nil
 	}
 	for _, item := range n.Content {
@@ -243,7 +243,7 @@ func (s *SourceConfig) check() error {
 	if s.SHA256 != "" {
 		text := strings.ToLower(strings.TrimPrefix(s.SHA256, "sha256:"))
 		if len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
-			return fmt.Errorf("sha256: want 64 hexadecimal digits, got %q", s.SHA256)
+			return fmt.Errorf("sha256: %w", diag.Expected("64 hexadecimal digits").Got("%q", s.SHA256))
 		}
 		s.SHA256 = text
 	}
@@ -263,13 +263,13 @@ func (s *SourceConfig) checkGit() error {
 	case s.SHA256 != "":
 		return errors.New("sha256 is about bundles: a commit may stand in ref")
 	case strings.HasPrefix(s.Git, "-") || strings.ContainsFunc(s.Git, isControl):
-		return fmt.Errorf("git: want the address of a repository, got %q", s.Git)
+		return fmt.Errorf("git: %w", diag.Expected("the address of a repository").Got("%q", s.Git))
 	case strings.Contains(s.Git, "::"):
-		return errors.New("git: want an address by ssh, https, http or file, and no other transport")
+		return fmt.Errorf("git: %w", diag.Expected("an address by ssh, https, http or file, and no other transport"))
 	case strings.HasPrefix(s.Ref, "-") || strings.ContainsAny(s.Ref, " ~^:?*[\\") || strings.Contains(s.Ref, "..") || strings.ContainsFunc(s.Ref, isControl):
-		return fmt.Errorf("ref: want a branch, a tag, or the full name of a ref, got %q", s.Ref)
+		return fmt.Errorf("ref: %w", diag.Expected("a branch, a tag, or the full name of a ref").Got("%q", s.Ref))
 	case s.Path != "" && !filepath.IsLocal(s.Path):
-		return fmt.Errorf("path: want a path in the repository, got %q", s.Path)
+		return fmt.Errorf("path: %w", diag.Expected("a path in the repository").Got("%q", s.Path))
 	}
 	return nil
 }
@@ -277,10 +277,10 @@ func (s *SourceConfig) checkGit() error {
 func (s *SourceConfig) checkURL() error {
 	switch {
 	case s.URL == "":
-		return diag.Errorf(diag.Pos{}, "want a path or a URL").WithHint("- /srv/site.lua, - https://example.org/site.tar.gz, - {git: https://example.org/site.git, ref: main}")
+		return diag.At(diag.Pos{}, diag.Expected("a path or a URL")).WithHint("- /srv/site.lua, - https://example.org/site.tar.gz, - {git: https://example.org/site.git, ref: main}")
 	case isHTTP(s.URL):
 		if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
-			return errors.New("want a URL such as https://example.org/site.tar.gz")
+			return diag.Expected("a URL such as https://example.org/site.tar.gz")
 		}
 	case strings.HasPrefix(s.URL, objectScheme):
 		if _, _, err := bucketAndKey(s.URL, objectScheme); err != nil {
@@ -295,7 +295,7 @@ func (s *SourceConfig) checkURL() error {
 			return diag.Errorf(diag.Pos{}, "nothing can be run from %s://", scheme).WithHint("a path, https://, obj:// or git: URL")
 		}
 		if !filepath.IsAbs(s.URL) {
-			return diag.Errorf(diag.Pos{}, "want an absolute path, got %q", s.URL)
+			return diag.At(diag.Pos{}, diag.Expected("an absolute path").Got("%q", s.URL))
 		}
 		s.URL = filepath.Clean(s.URL)
 	}
@@ -308,7 +308,7 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 func bucketAndKey(name, scheme string) (bucket, key string, err error) {
 	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, scheme), "/")
 	if !ok || bucket == "" || key == "" {
-		return "", "", fmt.Errorf("want %sBUCKET/KEY, got %q", scheme, name)
+		return "", "", diag.Expected("%sBUCKET/KEY", scheme).Got("%q", name)
 	}
 	return bucket, key, nil
 }
@@ -326,12 +326,12 @@ func (r *configReader) data(n *yaml.Node) string {
 		r.addMistake(n, err)
 	case isHTTP(name):
 		if u, err := url.Parse(name); err != nil || u.Host == "" {
-			r.mistake(n, "want a URL such as https://example.org/data.yaml")
+			r.mistake(n, "%w", diag.Expected("a URL such as https://example.org/data.yaml"))
 		}
 	default:
 		name = strings.TrimPrefix(name, fileScheme)
 		if strings.Contains(name, "://") || !filepath.IsAbs(name) {
-			r.mistake(n, "want an absolute path, or a URL: file://, kv://, obj://, http:// or https://")
+			r.mistake(n, "%w", diag.Expected("an absolute path, or a URL: file://, kv://, obj://, http:// or https://"))
 		}
 	}
 	return name

@@ -68,14 +68,14 @@ func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.mistake(n, "want keys and values for %s", what)
+		r.mistake(n, "%w", diag.Expected("keys and values for %s", what))
 		return
 	}
 	seen := make(map[string]bool)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
-			r.mistake(key, "want a key")
+			r.mistake(key, "%w", diag.Expected("a key"))
 			continue
 		}
 		take := keys[key.Value]
@@ -107,14 +107,14 @@ func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*
 func (r *configReader) text(n *yaml.Node) string {
 	x := r.resolve(n)
 	if x.Kind != yaml.ScalarNode {
-		r.mistake(n, "want a text")
+		r.mistake(n, "%w", diag.Expected("a text"))
 		return ""
 	}
 	if isNull(x) {
 		return ""
 	}
 	if strings.ContainsFunc(x.Value, unicode.IsControl) {
-		r.mistake(n, "want a text without control characters")
+		r.mistake(n, "%w", diag.Expected("a text without control characters"))
 	}
 	return x.Value
 }
@@ -124,7 +124,7 @@ func (r *configReader) texts(n *yaml.Node) (list []string) {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.mistake(n, "want a list")
+		r.mistake(n, "%w", diag.Expected("a list"))
 		return nil
 	}
 	for _, item := range n.Content {
@@ -137,7 +137,7 @@ func (r *configReader) texts(n *yaml.Node) (list []string) {
 func (r *configReader) path(n *yaml.Node) string {
 	name := r.text(n)
 	if !filepath.IsAbs(name) {
-		r.mistake(n, "want an absolute path, got %q", name)
+		r.mistake(n, "%w", diag.Expected("an absolute path").Got("%q", name))
 		return name
 	}
 	return filepath.Clean(name)
@@ -145,7 +145,7 @@ func (r *configReader) path(n *yaml.Node) string {
 
 func (r *configReader) boolean(n *yaml.Node) (val bool) {
 	if x := r.resolve(n); x.Tag != "!!bool" || x.Decode(&val) != nil {
-		r.mistake(n, "want true or false")
+		r.mistake(n, "%w", diag.Expected("true or false"))
 	}
 	return val
 }
@@ -157,7 +157,7 @@ func (r *configReader) port(n *yaml.Node) int {
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil || port < 0 || port > 65535 {
-		r.mistake(n, "want a port, or 0 for none, got %q", text)
+		r.mistake(n, "%w", diag.Expected("a port, or 0 for none").Got("%q", text))
 	}
 	return port
 }
@@ -167,7 +167,7 @@ func (r *configReader) count(n *yaml.Node, most int) int {
 	text := r.text(n)
 	count, err := strconv.Atoi(text)
 	if err != nil || count < 1 || count > most {
-		r.mistake(n, "want a number from 1 to %d, got %q", most, text)
+		r.mistake(n, "%w", diag.Expected("a number from 1 to %d", most).Got("%q", text))
 	}
 	return count
 }
@@ -176,7 +176,7 @@ func (r *configReader) choice(n *yaml.Node, among ...string) string {
 	text := r.text(n)
 	if !slices.Contains(among, text) {
 		shown := slices.DeleteFunc(slices.Clone(among), func(s string) bool { return s == "" })
-		e := r.mistake(n, "want %s, got %q", strings.Join(shown, ", "), text)
+		e := r.mistake(n, "%w", diag.Expected("%s", strings.Join(shown, ", ")).Got("%q", text))
 		if near := diag.Nearest(text, shown); near != "" {
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
@@ -196,9 +196,9 @@ func (r *configReader) duration(n *yaml.Node, least time.Duration) time.Duration
 	d, ok := parseDuration(text)
 	switch {
 	case !ok:
-		r.mistake(n, "want a time such as 30s, 5m, 1h30m or 1d, got %q", text)
+		r.mistake(n, "%w", diag.Expected("a time such as 30s, 5m, 1h30m or 1d").Got("%q", text))
 	case d < least:
-		r.mistake(n, "want at least %s, got %q", least, text)
+		r.mistake(n, "%w", diag.MustBe("at least %s", least).Got("%q", text))
 	}
 	return d
 }

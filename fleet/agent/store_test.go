@@ -144,7 +144,7 @@ func TestHTTPSource(t *testing.T) {
 	s, err := x.newSource(SourceConfig{URL: srv.URL + "/site.tar.gz"})
 	require.NoError(t, err)
 	_, err = s.Poll(t.Context())
-	require.EqualError(t, err, "GET "+srv.URL+"/site.tar.gz: want status 200, got 404 Not Found")
+	require.EqualError(t, err, "GET "+srv.URL+"/site.tar.gz: expected status 200, got 404 Not Found")
 	require.Empty(t, taken(t, s))
 
 	srv.content["/site.tar.gz"] = packFolder(t, map[string]string{"site.lua": "one", "files/a": "a"})
@@ -176,7 +176,7 @@ func TestHTTPSource(t *testing.T) {
 	// A response that is not a bundle leaves the last good site, and so does an unreachable server.
 	srv.content["/site.tar.gz"] = []byte("<html>maintenance</html>")
 	_, err = s.Poll(t.Context())
-	require.ErrorContains(t, err, "want a bundle (.tar.gz), or a script or manifest whose name ends with")
+	require.ErrorContains(t, err, "expected a bundle (.tar.gz), or a script or manifest whose name ends with")
 	srv.content["/site.tar.gz"] = packFolder(t, map[string]string{"site.lua": "x"})[:90]
 	_, err = s.Poll(t.Context())
 	require.Error(t, err)
@@ -203,7 +203,7 @@ func TestHTTPScriptAndAuthorization(t *testing.T) {
 	_, err = s.Poll(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "alone", taken(t, s))
-	for user, want := range map[string]string{"ann:secret@": "", "ann:wrongpw@": "want status 200, got 401 Unauthorized"} {
+	for user, want := range map[string]string{"ann:secret@": "", "ann:wrongpw@": "expected status 200, got 401 Unauthorized"} {
 		s, err := x.newSource(SourceConfig{URL: strings.Replace(srv.URL, "://", "://"+user, 1) + "/closed.tar.gz"})
 		require.NoError(t, err)
 		require.NotContains(t, s.Name(), "ann")
@@ -219,7 +219,7 @@ func TestHTTPScriptAndAuthorization(t *testing.T) {
 	s, err = x.newSource(SourceConfig{URL: srv.URL + "/site.lua", SHA256: strings.Repeat("0", 64)})
 	require.NoError(t, err)
 	_, err = s.Poll(t.Context())
-	require.ErrorContains(t, err, "want the SHA-256 0000")
+	require.ErrorContains(t, err, "expected the SHA-256 0000")
 	require.Empty(t, taken(t, s))
 }
 
@@ -252,7 +252,7 @@ func TestSignedBundle(t *testing.T) {
 	text := packFolder(t, map[string]string{"site.lua": "one"})
 	srv.content["/site.tar.gz"] = text
 	_, err = s.Poll(t.Context())
-	require.ErrorContains(t, err, "signers ask for a signature: GET "+srv.URL+"/site.tar.gz.sig: want status 200, got 404")
+	require.ErrorContains(t, err, "signers ask for a signature: GET "+srv.URL+"/site.tar.gz.sig: expected status 200, got 404")
 	for name, signature := range map[string][]byte{
 		"of somebody else": sign(t, eve, bundle.SignatureNamespace, text),
 		"for another use":  sign(t, ann, "file", text),

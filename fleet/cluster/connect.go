@@ -16,6 +16,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Patience is how long the servers may take to accept a connection, or to answer.
@@ -46,7 +47,7 @@ func (a Access) Options() ([]nats.Option, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s: want certificates as PEM", a.CA)
+		return nil, fmt.Errorf("%s: %w", a.CA, diag.Expected("certificates as PEM"))
 	}
 	if info, err := os.Stat(a.Credentials); err != nil {
 		return nil, err

@@ -1,11 +1,11 @@
 package enrol
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Choose returns the nodes that are not revoked and match a text: a node's name, tag:NAME=VALUE, or
@@ -27,7 +27,7 @@ func Choose(nodes []Node, text string) (list []Node, err error) {
 		is = func(n Node) bool { return n.Environment == value }
 		none = "no node is of the environment " + value
 	default:
-		return nil, fmt.Errorf("want the name of a node, tag:NAME=VALUE or env:NAME, got %q", text)
+		return nil, diag.Expected("the name of a node, tag:NAME=VALUE or env:NAME").Got("%q", text)
 	}
 	for _, n := range nodes {
 		if !n.Revoked && is(n) {

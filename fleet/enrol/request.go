@@ -18,6 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Protocols of the documents. The first one begins the signed text of a request: a node's key also
@@ -120,7 +121,7 @@ func Decode(key string, body []byte) (*SignedRequest, error) {
 	}
 	switch {
 	case r.Protocol != requestProtocol:
-		return nil, fmt.Errorf("want the protocol %s, got %q", requestProtocol, r.Protocol)
+		return nil, diag.Expected("the protocol %s", requestProtocol).Got("%q", r.Protocol)
 	case r.Key != key:
 		return nil, errUnsigned
 	}
@@ -157,7 +158,7 @@ func (a answer) encode() ([]byte, error) {
 func decodeAnswer(text []byte) (answer, error) {
 	var a answer
 	if !gjson.ValidBytes(text) {
-		return a, errors.New("want JSON")
+		return a, diag.Expected("JSON")
 	}
 	var err error
 	// gjson, because decoding with encoding/json takes half the time of a query about thousands of nodes.
@@ -178,7 +179,7 @@ func decodeAnswer(text []byte) (answer, error) {
 		return a, err
 	}
 	if a.Protocol != answerProtocol {
-		return a, fmt.Errorf("want the protocol %s, got %q", answerProtocol, a.Protocol)
+		return a, diag.Expected("the protocol %s", answerProtocol).Got("%q", a.Protocol)
 	}
 	return a, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Token approves a machine without a person: for images, and for cloud-init. Its secret is never
@@ -36,10 +37,10 @@ func NewToken(t Token) (Token, error) {
 		return t, err
 	}
 	if _, err := path.Match(t.Name, "x"); err != nil || t.Name == "" {
-		return t, fmt.Errorf("want a pattern of names such as 'web*', got %q", t.Name)
+		return t, diag.Expected("a pattern of names such as 'web*'").Got("%q", t.Name)
 	}
 	if t.Uses < 1 {
-		return t, fmt.Errorf("want at least one use, got %d", t.Uses)
+		return t, diag.Expected("at least one use").Got("%d", t.Uses)
 	}
 	for _, tag := range t.Tags {
 		if err := identity.CheckTag(tag); err != nil {
@@ -64,11 +65,11 @@ func ParseToken(text string) (*Token, error) {
 	id, secret, ok := strings.Cut(strings.TrimSpace(text), ".")
 	bytes, err := tokenEncoding.DecodeString(strings.ToUpper(secret))
 	if !ok || err != nil || len(bytes) != 20 || !isTokenID(id) {
-		return nil, errors.New("want a token as ccm fleet enrol token prints it")
+		return nil, diag.Expected("a token as ccm fleet enrol token prints it")
 	}
 	t := &Token{ID: id, Secret: bytes}
 	if t.String() != strings.TrimSpace(text) { // base 32 has several forms of the same bytes
-		return nil, errors.New("want a token as ccm fleet enrol token prints it, in small letters")
+		return nil, diag.Expected("a token as ccm fleet enrol token prints it, in small letters")
 	}
 	return t, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An AccountChange collects changes of the account.
@@ -165,7 +166,7 @@ func (d *Directory) AddUser(name string, role Role) (string, error) {
 		return "", err
 	}
 	if !slices.Contains([]Role{Viewer, Operator, Admin}, role) {
-		return "", fmt.Errorf("want the role viewer, operator or admin, got %q", role)
+		return "", diag.Expected("the role viewer, operator or admin").Got("%q", role)
 	}
 	folder := path.Join(usersFolder, name)
 	if _, err := os.Lstat(d.file(folder)); err == nil {
@@ -228,7 +229,7 @@ func (d *Directory) UserKey(name string) (string, error) {
 	}
 	key := strings.TrimSpace(string(text))
 	if !nkeys.IsValidPublicUserKey(key) {
-		return "", fmt.Errorf("users/%s.key: want the public key of a user", name)
+		return "", fmt.Errorf("users/%s.key: %w", name, diag.Expected("the public key of a user"))
 	}
 	return key, nil
 }

@@ -13,6 +13,8 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Validity of certificates, and how long before their end new ones are made. Without the
@@ -56,7 +58,7 @@ func readAuthority(cert, key []byte) (*authority, error) {
 	}
 	block, _ := pem.Decode(key)
 	if block == nil {
-		return nil, errors.New("want a private key as PEM")
+		return nil, diag.Expected("a private key as PEM")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -112,7 +114,7 @@ func (a *authority) stale(cert []byte, host string, now time.Time) string {
 func firstCertificate(text []byte) (*x509.Certificate, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, errors.New("want a certificate as PEM")
+		return nil, diag.Expected("a certificate as PEM")
 	}
 	return x509.ParseCertificate(block.Bytes)
 }

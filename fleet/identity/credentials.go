@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Names of the tags of a node's JWT that ccm uses. All others belong to the operators.
@@ -79,10 +80,10 @@ func (n *NodeIdentity) check() error {
 		return err
 	}
 	if !nkeys.IsValidPublicUserKey(n.Key) {
-		return fmt.Errorf("want the public key of a user, got %q", n.Key)
+		return diag.Expected("the public key of a user").Got("%q", n.Key)
 	}
 	if n.Recipient != "" && !isRecipient(n.Recipient) {
-		return fmt.Errorf("want a recipient of age (age1...), got %q", n.Recipient)
+		return diag.Expected("a recipient of age (age1...)").Got("%q", n.Recipient)
 	}
 	for _, tag := range n.Tags {
 		if err := CheckTag(tag); err != nil {
@@ -109,14 +110,14 @@ func isRecipient(s string) bool {
 func CheckTag(tag string) error {
 	key, value, ok := strings.Cut(tag, "=")
 	if !ok || key == "" || value == "" {
-		return fmt.Errorf("tag %q: want NAME=VALUE", tag)
+		return fmt.Errorf("tag %q: %w", tag, diag.Expected("NAME=VALUE"))
 	}
 	if slices.Contains([]string{environmentTag, registryTag, recipientTag, tokenTag}, key) {
 		return fmt.Errorf("tag %q: ccm itself uses the name %s", tag, key)
 	}
 	for _, c := range []byte(key + value) {
 		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("._-", c) >= 0) {
-			return fmt.Errorf("tag %q: want small letters, digits and . _ -", tag)
+			return fmt.Errorf("tag %q: %w", tag, diag.Expected("small letters, digits and . _ -"))
 		}
 	}
 	return nil

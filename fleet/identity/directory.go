@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -134,15 +135,15 @@ func Open(path string, h *host.Host) (*Directory, error) {
 func (d *Directory) check() error {
 	f := &d.Fleet
 	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %s", d.file(fleetFile), fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %w", d.file(fleetFile), fmt.Errorf(format, args...))
 	}
 	switch {
 	case f.Protocol != protocol:
-		return wrong("want the protocol %s, got %q", protocol, f.Protocol)
+		return wrong("%w", diag.Expected("the protocol %s", protocol).Got("%q", f.Protocol))
 	case len(f.Servers) == 0:
 		return wrong("it names no servers")
 	case !nkeys.IsValidPublicAccountKey(f.Account):
-		return wrong("account: want the public key of an account")
+		return wrong("account: %w", diag.Expected("the public key of an account"))
 	}
 	for _, s := range f.Servers {
 		if _, _, err := splitServer(s); err != nil {
@@ -156,7 +157,7 @@ func (d *Directory) check() error {
 	}
 	for _, name := range []string{f.CA, f.Credentials} {
 		if !filepath.IsLocal(name) {
-			return wrong("want a file in this directory, got %q", name)
+			return wrong("%w", diag.Expected("a file in this directory").Got("%q", name))
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -86,9 +87,9 @@ func (f *Fleet) merge(o Options) error {
 	switch len(f.Servers) {
 	case 1, 3, 5:
 	case 0:
-		return errors.New("want --server HOST, once for each nats-server: three, or one for a trial")
+		return diag.Expected("--server HOST, once for each nats-server: three, or one for a trial")
 	default:
-		return fmt.Errorf("want 1, 3 or 5 servers, got %d: an even number withstands no more failures than one less", len(f.Servers))
+		return diag.Expected("1, 3 or 5 servers").Got("%d: an even number withstands no more failures than one less", len(f.Servers))
 	}
 	for _, s := range f.Servers {
 		if _, _, err := splitServer(s); err != nil {
@@ -108,7 +109,7 @@ func (f *Fleet) merge(o Options) error {
 	}
 	for _, b := range o.Data {
 		if !isBucket(b) {
-			return fmt.Errorf("bucket %q: want letters, digits, - and _", b)
+			return fmt.Errorf("bucket %q: %w", b, diag.Expected("letters, digits, - and _"))
 		}
 		if strings.HasPrefix(b, "CCM_") {
 			return fmt.Errorf("bucket %q: those of ccm itself are not for all nodes", b)
@@ -122,7 +123,7 @@ func (f *Fleet) merge(o Options) error {
 	f.Sizes.Events, f.Sizes.Jobs, f.Sizes.Sites = cmp.Or(o.Sizes.Events, f.Sizes.Events), cmp.Or(o.Sizes.Jobs, f.Sizes.Jobs), cmp.Or(o.Sizes.Sites, f.Sizes.Sites)
 	f.ConfigDir, f.StoreDir = cmp.Or(o.ConfigDir, f.ConfigDir, defaultConfigDir), cmp.Or(o.StoreDir, f.StoreDir, defaultStoreDir)
 	if !filepath.IsAbs(f.ConfigDir) || !filepath.IsAbs(f.StoreDir) {
-		return errors.New("want absolute paths for the directories of the servers")
+		return diag.Expected("absolute paths for the directories of the servers")
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Ports of servers without a given one: for clients, and higher by routeOffset for the other
@@ -21,17 +23,17 @@ const (
 func splitServer(text string) (host string, port int, err error) {
 	host, port = text, clientPort
 	if strings.Contains(text, "://") {
-		return "", 0, fmt.Errorf("server %q: want HOST or HOST:PORT, without a scheme", text)
+		return "", 0, fmt.Errorf("server %q: %w", text, diag.Expected("HOST or HOST:PORT, without a scheme"))
 	}
 	if h, p, e := net.SplitHostPort(text); e == nil {
 		host = h
 		if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535-routeOffset {
-			return "", 0, fmt.Errorf("server %q: want a port from 1 to %d", text, 65535-routeOffset)
+			return "", 0, fmt.Errorf("server %q: %w", text, diag.Expected("a port from 1 to %d", 65535-routeOffset))
 		}
 	}
 	host = strings.Trim(host, "[]")
 	if net.ParseIP(host) == nil && !isHostName(host) {
-		return "", 0, fmt.Errorf("server %q: want a host name or an address, and perhaps a port", text)
+		return "", 0, fmt.Errorf("server %q: %w", text, diag.Expected("a host name or an address, and perhaps a port"))
 	}
 	return host, port, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -139,7 +140,7 @@ func parseNode(text string) (NodeIdentity, string, error) {
 		return NodeIdentity{}, "", errors.New("its payload is no base64")
 	}
 	if !gjson.ValidBytes(bare) {
-		return NodeIdentity{}, "", errors.New("want JSON as payload")
+		return NodeIdentity{}, "", diag.Expected("JSON as payload")
 	}
 	n := NodeIdentity{JWT: text}
 	var claims gjson.Result

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -26,12 +27,12 @@ func (inv *Inventory) readINI(file string, text []byte) error {
 				g.define(inv)
 			}
 			if kind != "" && kind != "vars" && kind != "children" {
-				return fmt.Errorf("%s: want [%s], [%[2]s:vars] or [%[2]s:children], got %q", at, m[1], line)
+				return fmt.Errorf("%s: %w", at, diag.Expected("[%s], [%[1]s:vars] or [%[1]s:children]", m[1]).Got("%q", line))
 			}
 			continue
 		}
 		if line[0] == '[' && !strings.Contains(line, "]") {
-			return fmt.Errorf("%s: want the name of a group as [web], got %q", at, line)
+			return fmt.Errorf("%s: %w", at, diag.Expected("the name of a group as [web]").Got("%q", line))
 		}
 		var err error
 		switch kind {
@@ -53,7 +54,7 @@ func (inv *Inventory) readINI(file string, text []byte) error {
 func (v variables) addLine(line, at string) error {
 	name, value, ok := strings.Cut(line, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
-		return fmt.Errorf("%s: want NAME=VALUE, got %q", at, line)
+		return fmt.Errorf("%s: %w", at, diag.Expected("NAME=VALUE").Got("%q", line))
 	}
 	v[name] = variable{literal(strings.TrimSpace(value)), at}
 	return nil
@@ -62,7 +63,7 @@ func (v variables) addLine(line, at string) error {
 func (inv *Inventory) childLine(g *group, line, at string) error {
 	words, err := splitLine(line)
 	if err != nil || len(words) != 1 {
-		return fmt.Errorf("%s: want the name of a group, got %q", at, line)
+		return fmt.Errorf("%s: %w", at, diag.Expected("the name of a group").Got("%q", line))
 	}
 	if child := inv.group(words[0], at); child.defined {
 		g.addChild(child.name)
@@ -97,7 +98,7 @@ func (inv *Inventory) hostLine(g *group, line, at string) error {
 		for _, word := range words[1:] {
 			name, value, ok := strings.Cut(word, "=")
 			if !ok || name == "" {
-				return fmt.Errorf("%s: want NAME=VALUE behind the host, got %q", at, word)
+				return fmt.Errorf("%s: %w", at, diag.Expected("NAME=VALUE behind the host").Got("%q", word))
 			}
 			h.vars[name] = variable{literal(value), at}
 		}
@@ -209,7 +210,7 @@ func rangeOf(bounds string) (values []string, err error) {
 		step, err = strconv.Atoi(parts[2])
 	}
 	if err != nil || step < 1 || len(parts) > 3 || parts[1] == "" {
-		return nil, fmt.Errorf("want a range such as 01:20, a:f or 1:9:2, got %q", bounds)
+		return nil, diag.Expected("a range such as 01:20, a:f or 1:9:2").Got("%q", bounds)
 	}
 	begin, end := parts[0], parts[1]
 	if begin == "" {
@@ -226,11 +227,11 @@ func rangeOf(bounds string) (values []string, err error) {
 	width := 0
 	if strings.HasPrefix(begin, "0") && len(begin) > 1 {
 		if width = len(begin); len(end) != width {
-			return nil, fmt.Errorf("want ends of the same length, got %q", bounds)
+			return nil, diag.Expected("ends of the same length").Got("%q", bounds)
 		}
 	}
 	if err1 != nil || err2 != nil || from > to || (to-from)/uint64(step) >= maxHosts {
-		return nil, fmt.Errorf("want a range such as 01:20, a:f or 1:9:2, got %q", bounds)
+		return nil, diag.Expected("a range such as 01:20, a:f or 1:9:2").Got("%q", bounds)
 	}
 	for n := from; n <= to; n += uint64(step) {
 		values = append(values, fmt.Sprintf("%0*d", width, n))

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An Inventory is hosts and groups of them.
@@ -156,7 +158,7 @@ func readFile(file string, check Check) (text []byte, runs bool, err error) {
 		return nil, false, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s: want a file", file)
+		return nil, false, fmt.Errorf("%s: %w", file, diag.Expected("a file"))
 	}
 	if st.Mode()&0o111 != 0 {
 		var begin [4]byte
@@ -188,7 +190,7 @@ func (inv *Inventory) host(name, at string) (*host, error) {
 	h := inv.hosts[name]
 	if h == nil {
 		if strings.HasPrefix(name, "-") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) || name == "" {
-			return nil, fmt.Errorf("%s: want the name of a host, got %q", at, name)
+			return nil, fmt.Errorf("%s: %w", at, diag.Expected("the name of a host").Got("%q", name))
 		}
 		if len(inv.order) == maxHosts {
 			return nil, fmt.Errorf("%s: more than %d hosts", at, maxHosts)

@@ -241,15 +241,15 @@ func TestProgramIsNotBelieved(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"[web\nweb1":                       `hosts:1: want the name of a group as [web], got "[web"`,
-		"[web:hosts]":                      `hosts:1: want [web], [web:vars] or [web:children], got "[web:hosts]"`,
-		"w1 role":                          `hosts:1: want NAME=VALUE behind the host, got "role"`,
+		"[web\nweb1":                       `hosts:1: expected the name of a group as [web], got "[web"`,
+		"[web:hosts]":                      `hosts:1: expected [web], [web:vars] or [web:children], got "[web:hosts]"`,
+		"w1 role":                          `hosts:1: expected NAME=VALUE behind the host, got "role"`,
 		"w1 'role=x":                       "hosts:1: the quote ' has no end",
-		"-oProxyCommand=x":                 `hosts:1: want the name of a host, got "-oProxyCommand=x"`,
-		"[web:vars]\nx":                    `hosts:2: want NAME=VALUE, got "x"`,
+		"-oProxyCommand=x":                 `hosts:1: expected the name of a host, got "-oProxyCommand=x"`,
+		"[web:vars]\nx":                    `hosts:2: expected NAME=VALUE, got "x"`,
 		"[a:children]\nb":                  "hosts:2: group b has no section, and no hosts",
 		"[a:children]\nb\n[b:children]\na": "hosts:1: group a is its own parent",
-		"w[1:9999999]":                     `hosts:1: "w[1:9999999]": want a range such as 01:20, a:f or 1:9:2, got "1:9999999"`,
+		"w[1:9999999]":                     `hosts:1: "w[1:9999999]": expected a range such as 01:20, a:f or 1:9:2, got "1:9999999"`,
 		"w[1:999][1:999]":                  `hosts:1: "w[1:999][1:999]": more than 100000 hosts`,
 		"$ANSIBLE_VAULT;1.1;AES256\n33":    "hosts: it is encrypted by ansible-vault, which ccm does not read",
 	} {
@@ -260,8 +260,8 @@ func TestMistakes(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"plugin: aws_ec2\n":                "hosts.yml:1: it configures the plugin aws_ec2 of Ansible",
-		"web: {host: {}}":                  `hosts.yml:1: want hosts, vars or children of group web, got "host"`,
-		"web: {hosts: [w1, w2]}":           "hosts.yml:1: want hosts, each followed by a colon",
+		"web: {host: {}}":                  `hosts.yml:1: expected hosts, vars or children of group web, got "host"`,
+		"web: {hosts: [w1, w2]}":           "hosts.yml:1: expected hosts, each followed by a colon",
 		"web: [":                           "hosts.yml: yaml: line 1",
 		"all: &x {children: {g: *x}}":      "hosts.yml:1: it is more than 200 deep, or holds itself",
 		"all: &x {vars: &y {<<: *y}}":      "hosts.yml:1: it is more than 200 deep, or holds itself",
@@ -273,7 +273,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"#!/bin/sh\necho no >&2; exit 3": "hosts --list: exit status 3: no",
-		"#!/bin/sh\necho []":             "hosts --list: want JSON of groups",
+		"#!/bin/sh\necho []":             "hosts --list: expected JSON of groups",
 		"#!/bin/sh\necho '{\"a\": 1}'":   "hosts --list: group a:",
 		"#!/bin/sh\nyes":                 "hosts --list: it printed more than 16 MiB",
 	} {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // readProgram reads the inventory of a program, as Ansible does: --list prints all of it as JSON,
@@ -70,7 +72,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 func (inv *Inventory) readJSON(at string, text []byte, ask func(host string) ([]byte, error)) error {
 	var groups map[string]json.RawMessage
 	if err := json.Unmarshal(text, &groups); err != nil {
-		return fmt.Errorf("%s: want JSON of groups: %w", at, err)
+		return fmt.Errorf("%s: %w", at, diag.Expected("JSON of groups: %w", err))
 	}
 	var meta *struct {
 		Hostvars map[string]map[string]any `json:"hostvars"`

@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
@@ -27,7 +28,7 @@ type yamlFile struct {
 const maxDepth = 200
 
 func (y *yamlFile) errorf(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", y.at(n), fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %w", y.at(n), fmt.Errorf(format, args...))
 }
 
 func (y *yamlFile) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", y.file, n.Line) }
@@ -75,7 +76,7 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return y.errorf(n, "want %s: names and values", what)
+		return y.errorf(n, "%w", diag.Expected("%s: names and values", what))
 	}
 	for pass := range 2 { // merged keys first, because direct ones take precedence
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -84,7 +85,7 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 				key = key.Alias
 			}
 			if key.Kind != yaml.ScalarNode {
-				return y.errorf(key, "want a name")
+				return y.errorf(key, "%w", diag.Expected("a name"))
 			}
 			merge := key.Tag == "!!merge"
 			switch {
@@ -126,7 +127,7 @@ func (y *yamlFile) group(inv *Inventory, name string, key, n *yaml.Node) error {
 				return y.hosts(inv, g, pattern, key, value)
 			})
 		}
-		return y.errorf(key, "want hosts, vars or children of group %s, got %q", name, part)
+		return y.errorf(key, "%w", diag.Expected("hosts, vars or children of group %s", name).Got("%q", part))
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // DecodeState reads the state of a node. A state with the name of another node is an error: its key
@@ -85,7 +87,7 @@ func checkSize(text []byte, limit int) error {
 
 func check(protocol, want, node, wantNode string) error {
 	if protocol != want {
-		return fmt.Errorf("want the protocol %s, got %q", want, cut(protocol, 60))
+		return diag.Expected("the protocol %s", want).Got("%q", cut(protocol, 60))
 	}
 	if node != wantNode {
 		return fmt.Errorf("it says that it is of the node %q", cut(node, 60))

@@ -36,9 +36,9 @@ type StreamOptions struct {
 func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string, err error) {
 	switch {
 	case o.Replicas < 1 || o.Replicas > maxReplicas:
-		return nil, fmt.Errorf("want 1 to %d replicas, got %d", maxReplicas, o.Replicas)
+		return nil, diag.Expected("1 to %d replicas", maxReplicas).Got("%d", o.Replicas)
 	case o.MaxAge < time.Second:
-		return nil, fmt.Errorf("want a maximal age of at least 1s, got %s", o.MaxAge)
+		return nil, diag.Expected("a maximal age of at least 1s").Got("%s", o.MaxAge)
 	}
 	js, err := r.Client.JetStream()
 	if err != nil {
@@ -83,7 +83,7 @@ const leastServer = "2.11.0"
 // checkServer returns why a server of a version cannot hold a registry.
 func checkServer(version string) error {
 	if v := "v" + version; semver.IsValid(v) && semver.Compare(v, "v"+leastServer) < 0 {
-		return diag.Errorf(diag.Pos{}, "want nats-server %s or later, found %s: it keeps no TTL of messages, and leaves it out without a word", leastServer, version)
+		return diag.At(diag.Pos{}, diag.Expected("nats-server %s or later", leastServer).Found("%s: it keeps no TTL of messages, and leaves it out without a word", version))
 	}
 	return nil
 }

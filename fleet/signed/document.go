@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Release says which bundle the nodes of an environment run, and in which stages it is rolled
@@ -118,9 +120,9 @@ func (r *Release) Validate() error {
 	}
 	switch {
 	case r.Version <= 0 || r.Previous < 0 || r.Previous >= r.Version:
-		return errors.New("version: want a number above 0 and above that of the previous release")
+		return fmt.Errorf("version: %w", diag.Expected("a number above 0 and above that of the previous release"))
 	case len(r.Stages) == 0 || len(r.Stages) > 32:
-		return errors.New("stages: want 1 to 32")
+		return fmt.Errorf("stages: %w", diag.MustBe("1 to 32"))
 	case r.Stages[len(r.Stages)-1] != "100%":
 		return errors.New("stages: the last must be 100%")
 	case len(r.Reason) > maxText:
@@ -147,13 +149,13 @@ func ParseStage(text string) (percent float64, isPercent bool, err error) {
 	digits, ok := strings.CutSuffix(text, "%")
 	if !ok {
 		if strings.TrimSpace(text) == "" || len(text) > maxText {
-			return 0, false, errors.New("want a percentage or a condition")
+			return 0, false, diag.Expected("a percentage or a condition")
 		}
 		return 0, false, nil
 	}
 	p, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !(p > 0 && p <= 100) || strings.Trim(digits, "0123456789.") != "" {
-		return 0, false, fmt.Errorf("want a percentage above 0%% and up to 100%%, got %q", text)
+		return 0, false, diag.Expected("a percentage above 0%% and up to 100%%").Got("%q", text)
 	}
 	return p, true, nil
 }
@@ -189,13 +191,13 @@ func (r *Rollout) Validate() error {
 	switch r.State {
 	case Rolling, Paused, Stopped, Aborted, Done:
 	default:
-		return fmt.Errorf("state: want rolling, paused, stopped, aborted or done, got %q", r.State)
+		return fmt.Errorf("state: %w", diag.Expected("rolling, paused, stopped, aborted or done").Got("%q", r.State))
 	}
 	switch {
 	case r.Version <= 0 || r.Release <= 0:
-		return errors.New("version, release: want numbers above 0")
+		return fmt.Errorf("version, release: %w", diag.Expected("numbers above 0"))
 	case r.Stage < 0 || r.Stage >= 32:
-		return errors.New("stage: want the number of one")
+		return fmt.Errorf("stage: %w", diag.Expected("the number of one"))
 	case len(r.By) > maxText || len(r.Reason) > maxText:
 		return errors.New("by, why: too long")
 	}
@@ -205,7 +207,7 @@ func (r *Rollout) Validate() error {
 // Validate implements Document.
 func (s *Signers) Validate() error {
 	if s.Version <= 0 || s.Threshold < 1 || s.Threshold > maxSignatures {
-		return fmt.Errorf("version, threshold: want numbers from 1 on, the threshold up to %d", maxSignatures)
+		return fmt.Errorf("version, threshold: %w", diag.Expected("numbers from 1 on, the threshold up to %d", maxSignatures))
 	}
 	return nil
 }
@@ -223,7 +225,7 @@ func Newer(version, highest int64) error {
 func checkDigest(text string) error {
 	digits, ok := strings.CutPrefix(text, "sha256:")
 	if sum, err := hex.DecodeString(digits); !ok || err != nil || len(sum) != sha256.Size || digits != strings.ToLower(digits) {
-		return fmt.Errorf("want sha256: and 64 hexadecimal digits in lower case, got %q", text)
+		return diag.Expected("sha256: and 64 hexadecimal digits in lower case").Got("%q", text)
 	}
 	return nil
 }

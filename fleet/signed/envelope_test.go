@@ -160,8 +160,8 @@ func TestRefused(t *testing.T) {
 	}{
 		"empty":                {text: nil, reason: signed.Malformed, says: "no signature"},
 		"without a signature":  {text: payload, reason: signed.Malformed, says: "no signature"},
-		"another kind":         {text: good, doc: &signed.Job{}, reason: signed.SignatureRefused, says: `"ccm-release", want "ccm-job"`},
-		"a job as a release":   {text: sign(t, job(), k.key("ann")), reason: signed.SignatureRefused, says: `"ccm-job", want "ccm-release"`},
+		"another kind":         {text: good, doc: &signed.Job{}, reason: signed.SignatureRefused, says: `expected a signature for the namespace "ccm-job", got one for "ccm-release"`},
+		"a job as a release":   {text: sign(t, job(), k.key("ann")), reason: signed.SignatureRefused, says: `expected a signature for the namespace "ccm-release", got one for "ccm-job"`},
 		"protocol of another":  {text: changed("v1.release", "v1.job"), reason: signed.WrongKind, says: "v1.job"},
 		"another environment":  {text: sign(t, test, k.key("ann")), reason: signed.WrongEnvironment, says: `"test", and this is "prod"`},
 		"unknown signer":       {text: sign(t, release(), k.key("mallory")), reason: signed.SignatureRefused, says: "does not name it"},

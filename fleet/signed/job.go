@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // MaxJob is the time after its creation in which a job may be carried out.
@@ -63,19 +65,19 @@ func (j *Job) Validate() error {
 	switch j.Verb {
 	case VerbRun, VerbPlan, VerbCancel, VerbFacts, VerbEvents:
 	default:
-		return fmt.Errorf("verb: want run, plan, cancel, facts or events, got %q", j.Verb)
+		return fmt.Errorf("verb: %w", diag.Expected("run, plan, cancel, facts or events").Got("%q", j.Verb))
 	}
 	switch {
 	case (j.Verb == VerbEvents) != !j.Until.IsZero() || j.Until.Before(j.Since):
-		return errors.New("since, until: want them for events, in this order, and for nothing else")
+		return fmt.Errorf("since, until: %w", diag.Expected("them for events, in this order, and for nothing else"))
 	case len(j.ID) != 26 || strings.Trim(j.ID, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") != "":
-		return fmt.Errorf("id: want 26 digits and capitals, got %q", j.ID)
+		return fmt.Errorf("id: %w", diag.Expected("26 digits and capitals").Got("%q", j.ID))
 	case j.Expires.Sub(j.CreateTime) > MaxJob:
-		return fmt.Errorf("expires: want at most %s after it was created", MaxJob)
+		return fmt.Errorf("expires: %w", diag.MustBe("at most %s after it was created", MaxJob))
 	case len(j.Nodes) > MaxNames || len(j.Targets) > MaxNames || j.Count < 0 || j.AtMost < 0:
 		return errors.New("nodes, targets: too many")
 	case len(j.Nodes) == 0 && j.Condition == "":
-		return errors.New("want nodes, or where")
+		return diag.Expected("nodes, or where")
 	case len(j.Reason) > maxText || len(j.Condition) > maxText || len(j.By) > maxText:
 		return errors.New("reason, where, by: too long")
 	}
@@ -84,7 +86,7 @@ func (j *Job) Validate() error {
 	}
 	for _, name := range j.Nodes {
 		if !isName(name) {
-			return fmt.Errorf("nodes: want names of nodes, got %q", name)
+			return fmt.Errorf("nodes: %w", diag.Expected("names of nodes").Got("%q", name))
 		}
 	}
 	if len(j.Nodes) > 0 && (SetDigest(j.Nodes) != j.Name || len(j.Nodes) != j.Count) {
@@ -101,7 +103,7 @@ func (j *Job) Validate() error {
 // CheckTarget returns an error for a text that is not the name of a resource.
 func CheckTarget(t string) error {
 	if kind, name, ok := strings.Cut(t, "#"); !ok || kind == "" || name == "" || t[0] == '-' || strings.ContainsFunc(t, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return fmt.Errorf("want type#name, got %q", t)
+		return diag.Expected("type#name").Got("%q", t)
 	}
 	return nil
 }

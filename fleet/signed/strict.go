@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // maxDepth is the largest depth of nested objects and lists in a document.
@@ -20,14 +22,14 @@ func decode(payload []byte, doc Document) error {
 		return &RefusedError{Malformed, err}
 	}
 	if got, want := doc.Head().Protocol, doc.Kind().Protocol; got != want {
-		return refuse(WrongKind, "it is %q, want %q", got, want)
+		return refuse(WrongKind, "%w", diag.Expected("%q", want).Got("%q", got))
 	}
 	h := doc.Head()
 	switch {
 	case !isName(h.Environment):
-		return refuse(Malformed, "environment: want a name such as prod, got %q", h.Environment)
+		return refuse(Malformed, "environment: %w", diag.Expected("a name such as prod").Got("%q", h.Environment))
 	case h.CreateTime.IsZero() || h.Expires.IsZero() || !h.Expires.After(h.CreateTime):
-		return refuse(Malformed, "want when it was created, and an expiry after that")
+		return refuse(Malformed, "%w", diag.Expected("when it was created, and an expiry after that"))
 	}
 	if err := doc.Validate(); err != nil {
 		return &RefusedError{Malformed, err}

@@ -1,11 +1,12 @@
 package signed
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Duration is a non-negative duration in the format of time.ParseDuration.
@@ -30,7 +31,7 @@ func (d Duration) String() string {
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	if err != nil || v < 0 || v > 90*24*time.Hour {
-		return fmt.Errorf("want a duration such as 10m, got %q", text)
+		return diag.Expected("a duration such as 10m").Got("%q", text)
 	}
 	*d = Duration(v)
 	return nil
@@ -72,7 +73,7 @@ func (s *Share) UnmarshalText(text []byte) error {
 		*s = Share{Number: n}
 		return nil
 	}
-	return fmt.Errorf("want a number of nodes, or a percentage such as 2%%, got %q", word)
+	return diag.Expected("a number of nodes, or a percentage such as 2%%").Got("%q", word)
 }
 
 // Of returns the number of nodes that a share allows, rounded down.

@@ -80,5 +80,5 @@ func TestProgramContent(t *testing.T) {
 	_, err = programs.forHost("Plan9 x", false)
 	require.EqualError(t, err, "it is a system that there is no ccm for: Plan9 x")
 	_, err = programs.forHost("Linux riscv64", false)
-	require.ErrorContains(t, err, "want the file ccm-linux-riscv64 in one of "+dir)
+	require.ErrorContains(t, err, "expected the file ccm-linux-riscv64 in one of "+dir)
 }

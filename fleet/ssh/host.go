@@ -78,11 +78,11 @@ func (h *Host) Check() error {
 	for i, o := range h.Options {
 		if i > 0 && h.Options[i-1] == "-p" {
 			if n, err := strconv.ParseUint(o, 10, 16); err != nil || n == 0 {
-				return fmt.Errorf("want a port from 1 to 65535, got %q", o)
+				return diag.Expected("a port from 1 to 65535").Got("%q", o)
 			}
 		}
 		if strings.ContainsFunc(o, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return fmt.Errorf("want an option of ssh, got %q", o)
+			return diag.Expected("an option of ssh").Got("%q", o)
 		}
 	}
 	return CheckName(h.address())
@@ -93,11 +93,11 @@ func (h *Host) Check() error {
 func CheckName(name string) error {
 	switch {
 	case name == "":
-		return fmt.Errorf("want the name of a host, got an empty one")
+		return diag.Expected("the name of a host").Got("an empty one")
 	case strings.HasPrefix(name, "-"):
-		return fmt.Errorf("want the name of a host, got %q, which is an option", name)
+		return diag.Expected("the name of a host").Got("%q, which is an option", name)
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return fmt.Errorf("want the name of a host, got %q", name)
+		return diag.Expected("the name of a host").Got("%q", name)
 	}
 	return nil
 }
@@ -126,12 +126,12 @@ func ReadHosts(r io.Reader, file string) (hosts []Host, err error) {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 		if isOfInventory(h.Name) {
-			return nil, diag.Errorf(diag.Pos{File: file, Line: n}, "want the name of a host, got %q", h.Name).WithHint("an inventory of Ansible is named by -i")
+			return nil, diag.At(diag.Pos{File: file, Line: n}, diag.Expected("the name of a host").Got("%q", h.Name)).WithHint("an inventory of Ansible is named by -i")
 		}
 		for _, word := range words[1:] {
 			name, value, ok := strings.Cut(word, "=")
 			if !ok || !factName().MatchString(name) {
-				return nil, fmt.Errorf("%s:%d: want name=value behind the host, got %q", file, n, word)
+				return nil, fmt.Errorf("%s:%d: %w", file, n, diag.Expected("name=value behind the host").Got("%q", word))
 			}
 			if h.Facts == nil {
 				h.Facts = make(map[string]any)

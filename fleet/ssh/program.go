@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A System is an operating system and an architecture, as Go calls them.
@@ -89,7 +91,7 @@ func (p *Programs) find(s System) (*program, error) {
 		x.packing = sync.OnceValue(func() *packing { return pack(x, true) })
 		return x, nil
 	}
-	return nil, fmt.Errorf("it is of system %s, and there is no ccm for that: want the file ccm-%[1]s in one of %s (--binaries)", s, strings.Join(p.Folders, ", "))
+	return nil, fmt.Errorf("no ccm for the system %s: %w", s, diag.Expected("the file ccm-%s in one of %s (--binaries)", s, strings.Join(p.Folders, ", ")))
 }
 
 // available returns the programs that are found, by the output of uname of their systems, in order.

@@ -1,10 +1,11 @@
 package ssh
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Share is a number of hosts, or a percentage of them.
@@ -18,7 +19,7 @@ func ParseShare(text string) (Share, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || percent && n > 100 {
-		return Share{}, fmt.Errorf("want a number of hosts or a percentage such as 25%%, got %q", text)
+		return Share{}, diag.Expected("a number of hosts or a percentage such as 25%%").Got("%q", text)
 	}
 	return Share{n, percent}, nil
 }

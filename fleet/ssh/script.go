@@ -1,10 +1,10 @@
 package ssh
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -37,7 +37,7 @@ var remoteDirectory = lazyregexp.New(`^/[A-Za-z0-9._/-]+$`)
 // CheckRemoteDir returns why a directory of the hosts cannot be used.
 func CheckRemoteDir(dir string) error {
 	if !remoteDirectory().MatchString(dir) {
-		return fmt.Errorf("want an absolute path of letters, digits and . _ - / on the hosts, got %q", dir)
+		return diag.Expected("an absolute path of letters, digits and . _ - / on the hosts").Got("%q", dir)
 	}
 	return nil
 }
@@ -49,11 +49,11 @@ var becomeWord = lazyregexp.New(`^[A-Za-z0-9._/=:@%+,-]+$`)
 func CheckBecome(words []string) error {
 	for _, word := range words {
 		if !becomeWord().MatchString(word) {
-			return fmt.Errorf("want words of letters, digits and . _ / = : @ %% + , - , got %q", word)
+			return diag.Expected("words of letters, digits and . _ / = : @ %% + , - ").Got("%q", word)
 		}
 	}
 	if len(words) == 0 {
-		return errors.New("want a command such as sudo or doas")
+		return diag.Expected("a command such as sudo or doas")
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/sha256sum"
@@ -92,7 +93,7 @@ func readRequest(in *bufio.Reader) (req Request, err error) {
 		}
 		return req, nil
 	}
-	return req, errors.New("want a request of ccm ssh, got something else")
+	return req, diag.Expected("a request of ccm ssh").Got("something else")
 }
 
 // siteName matches the valid names of a site, which are names of directories.
@@ -101,7 +102,7 @@ var siteName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
 // CheckSiteName returns why a name of a site is not valid.
 func CheckSiteName(name string) error {
 	if !siteName().MatchString(name) {
-		return fmt.Errorf("want a name of letters, digits and . _ - for the site, got %q", name)
+		return diag.Expected("a name of letters, digits and . _ - for the site").Got("%q", name)
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 	}
 	sum, err := DigestOfFile(file)
 	if err == nil && sum != b.SHA256 {
-		err = fmt.Errorf("%s: it is damaged, want the SHA-256 %s", file, b.SHA256)
+		err = fmt.Errorf("%s: the file is damaged: %w", file, diag.Expected("the SHA-256 %s", b.SHA256).Got("%s", sum))
 	}
 	return err
 }

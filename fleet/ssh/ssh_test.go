@@ -26,13 +26,13 @@ func TestReadHosts(t *testing.T) {
 		{Name: "web1", Facts: map[string]any{"role": "front", "env": "a b"}}, {Name: "root@db#1"},
 	}, ssh.Distinct(list))
 	for text, message := range map[string]string{
-		"\n-oProxyCommand=x": `hosts:2: want the name of a host, got "-oProxyCommand=x", which is an option`,
-		"[web]\nweb1":        `hosts:1: want the name of a host, got "[web]" (an inventory of Ansible is named by -i)`,
-		"web1\nport=8080":    `hosts:2: want the name of a host, got "port=8080" (an inventory of Ansible is named by -i)`,
-		"all:\n  hosts:":     `hosts:1: want the name of a host, got "all:" (an inventory of Ansible is named by -i)`,
-		"web1 role":          `hosts:1: want name=value behind the host, got "role"`,
-		"web1 a-b=c":         `hosts:1: want name=value behind the host, got "a-b=c"`,
-		"'we b'":             `hosts:1: want the name of a host, got "we b"`,
+		"\n-oProxyCommand=x": `hosts:2: expected the name of a host, got "-oProxyCommand=x", which is an option`,
+		"[web]\nweb1":        `hosts:1: expected the name of a host, got "[web]" (an inventory of Ansible is named by -i)`,
+		"web1\nport=8080":    `hosts:2: expected the name of a host, got "port=8080" (an inventory of Ansible is named by -i)`,
+		"all:\n  hosts:":     `hosts:1: expected the name of a host, got "all:" (an inventory of Ansible is named by -i)`,
+		"web1 role":          `hosts:1: expected name=value behind the host, got "role"`,
+		"web1 a-b=c":         `hosts:1: expected name=value behind the host, got "a-b=c"`,
+		"'we b'":             `hosts:1: expected the name of a host, got "we b"`,
 		"'web1":              "hosts:1: Unterminated single-quoted string",
 	} {
 		_, err := ssh.ReadHosts(strings.NewReader(text), "hosts")
@@ -172,7 +172,7 @@ func TestTextReportLines(t *testing.T) {
 		require.NoError(t, r.Out.Flush())
 		return out.String()
 	}
-	require.Equal(t, "a  1 resource: 1 changed  0.0s\n", lines(nil, "~ x: y", "1 resource: 1 changed (3ms)", "2 resources of earlier runs are declared no more"))
+	require.Equal(t, "a  1 resource: 1 changed  0.0s\n", lines(nil, "~ x: y", "1 resource: 1 changed (3ms)", "2 resources from earlier runs are no longer declared"))
 	require.Equal(t, "a  first  0.0s\n", lines(func(l []string) string { return l[0] }, "first", "last"))
 	require.Equal(t, "a  alone  0.0s\n", lines(func(l []string) string { return l[1] }, "alone"))
 	require.Equal(t, "a  ok, nothing to tell  0.0s\n", lines(nil))
@@ -211,7 +211,7 @@ func FuzzServe(f *testing.F) {
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) < 2 || !strings.Contains(lines[len(lines)-1], `"refused"`) {
-			t.Errorf("want a refusal, got %q", out.String())
+			t.Errorf("expected a refusal, got %q", out.String())
 		}
 	})
 }

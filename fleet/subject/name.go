@@ -3,6 +3,8 @@ package subject
 import (
 	"fmt"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // MaxName is the most characters in a name of a node or an environment, as in a DNS label (RFC
@@ -13,16 +15,16 @@ const MaxName = 63
 // subject, and part of a stream's name. what is the kind of the name, for the error.
 func CheckName(what, name string) error {
 	if name == "" {
-		return fmt.Errorf("%s: want a name, got none", what)
+		return fmt.Errorf("%s: %w", what, diag.Expected("a name").Got("none"))
 	}
 	if len(name) > MaxName {
-		return fmt.Errorf("%s: want at most %d characters, got %d", what, MaxName, len(name))
+		return fmt.Errorf("%s: %w", what, diag.MustBe("at most %d characters", MaxName).Got("%d", len(name)))
 	}
 	for i, c := range []byte(name) {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' && i > 0 {
 			continue
 		}
-		return fmt.Errorf("%s: want small letters, digits and -, not first a -, got %q", what, name)
+		return fmt.Errorf("%s: %w", what, diag.Expected("small letters, digits and -, not first a -").Got("%q", name))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // MaxLength is the most bytes of a condition.
@@ -136,7 +137,7 @@ func (c *Condition) explain(err error) error {
 	if strings.Contains(message, "reflect: ") || strings.Contains(message, "interface conversion: ") {
 		message = "a value is missing, or of another type" // Go's own message helps nobody
 	} else if kind, ok := strings.CutPrefix(message, "invalid operation: bool("); ok {
-		message = "want true or false, got " + strings.TrimSuffix(kind, ")")
+		message = diag.Expected("true or false").Got("%s", strings.TrimSuffix(kind, ")")).Error()
 	}
 	text := []rune(c.Text)
 	if at.Line != 1 || at.Column >= len(text) {

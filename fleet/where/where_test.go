@@ -96,7 +96,7 @@ func TestNoAnswer(t *testing.T) {
 		`facts.memory > "x"`:       `invalid operation: int > string, at "> \"x\""`,
 		`len(facts.nothing) > 0`:   `invalid argument for len (type nothing), at "len(facts.nothing) > 0"`,
 		`any(facts.nothing, true)`: `a value is missing, or of another type, at "any(facts.nothing, true)"`,
-		`facts.memory`:             `want true or false, got int, at "facts.memory"`,
+		`facts.memory`:             `expected true or false, got int, at "facts.memory"`,
 		`facts.nothing + 1 > 2`:    `invalid operation: nothing + int, at "+ 1 > 2"`,
 	} {
 		c, err := where.Parse(text)

@@ -73,8 +73,8 @@ func TestCheck(t *testing.T) {
 		{`local c local function f() c = "x" end f() file { "/a", content = c }`, ""},
 		{`local p = {} file("/a", p)`, ""},
 		{`file { "/a", [1 + 1] = 2, onwer = print }`, `a.lua:1:27: file#/a: unknown property "onwer" (did you mean "owner"?)`},
-		{`file { name = "/a", force = 1 }`, `a.lua:1:29: file#/a: force: want true or false, got the number 1`},
-		{`exec { "x", creates = "/y", returns = { 0, "one" } }`, `a.lua:1:44: exec#x: returns[2]: want an integer, got "one"`},
+		{`file { name = "/a", force = 1 }`, `a.lua:1:29: file#/a: force: expected true or false, got the number 1`},
+		{`exec { "x", creates = "/y", returns = { 0, "one" } }`, `a.lua:1:44: exec#x: returns[2]: expected an integer, got "one"`},
 		{`exec { "x", creates = "/y", health_checks = { { comand = "z" } } }`, "a.lua:1:49: exec#x: health_checks[1]: unknown property \"comand\" (did you mean \"command\"?)"},
 		{`local function file() end file { mode = 1 }`, ""},
 		// Guards.
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 		{"local a = 1 -- ccm: ignore unused, escape", ""},
 		{"local a = 1 -- ccm: ignore escape", `a.lua:1:7: local variable "a" is never used (remove it, or call it _a)`},
 		{"---@meta\nlocal a = 1", ""},
-		{"return +", "a.lua:1:8: want a value, got +"},
+		{"return +", "a.lua:1:8: expected a value, got +"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			got := ""

@@ -7,6 +7,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -76,7 +77,7 @@ func (a *action) mode(v lua.LValue) uint32 {
 	var m Mode
 	s, ok := v.(lua.LString)
 	if !ok {
-		a.fail("mode: want a string such as \"0644\", got %s", describe(v))
+		a.fail("mode: %w", diag.Expected(`a string such as "0644"`).Got("%s", describe(v)))
 	}
 	a.valid(m.UnmarshalText([]byte(s)))
 	return uint32(m)
@@ -118,7 +119,7 @@ func (a *action) mkdir() int {
 		isDir, err := a.view.IsDirectory(path)
 		a.must(err)
 		if isDir = isDir && a.L.Get(2) == lua.LNil; !isDir {
-			a.fail("want a directory at %s, found %s", path, info.Kind)
+			a.fail("%w", diag.Expected("a directory at %s", path).Found("%s", info.Kind))
 		}
 	}
 	return 0
@@ -130,7 +131,7 @@ func (a *action) symlink() int {
 	info, err := a.view.Lstat(path)
 	a.must(err)
 	if info.Kind != host.Missing && info.Kind != host.Symlink {
-		a.fail("want a symbolic link at %s, found %s, which is not replaced", path, info.Kind)
+		a.fail("%w", diag.Expected("a symbolic link at %s", path).Found("%s, which is not replaced", info.Kind))
 	}
 	a.must(a.host.Symlink(target, path))
 	return 0
@@ -142,7 +143,7 @@ func (a *action) chmod() int {
 	info, err := a.view.Lstat(path)
 	a.must(err)
 	if v := a.L.Get(2); v.Type() != lua.LTString {
-		a.fail("mode: want a string such as \"0644\", got %s", describe(v))
+		a.fail("mode: %w", diag.Expected(`a string such as "0644"`).Got("%s", describe(v)))
 	}
 	mode, err := ModeChange(a.str(2, "a mode")).parse()
 	a.must(err)

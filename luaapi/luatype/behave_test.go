@@ -36,15 +36,15 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want, host) host:read("/x") end,` + perform,
 			`stdlib/std/one.lua:7:31: host.read is called with a dot (write host.read(...))`},
 		{`status = function(want, host) return { value = host.read("x") } end,` + perform,
-			`stdlib/std/one.lua:7:48: host.read: want an absolute path, got "x"`},
+			`stdlib/std/one.lua:7:48: host.read: expected an absolute path, got "x"`},
 		{`status = function(want, host) host.query { "sh", "-c", "echo no >&2; exit 3" } end,` + perform,
 			`sh -c 'echo no >&2; exit 3': exit status 3: no`},
 		{`status = function(want, host) host.query { "sh", chekc = false } end,` + perform,
 			`stdlib/std/one.lua:7:31: host.query: unknown option "chekc" (did you mean "check"?)`},
 		{`status = function() end,` + perform,
-			`stdlib/std/one.lua:7: status of the type one: want a table with what was found, got nothing`},
+			`stdlib/std/one.lua:7: status of the type one: expected a table with what was found, got nothing`},
 		{`status = function() return { value = print } end,` + perform,
-			`stdlib/std/one.lua:7: status of the type one: value: want plain data, got a function`},
+			`stdlib/std/one.lua:7: status of the type one: value: expected plain data, got a function`},
 		{`status = function() x = 1 return {} end,` + perform,
 			`stdlib/std/one.lua:7:21: assignment to undefined global "x" (write local x)`},
 		{`status = function() error("no luck") end,` + perform,
@@ -64,15 +64,15 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.mkdir("/x", { mdoe = "0700" }) end,`,
 			`stdlib/std/one.lua:7:87: host.mkdir: unknown option "mdoe" (did you mean "mode"?)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.chmod("/x", 644) end,`,
-			`stdlib/std/one.lua:7:87: host.chmod: mode: want a string such as "0644", got the number 644`},
+			`stdlib/std/one.lua:7:87: host.chmod: mode: expected a string such as "0644", got the number 644`},
 		{`status = function(want) return {} end, decide = function() return { diff = { { "vlaue", "a", "b" } } } end,` + perform,
-			`stdlib/std/one.lua:7: decide of the type one: diff[1]: want a property, got "vlaue"`},
+			`stdlib/std/one.lua:7: decide of the type one: diff[1]: expected a property, got "vlaue"`},
 		{`status = function(want) return {} end, decide = function() return { actions = { { "fix", "fixes it" } } } end,` + perform,
-			`stdlib/std/one.lua:7: decide of the type one: actions[1]: want a verb and a phrase that reads well after "Would have", got "fix" and "fixes it"`},
+			`stdlib/std/one.lua:7: decide of the type one: actions[1]: expected a verb and a phrase that reads well after "Would have", got "fix" and "fixes it"`},
 		{`status = function(want) return {} end, decide = function() return { diff = { { "value", "a", "b" } } } end,` + perform,
 			`stdlib/std/one.lua:7: decide of the type one: something differs, and there is no action: value: a → b`},
 		{`status = function(want) return {} end, decide = function() return { action = {} } end,` + perform,
-			`stdlib/std/one.lua:7: decide of the type one: want diff, actions, text, error or uncertain, got "action"`},
+			`stdlib/std/one.lua:7: decide of the type one: expected diff, actions, text, error or uncertain, got "action"`},
 		{`status = function(want) return {} end, decide = function() return { error = "it cannot be had" } end,` + perform,
 			`it cannot be had`},
 		{`status = function(want) error("nothing is there") end,` + perform,
@@ -254,7 +254,7 @@ require "std.motd" { "/etc/motd", text = "a" }`)
 // TestForgottenModule: a type whose module was not required is an undefined name.
 func TestForgottenModule(t *testing.T) {
 	s := newSite(t, map[string]string{"std/motd.lua": motd})
-	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write local motd = require "std.motd")`)
+	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write std.motd)`)
 }
 
 // TestLeaves: the files that a type announces exist for later resources in a plan.
@@ -265,10 +265,10 @@ func TestLeaves(t *testing.T) {
 		{`return { { path = "/x", kind = "absent" } }`, "~ peek#p: Would have updated the peek\n    value x\n"},
 		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): as things stand it would fail: "},
 		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things stand\n"},
-		{`return { { path = "/x" } }, "command"`, `second result: want true or "commands", got "command"`},
-		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: want a list of what is left, got the number 1"},
-		{`return { { path = "x" } }`, `leaves of the type one: [1]: path: want an absolute path, got "x"`},
-		{`return { { path = "/x", kind = "pipe" } }`, `[1]: kind: want file, directory, link, absent or nothing, got "pipe"`},
+		{`return { { path = "/x" } }, "command"`, `second result: expected true or "commands", got "command"`},
+		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: expected a list of what is left, got the number 1"},
+		{`return { { path = "x" } }`, `leaves of the type one: [1]: path: expected an absolute path, got "x"`},
+		{`return { { path = "/x", kind = "pipe" } }`, `[1]: kind: expected file, directory, link, absent or nothing, got "pipe"`},
 		{`return { { path = "/x", cnotent = "" } }`, `[1]: unknown field "cnotent"`},
 	} {
 		functions := `status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
@@ -299,7 +299,7 @@ func TestLeavesAccounts(t *testing.T) {
 		{`{ user = "u", uid = 8, kind = "absent" }`, `pending_user(8)`, `: nothing`},
 		{`{ user = "u", kind = "absent" }`, `pending_user "u"`, `: absent nil`},
 		{`{ user = "u" }`, `pending_group "u"`, `: nothing`},
-		{`{ user = "u", kind = "gone" }`, `pending_group "u"`, `kind: want absent, unknown or nothing of a user or group, got "gone"`},
+		{`{ user = "u", kind = "gone" }`, `pending_group "u"`, `kind: expected absent, unknown or nothing of a user or group, got "gone"`},
 		{`{ user = "u" }`, `pending_user("u", { needed = true })`, `? peek#p: after one#o (pending)`},
 		{`{ user = "u", kind = "unknown" }`, `pending_user "u"`, `? peek#p: after one#o (pending)`},
 	} {

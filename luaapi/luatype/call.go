@@ -137,7 +137,7 @@ func (d *definition) callStatus(ctx context.Context, v *host.View, want *resourc
 func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (State, error) {
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		return State{}, d.blame(fn, what, "want a table with what was found, got %s", describe(v))
+		return State{}, d.blame(fn, what, "%w", diag.Expected("a table with what was found").Got("%s", describe(v)))
 	}
 	data, err := d.lib.plain(t, 0)
 	if err != nil {
@@ -145,10 +145,10 @@ func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (Stat
 	}
 	fields, ok := data.(map[string]any)
 	if !ok {
-		return State{}, d.blame(fn, what, "want a table with names, got a list")
+		return State{}, d.blame(fn, what, "%w", diag.Expected("a table with names").Got("a list"))
 	}
 	if _, given := fields["ensure"].(string); !given && d.schema.Field("ensure") != nil && d.edit == nil {
-		return State{}, d.blame(fn, what, "want ensure, as a string, in what was found")
+		return State{}, d.blame(fn, what, "%w", diag.Expected("ensure, as a string, in what was found"))
 	}
 	return State{Data: fields, schema: d.schema}, nil
 }
@@ -198,7 +198,7 @@ func (d *definition) callValidate(want *resource.Properties) error {
 	case out[0] == lua.LNil || out[0] == lua.LTrue:
 		return nil
 	case !ok:
-		return d.blame(d.validate, "validate", "want nothing, a message, or a property and a message, got %s", describe(out[0]))
+		return d.blame(d.validate, "validate", "%w", diag.Expected("nothing, a message, or a property and a message").Got("%s", describe(out[0])))
 	case out[1] == lua.LNil:
 		return errors.New(string(first))
 	case d.schema.Field(string(first)) == nil:

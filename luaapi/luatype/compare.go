@@ -9,6 +9,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -33,7 +34,7 @@ func (c *call) compare() int {
 	err = c.view.Sources().CompareTree(c.in.Context(), source, dir,
 		func(e host.TreeEntry) (bool, error) {
 			if e.Kind != host.Regular && e.Kind != host.Directory {
-				return false, clash(fmt.Sprintf("%s: want files and directories, found a %s", joined(source, e.Rel), kinds[e.Kind]))
+				return false, clash(fmt.Sprintf("%s: %v", joined(source, e.Rel), diag.Expected("files and directories").Found("a %s", kinds[e.Kind])))
 			}
 			return x.matters(e)
 		},
@@ -138,7 +139,7 @@ func (x *comparison) matters(e host.TreeEntry) (bool, error) {
 		for _, name := range []string{e.Rel, path.Base(e.Rel)} {
 			ok, err := path.Match(pattern, name)
 			if err != nil {
-				return false, fmt.Errorf("want a pattern such as \"*.conf\", got %q", pattern)
+				return false, diag.Expected(`a pattern such as "*.conf"`).Got("%q", pattern)
 			}
 			out = out || ok
 		}
@@ -157,7 +158,7 @@ func (x *comparison) add(p host.TreePair, dir string) error {
 	case p.Target.Kind == host.Missing:
 		x.missing = append(x.missing, p.Rel)
 	case p.Source.Kind != p.Target.Kind:
-		return clash(fmt.Sprintf("%s: want a %s, found a %s, which is not replaced", joined(dir, p.Rel), kinds[p.Source.Kind], kinds[p.Target.Kind]))
+		return clash(fmt.Sprintf("%s: %v", joined(dir, p.Rel), diag.Expected("a %s", kinds[p.Source.Kind]).Found("a %s, which is not replaced", kinds[p.Target.Kind])))
 	case p.Differs:
 		x.changes = append(x.changes, p.Rel)
 	case !x.fits(p.Target):
@@ -189,7 +190,7 @@ func (x *comparison) addLink(c *call, p host.TreePair, source, dir string) error
 	case err != nil:
 		return err
 	case found.Kind != host.Regular && found.Kind != host.Missing:
-		return clash(fmt.Sprintf("%s: want a file, found a link to a %s, which is not replaced", at, kinds[found.Kind]))
+		return clash(fmt.Sprintf("%s: %v", at, diag.Expected("a file").Found("a link to a %s, which is not replaced", kinds[found.Kind])))
 	case !same || !x.fits(found):
 		x.changes = append(x.changes, p.Rel)
 	}

@@ -3,6 +3,7 @@ package luatype
 import (
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/unpack"
 )
@@ -16,7 +17,7 @@ func (a *action) copyTree() int {
 	a.must(err)
 	names, ok := list.([]any)
 	if !ok && list != nil {
-		a.fail("want a list of paths as argument 3, got %s", describe(a.L.Get(3)))
+		a.fail("%w", diag.Expected("a list of paths as argument 3").Got("%s", describe(a.L.Get(3))))
 	}
 	opts := a.options(4, "owner", "group", "mode", "dir_mode", "links", "hardlinks")
 	x := unpack.Copy{Source: a.path(1), Directory: a.path(2), Attr: a.copyAttr(opts), Links: copyLinks[lua.LVAsString(opts.RawGetString("links"))]}

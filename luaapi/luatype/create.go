@@ -63,7 +63,7 @@ func (d *definition) creation(want *resource.Properties) (given map[string]strin
 				e.Hint = diag.DidYouMean(name, attributes)
 				return nil, false, e
 			case !ok || s == "":
-				return nil, false, resource.PropertyErrorf("create", "%s: want a string, got %v", name, v[name])
+				return nil, false, resource.PropertyErrorf("create", "%s: %w", name, diag.Expected("a string").Got("%v", v[name]))
 			}
 			given[name] = s
 		}
@@ -72,7 +72,7 @@ func (d *definition) creation(want *resource.Properties) (given map[string]strin
 		}
 		return given, true, nil
 	}
-	return nil, false, resource.PropertyErrorf("create", `want true or a table such as { owner = "root", group = "root", mode = "0644" }, got %s`, text(v))
+	return nil, false, resource.PropertyErrorf("create", "%w", diag.Expected(`true or a table such as { owner = "root", group = "root", mode = "0644" }`).Got("%s", text(v)))
 }
 
 // fileToMake returns the owner, group and mode of the file that is made because nothing stands
@@ -83,7 +83,7 @@ func (d *definition) fileToMake(v *host.View, want *resource.Properties, path st
 		return nil, err
 	}
 	if !wanted {
-		e := &diag.Error{Err: fmt.Errorf("want a file to edit at %s, found nothing", path)}
+		e := &diag.Error{Err: diag.Expected("a file to edit at %s", path).Found("nothing")}
 		if d.makesFiles() {
 			return nil, e.WithHint(`create = { owner = ..., group = ..., mode = ... } makes it`)
 		}

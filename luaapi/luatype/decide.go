@@ -10,6 +10,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/contract"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -184,11 +185,11 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 	}
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		return wrong("want a table such as { diff = ..., actions = ... }, got %s", describe(v))
+		return wrong("%w", diag.Expected("a table such as { diff = ..., actions = ... }").Got("%s", describe(v)))
 	}
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
 		if !slices.Contains([]string{"diff", "actions", "text", "error", "uncertain"}, k.String()) {
-			return wrong("want diff, actions, text, error or uncertain, got %s", describe(k))
+			return wrong("%w", diag.Expected("diff, actions, text, error or uncertain").Got("%s", describe(k)))
 		}
 	}
 	if e, ok := t.RawGetString("error").(lua.LString); ok {
@@ -199,7 +200,7 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 		property, _ := column(row, 1, "property").(lua.LString)
 		f := d.schema.Field(string(property))
 		if f == nil {
-			return wrong("diff[%d]: want a property, got %s", i+1, describe(column(row, 1, "property")))
+			return wrong("diff[%d]: %w", i+1, diag.Expected("a property").Got("%s", describe(column(row, 1, "property"))))
 		}
 		from, err := d.lib.plain(column(row, 2, "have"), 0)
 		to, err2 := d.lib.plain(column(row, 3, "want"), 0)
@@ -218,7 +219,7 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 			phrase = lua.LString(d.phrases[string(verb)])
 		}
 		if verb == "" || !isPhrase(string(phrase)) {
-			return wrong(`actions[%d]: want a verb and a phrase that reads well after "Would have", got %s and %s`, i+1, describe(verb), describe(phrase))
+			return wrong("actions[%d]: %w", i+1, diag.Expected(`a verb and a phrase that reads well after "Would have"`).Got("%s and %s", describe(verb), describe(phrase)))
 		}
 		dec.AddAction(string(verb), string(phrase))
 		dec.Actions[len(dec.Actions)-1].Intent = lua.LVAsString(row.RawGetString("intent"))

@@ -12,24 +12,24 @@ import (
 func TestMistakesInDefinitions(t *testing.T) {
 	const functions = `status = function() return {} end, perform = function() end`
 	for _, tt := range []struct{ text, want string }{
-		{`ccm.type "line"`, `site.lua:1:1: ccm.type: want a table such as { name = ..., properties = { ... }, status = ..., perform = ... }, got "line"`},
+		{`ccm.type "line"`, `site.lua:1:1: ccm.type: expected a table such as { name = ..., properties = { ... }, status = ..., perform = ... }, got "line"`},
 		{`ccm.type { nmae = "x" }`, `site.lua:1:12: ccm.type: unknown field "nmae" (did you mean "name"?)`},
-		{`ccm.type { name = "My Type", ` + functions + ` }`, `site.lua:1:19: ccm.type: name: want a word of small letters such as "line", got "My Type"`},
-		{`ccm.type { name = "x", status = "s" }`, `site.lua:1:33: ccm.type: status: want a function, got "s"`},
+		{`ccm.type { name = "My Type", ` + functions + ` }`, `site.lua:1:19: ccm.type: name: expected a word of small letters such as "line", got "My Type"`},
+		{`ccm.type { name = "x", status = "s" }`, `site.lua:1:33: ccm.type: status: expected a function, got "s"`},
 		{`ccm.type { name = "x", properties = {} }`, `site.lua:1:1: ccm.type: a type needs the functions status and perform (or an edit function that changes a text)`},
-		{`ccm.type { name = "x", ` + functions + ` }`, `site.lua:1:1: ccm.type: properties: want a table of properties, got nothing`},
+		{`ccm.type { name = "x", ` + functions + ` }`, `site.lua:1:1: ccm.type: properties: expected a table of properties, got nothing`},
 		{`ccm.type { name = "x", properties = { path = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: no property names the resource (name = true says which one does)`},
 		{`ccm.type { name = "x", properties = { path = { naem = true } }, ` + functions + ` }`, `site.lua:1:48: ccm.type: properties.path: unknown field "naem" (did you mean "name"?)`},
-		{`ccm.type { name = "x", properties = { path = { name = 1 } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.name: want true or false, got the number 1`},
-		{`ccm.type { name = "x", properties = { path = { type = "strin" } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.type: want one of string, integer, number, boolean, path, mode, mode_change, regexp, list, map, table, any, got "strin" (did you mean "string"?)`},
+		{`ccm.type { name = "x", properties = { path = { name = 1 } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.name: expected true or false, got the number 1`},
+		{`ccm.type { name = "x", properties = { path = { type = "strin" } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.type: expected one of string, integer, number, boolean, path, mode, mode_change, regexp, list, map, table, any, got "strin" (did you mean "string"?)`},
 		{`ccm.type { name = "x", properties = { path = { name = true, type = "integer" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: path: what names the resource is a string`},
-		{`ccm.type { name = "x", properties = { path = { name = true }, n = { type = "integer", default = "x" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: want an integer, got "x"`},
-		{`ccm.type { name = "x", properties = { path = { name = true }, n = { enum = { "a", "b" }, default = "c" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: want one of a, b, got "c"`},
+		{`ccm.type { name = "x", properties = { path = { name = true }, n = { type = "integer", default = "x" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: expected an integer, got "x"`},
+		{`ccm.type { name = "x", properties = { path = { name = true }, n = { enum = { "a", "b" }, default = "c" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: expected one of a, b, got "c"`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, n = { set = true } }, ` + functions + ` }`, `site.lua:1:75: ccm.type: properties.n.set: only a list can be a set, this is a string`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, require = {} }, ` + functions + ` }`, `site.lua:1:1: type x: every type has a property require`},
 		{`ccm.type { name = "x", properties = { a = { name = true }, b = { name = true } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: only one property can name the resource, and a does`},
 		{`ccm.type { name = "x", properties = { a = { name = true, alias = "b" }, b = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: the name b is that of another property, a`},
-		{`ccm.type { name = "x", properties = { a = { name = true } }, phrases = { create = "creates it" }, ` + functions + ` }`, `site.lua:1:83: ccm.type: phrases.create: want words that read well after "Would have", such as "created the user", got "creates it"`},
+		{`ccm.type { name = "x", properties = { a = { name = true } }, phrases = { create = "creates it" }, ` + functions + ` }`, `site.lua:1:83: ccm.type: phrases.create: expected words that read well after "Would have", such as "created the user", got "creates it"`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end }`, `site.lua:1:62: ccm.type: edit: a type that edits has a property path (write path = { type = "path" })`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type that edits has no status, decide, perform, refresh or leaves`},
 	} {
@@ -86,22 +86,22 @@ return ccm.type {
   perform = function() end,
 }`}
 	for _, tt := range []struct{ text, at, want string }{
-		{`number_of = "x"`, `"x"`, `number_of: want an integer, got "x"`},
+		{`number_of = "x"`, `"x"`, `number_of: expected an integer, got "x"`},
 		{`conut = 1`, `conut`, `unknown property "conut" (did you mean "count"?)`},
-		{`color = "rde"`, `"rde"`, `color: want one of red, green, got "rde" (did you mean "red"?)`},
-		{`mode = 644`, `644`, `mode: want a string, got the number 644 (quote it: "0644")`},
-		{`mode = "rw"`, `"rw"`, `mode: want octal permissions such as "0644", got "rw"`},
-		{`where = "x/y"`, `"x/y"`, `where: want an absolute path, got "x/y"`},
-		{`where = "/x/../y"`, `"/x`, `where: want a path without . or .. or doubled slashes such as /y, got "/x/../y"`},
-		{`sizes = { 1, "x" }`, `"x"`, `sizes[2]: want an integer, got "x"`},
+		{`color = "rde"`, `"rde"`, `color: expected one of red, green, got "rde" (did you mean "red"?)`},
+		{`mode = 644`, `644`, `mode: expected a string, got the number 644 (quote it: "0644")`},
+		{`mode = "rw"`, `"rw"`, `mode: expected octal permissions such as "0644", got "rw"`},
+		{`where = "x/y"`, `"x/y"`, `where: expected an absolute path, got "x/y"`},
+		{`where = "/x/../y"`, `"/x`, `where: expected a path without . or .. or doubled slashes such as /y, got "/x/../y"`},
+		{`sizes = { 1, "x" }`, `"x"`, `sizes[2]: expected an integer, got "x"`},
 		{`limits = { mem = 1 }`, `{ mem`, `limits: cpu is required`},
-		{`rules = { { port = "http" } }`, `"http"`, `rules[1].port: want an integer, got "http"`},
-		{`force = "yes"`, `"yes"`, `force: want true or false, got "yes"`},
-		{`provider = "posix"`, `"posix"`, `provider: want one of lua, got "posix"`},
-		{`title = "a\nb"`, `"a\nb"`, `title: want one line, got "a\nb"`},
-		{`title = "a\0b"`, `"a\0b"`, `title: want one line, got "a\x00b"`},
-		{`words = { "a", "a\rb" }`, `{ "a", "a`, `words: want one line, got "a\rb"`},
-		{`labels = { a = "b", ["c\nd"] = "e" }`, `{ a =`, `labels: want one line, got "c\nd"`},
+		{`rules = { { port = "http" } }`, `"http"`, `rules[1].port: expected an integer, got "http"`},
+		{`force = "yes"`, `"yes"`, `force: expected true or false, got "yes"`},
+		{`provider = "posix"`, `"posix"`, `provider: expected one of lua, got "posix"`},
+		{`title = "a\nb"`, `"a\nb"`, `title: expected one line, got "a\nb"`},
+		{`title = "a\0b"`, `"a\0b"`, `title: expected one line, got "a\x00b"`},
+		{`words = { "a", "a\rb" }`, `{ "a", "a`, `words: expected one line, got "a\rb"`},
+		{`labels = { a = "b", ["c\nd"] = "e" }`, `{ a =`, `labels: expected one line, got "c\nd"`},
 		{`count = 13`, `13`, `count: 13 is unlucky`},
 		{`ratio = 2`, `require`, `two is too much`},
 	} {
@@ -112,7 +112,7 @@ return ccm.type {
 	}
 
 	s := newSite(t, library)
-	require.Contains(t, s.eval(`require "std.thing" { "a", source = "a\0b" }`), "thing#a: source: want a path without NUL bytes, got")
+	require.Contains(t, s.eval(`require "std.thing" { "a", source = "a\0b" }`), "thing#a: source: expected a path without NUL bytes, got")
 
 	s = newSite(t, library)
 	s.declare(`

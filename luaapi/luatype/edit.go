@@ -8,6 +8,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -27,7 +28,7 @@ func (r *reader) checkEdit(given *lua.LTable, d *definition) {
 	d.part = r.strings(given, nil, "part")
 	for _, name := range d.part {
 		if d.schema.Field(name) == nil || d.edit == nil {
-			r.fail("part", "", "want properties of a type that edits, got %q", name)
+			r.fail("part", "", "%w", diag.Expected("properties of a type that edits").Got("%q", name))
 		}
 	}
 	f := d.schema.Field("path")
@@ -132,11 +133,11 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	case info.Kind == host.Symlink:
 		to, err := host.LinkEnd(v, path)
 		if err != nil {
-			return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (%w; links = \"follow\" makes the file)", path, err)
+			return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link, which is not followed (%w; links = "follow" makes the file)`, err)
 		}
-		return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed (path = %q or links = \"follow\" edits what it leads to, links = \"replace\" puts the edited text in its place)", path, to)
+		return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link, which is not followed (path = %q or links = "follow" edits what it leads to, links = "replace" puts the edited text in its place)`, to)
 	case info.Kind != host.Regular:
-		return nil, fmt.Errorf("want a file to edit at %s, found %s", path, info.Kind)
+		return nil, diag.Expected("a file to edit at %s", path).Found("%s", info.Kind)
 	}
 	before, err := v.ReadText(from, fileLimit)
 	if err != nil {
@@ -166,7 +167,7 @@ func (d *definition) callEdit(ctx context.Context, v *host.View, want *resource.
 	}
 	after, ok := out[0].(lua.LString)
 	if !ok {
-		return s, d.blame(d.edit, "edit", "want the text as it should be, got %s", describe(out[0]))
+		return s, d.blame(d.edit, "edit", "%w", diag.Expected("the text as it should be").Got("%s", describe(out[0])))
 	}
 	if marked {
 		after = byteOrderMark + after
@@ -187,7 +188,7 @@ func (d *definition) callEdit(ctx context.Context, v *host.View, want *resource.
 	if out[3] != lua.LNil {
 		phrase, ok := out[3].(lua.LString)
 		if !ok || !isPhrase(string(phrase)) {
-			return s, d.blame(d.edit, "edit", `want words that read well after "Would have" as what is done, got %s`, describe(out[3]))
+			return s, d.blame(d.edit, "edit", "%w", diag.Expected(`words that read well after "Would have" as what is done`).Got("%s", describe(out[3])))
 		}
 		s.phrase = string(phrase)
 	}
@@ -284,7 +285,7 @@ func (d *definition) textOf(v lua.LValue) (func(context.Context, *host.View) (re
 		path, ok = t.RawGetString("path").(lua.LString)
 	}
 	if !ok {
-		return nil, d.blame(d.decide, "decide", "text: want { path = ..., have = ..., want = ... }, got %s", describe(v))
+		return nil, d.blame(d.decide, "decide", "text: %w", diag.Expected("{ path = ..., have = ..., want = ... }").Got("%s", describe(v)))
 	}
 	out := resource.TextChange{Path: string(path)}
 	have, want := t.RawGetString("have"), t.RawGetString("want")

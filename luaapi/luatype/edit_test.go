@@ -68,16 +68,16 @@ func TestEdit(t *testing.T) {
 func TestEditOfWhatIsNoFile(t *testing.T) {
 	s := newSite(t, map[string]string{"std/word.lua": word})
 	words(s, "", "a")
-	require.Equal(t, "x word#a: failed: want a file to edit at /w, found nothing"+
+	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found nothing"+
 		` (file { "/w", owner = ..., group = ..., mode = ... } makes an empty one) (site.lua:3)`+"\n", s.run())
 	require.NoError(t, os.Mkdir(s.root+"/w", 0o755))
-	require.Equal(t, "x word#a: failed: want a file to edit at /w, found a directory (site.lua:3)\n", s.run())
+	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a directory (site.lua:3)\n", s.run())
 	require.NoError(t, os.Remove(s.root+"/w"))
 	require.NoError(t, os.Symlink("x", s.root+"/w"))
-	require.Equal(t, "x word#a: failed: want a file to edit at /w, found a symbolic link, which is not followed"+
+	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a symbolic link, which is not followed"+
 		` (the symbolic link /w leads nowhere: no such file or directory; links = "follow" makes the file) (site.lua:3)`+"\n", s.run())
 	s.file("/x", "")
-	require.Equal(t, "x word#a: failed: want a file to edit at /w, found a symbolic link, which is not followed"+
+	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a symbolic link, which is not followed"+
 		` (path = "/x" or links = "follow" edits what it leads to, links = "replace" puts the edited text in its place) (site.lua:3)`+"\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": word})
@@ -131,7 +131,7 @@ func TestEditsOfAFileThatIsMade(t *testing.T) {
 	made := strings.Replace(word, "path = {", `create = { type = "any" }, path = {`, 1)
 	s := newSite(t, map[string]string{"std/word.lua": made})
 	words(s, "", "a")
-	require.Equal(t, "x word#a: failed: want a file to edit at /w, found nothing"+
+	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found nothing"+
 		" (create = { owner = ..., group = ..., mode = ... } makes it) (site.lua:3)\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": made})
@@ -250,8 +250,8 @@ return ccm.type {
 	for value, want := range map[string]string{
 		"same":   `stdlib/std/odd.lua:8: edit of the type odd: the text is not to change, and what was found is not as wanted: ensure: absent → present`,
 		"other":  `stdlib/std/odd.lua:8: edit of the type odd: the text is to change, and what was found is as wanted: ensure=present`,
-		"phrase": `stdlib/std/odd.lua:8: edit of the type odd: want words that read well after "Would have" as what is done, got "writes x"`,
-		"none":   `stdlib/std/odd.lua:8: edit of the type odd: want the text as it should be, got nothing`,
+		"phrase": `stdlib/std/odd.lua:8: edit of the type odd: expected words that read well after "Would have" as what is done, got "writes x"`,
+		"none":   `stdlib/std/odd.lua:8: edit of the type odd: expected the text as it should be, got nothing`,
 	} {
 		s := newSite(t, map[string]string{"std/odd.lua": edit})
 		s.file("/w", "")

@@ -53,15 +53,16 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 			}))
 		}
 	}
-	root := func() lua.LValue {
-		if lib.access == nil || lib.access.view == nil {
-			return lua.LNil
-		}
-		return lua.LString(lib.access.view.Root())
+	values := map[string]func(v *host.View) lua.LValue{
+		"root": func(v *host.View) lua.LValue { return lua.LString(v.Root()) },
+		"live": func(v *host.View) lua.LValue { return lua.LBool(v.ActsBelowRoot()) },
 	}
 	return lib.in.Tables.Tree("host", contents, func(key string) (lua.LValue, error) {
-		if key == "root" {
-			return root(), nil
+		if value, ok := values[key]; ok {
+			if lib.access == nil || lib.access.view == nil {
+				return lua.LNil, nil
+			}
+			return value(lib.access.view), nil
 		}
 		if _, act := acts[key]; act {
 			return lua.LNil, fmt.Errorf("status may only look: host.%s is there in perform", key)
@@ -142,7 +143,7 @@ func (c *call) valid(err error) {
 func (c *call) str(n int, what string) string {
 	s, ok := c.L.Get(n).(lua.LString)
 	if !ok {
-		c.fail("want %s as argument %d, got %s", what, n, describe(c.L.Get(n)))
+		c.fail("%w", diag.Expected("%s as argument %d", what, n).Got("%s", describe(c.L.Get(n))))
 	}
 	return string(s)
 }
@@ -162,7 +163,7 @@ func (c *call) options(n int, names ...string) *lua.LTable {
 	}
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		c.fail("want a table of options as argument %d, got %s", n, describe(v))
+		c.fail("%w", diag.Expected("a table of options as argument %d", n).Got("%s", describe(v)))
 	}
 	c.known(t, names)
 	return t

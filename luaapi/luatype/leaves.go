@@ -6,6 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -42,7 +43,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 		return nil, resource.UnknownEffects, nil
 	}
 	if _, ok := out[0].(*lua.LTable); !ok {
-		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "want a list of what is left, got %s", describe(out[0]))
+		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "%w", diag.Expected("a list of what is left").Got("%s", describe(out[0])))
 	}
 	for i, row := range rows(out[0]) {
 		p, err := readEffect(s.view, row)
@@ -55,7 +56,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	case out[1] == lua.LString("commands"):
 		return list, resource.CommandEffects, nil
 	case out[1].Type() == lua.LTString:
-		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", `second result: want true or "commands", got %s`, describe(out[1]))
+		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "second result: %w", diag.Expected(`true or "commands"`).Got("%s", describe(out[1])))
 	case lua.LVAsBool(out[1]):
 		return list, resource.UnknownEffects, nil
 	}
@@ -98,7 +99,7 @@ func readEffect(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	case "":
 		p.Unsure = true
 	default:
-		return p, fmt.Errorf("kind: want file, directory, link, absent or nothing, got %q", kind)
+		return p, fmt.Errorf("kind: %w", diag.Expected("file, directory, link, absent or nothing").Got("%q", kind))
 	}
 	if v != nil && (p.Kind == host.Regular || p.Kind == host.Directory) {
 		p.Attr, err = attrOf(v.Recording(nil), p, text)
@@ -127,7 +128,7 @@ func accountIn(row *lua.LTable) (*host.Account, error) {
 	case "unknown":
 		a.Unsure = true
 	default:
-		return nil, fmt.Errorf("kind: want absent, unknown or nothing of a user or group, got %q", kind)
+		return nil, fmt.Errorf("kind: %w", diag.Expected("absent, unknown or nothing of a user or group").Got("%q", kind))
 	}
 	if list, ok := row.RawGetString("members").(*lua.LTable); ok {
 		for i := range list.Len() {

@@ -8,6 +8,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
@@ -206,7 +207,7 @@ func (c *call) real() int {
 }
 
 // commandOptions are the options behind the words of a command.
-var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user"}
+var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user", "below_root"}
 
 // command reads argument 1: the words of a command and its options.
 func (c *call) command() (cmd host.Cmd, check bool) {
@@ -221,11 +222,12 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 		for i := 1; i <= t.Len(); i++ {
 			v := t.RawGetInt(i)
 			if v.Type() != lua.LTString && v.Type() != lua.LTNumber {
-				c.fail("want a list of strings, got %s as word %d", describe(v), i)
+				c.fail("%w", diag.Expected("a list of strings").Got("%s as word %d", describe(v), i))
 			}
 			cmd.Argv = append(cmd.Argv, lua.LVAsString(v))
 		}
 		cmd.Dir = lua.LVAsString(t.RawGetString("cwd"))
+		cmd.BelowRoot = t.RawGetString("below_root") == lua.LTrue
 		if in, ok := t.RawGetString("stdin").(lua.LString); ok {
 			cmd.Stdin = []byte(in)
 		}
@@ -236,6 +238,7 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 		}
 		cmd.Env = c.environment(t.RawGetString("env"))
 		if user := lua.LVAsString(t.RawGetString("user")); user != "" {
+			c.must(c.view.MayRun(cmd)) // before anybody is asked about the user
 			login, err := c.view.Login(c.in.Context(), user, "")
 			c.must(err)
 			cmd.As = login
@@ -243,7 +246,7 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 		check = t.RawGetString("check") != lua.LFalse
 	}
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
-		c.fail("want a command, got nothing")
+		c.fail("%w", diag.Expected("a command").Got("nothing"))
 	}
 	return cmd, check
 }
@@ -253,7 +256,7 @@ func (c *call) environment(v lua.LValue) (list []string) {
 	c.must(err)
 	vars, ok := data.(map[string]any)
 	if !ok && v != lua.LNil {
-		c.fail("env: want a table of names and texts, got %s", describe(v))
+		c.fail("env: %w", diag.Expected("a table of names and texts").Got("%s", describe(v)))
 	}
 	t := schema.ValueOf(vars).Table()
 	for _, e := range t.Entries {
@@ -286,7 +289,7 @@ func (c *call) connects() int {
 	address := c.str(1, "the name or address of a machine")
 	port, ok := c.L.Get(2).(lua.LNumber)
 	if !ok || port != lua.LNumber(uint16(port)) {
-		c.fail("want a port as argument 2, got %s", describe(c.L.Get(2)))
+		c.fail("%w", diag.Expected("a port as argument 2").Got("%s", describe(c.L.Get(2))))
 	}
 	timeout := host.Duration(5 * time.Second)
 	if limit, ok := c.options(3, "timeout").RawGetString("timeout").(lua.LString); ok {

@@ -63,6 +63,7 @@ type definition struct {
 	status, decide, perform, refresh, validate, edit, leaves *lua.LFunction
 	phrases                                                  map[string]string
 	commands                                                 []string // nil if not given
+	live                                                     bool
 	part                                                     []string // the properties that say which part of the file is edited
 
 	// managesLinks says that the type has the linkProperties.
@@ -79,27 +80,28 @@ type definition struct {
 }
 
 // keys are the allowed keys in the table of ccm.type.
-var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "phrases", "commands"}
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "phrases", "commands", "live"}
 
 // define is ccm.type.
 func (lib *library) define(L *lua.LState) int {
 	given, ok := L.Get(1).(*lua.LTable)
 	if !ok || L.GetTop() > 1 {
-		lib.in.Throw(L, "", "ccm.type: want a table such as { name = ..., properties = { ... }, status = ..., perform = ... }, got %s", describe(L.Get(1)))
+		lib.in.Throw(L, "", "ccm.type: %w", diag.Expected("a table such as { name = ..., properties = { ... }, status = ..., perform = ... }").Got("%s", describe(L.Get(1))))
 	}
 	r := reader{library: lib, L: L}
 	r.known(given, nil, keys)
 	d := &definition{lib: lib, name: r.text(given, "name")}
 	if !schema.IsIdentifier(d.name) {
-		r.fail("name", "", `want a word of small letters such as "line", got %s`, describe(given.RawGetString("name")))
+		r.fail("name", "", "%w", diag.Expected(`a word of small letters such as "line"`).Got("%s", describe(given.RawGetString("name"))))
 	}
 	doc, _ := r.optional(given, "doc", lua.LTString).(lua.LString)
 	r.functions(given, d)
 	r.phrases(given, d)
 	r.commands(given, d)
+	d.live = r.optional(given, "live", lua.LTBool) == lua.LTrue
 	props, ok := given.RawGetString("properties").(*lua.LTable)
 	if !ok {
-		r.fail("properties", "", "want a table of properties, got %s", describe(given.RawGetString("properties")))
+		r.fail("properties", "", "%w", diag.Expected("a table of properties").Got("%s", describe(given.RawGetString("properties"))))
 	}
 	var more []schema.Property
 	if d.managesLinks = d.edit != nil && props.RawGetString("links") == lua.LNil && props.RawGetString("hardlinks") == lua.LNil; d.managesLinks {
@@ -137,7 +139,7 @@ func (d *definition) add(L *lua.LState) int {
 // functions returns the functions that a type consists of.
 func (d *definition) functions() resource.Functions {
 	f := resource.Functions{
-		Name: d.name, Provider: "lua", Commands: d.commands, Schema: d.schema, ResolvePaths: d.locate(),
+		Name: d.name, Provider: "lua", Commands: d.commands, Live: d.live, Schema: d.schema, ResolvePaths: d.locate(),
 		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform,
 	}
 	if d.validate != nil || d.hasLines() {
@@ -177,7 +179,7 @@ func (r *reader) known(t *lua.LTable, path schema.Path, names []string) {
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
 		name, ok := k.(lua.LString)
 		if !ok {
-			r.failIn(path, true, "", "want only names in the table, got %s", describe(k))
+			r.failIn(path, true, "", "%w", diag.Expected("only names in the table").Got("%s", describe(k)))
 		}
 		if !slices.Contains(names, string(name)) {
 			r.failIn(append(path, string(name)), true, diag.DidYouMean(string(name), names), "%sunknown field %q", prefix(path), string(name))
@@ -196,7 +198,7 @@ func prefix(path schema.Path) string {
 func (r *reader) text(t *lua.LTable, key string) string {
 	s, ok := t.RawGetString(key).(lua.LString)
 	if !ok {
-		r.fail(key, "", "want a string, got %s", describe(t.RawGetString(key)))
+		r.fail(key, "", "%w", diag.Expected("a string").Got("%s", describe(t.RawGetString(key))))
 	}
 	return string(s)
 }
@@ -205,7 +207,7 @@ func (r *reader) text(t *lua.LTable, key string) string {
 func (r *reader) optional(t *lua.LTable, key string, kind lua.LValueType) lua.LValue {
 	v := t.RawGetString(key)
 	if v != lua.LNil && v.Type() != kind {
-		r.fail(key, "", "want a %s, got %s", kind, describe(v))
+		r.fail(key, "", "%w", diag.Expected("a %s", kind).Got("%s", describe(v)))
 	}
 	return v
 }
@@ -239,7 +241,7 @@ func (r *reader) commands(t *lua.LTable, d *definition) {
 	given.ForEach(func(k, v lua.LValue) {
 		name, isText := v.(lua.LString)
 		if _, isNumber := k.(lua.LNumber); !isText || !isNumber || name == "" || strings.ContainsAny(string(name), "/ ") {
-			r.failIn(schema.Path{"commands"}, false, "", `commands: want a list of names of programs such as { "useradd" }, got %s`, describe(v))
+			r.failIn(schema.Path{"commands"}, false, "", "commands: %w", diag.Expected(`a list of names of programs such as { "useradd" }`).Got("%s", describe(v)))
 		}
 		d.commands = append(d.commands, string(name))
 	})
@@ -257,7 +259,7 @@ func (r *reader) phrases(t *lua.LTable, d *definition) {
 	for k, v := given.Next(lua.LNil); k != lua.LNil; k, v = given.Next(k) {
 		s, ok := v.(lua.LString)
 		if !ok || !isPhrase(string(s)) {
-			r.failIn(append(path, k.String()), false, "", `phrases.%s: want words that read well after "Would have", such as "created the user", got %s`, k, describe(v))
+			r.failIn(append(path, k.String()), false, "", "phrases.%s: %w", k, diag.Expected(`words that read well after "Would have", such as "created the user"`).Got("%s", describe(v)))
 		}
 		d.phrases[k.String()] = string(s)
 	}

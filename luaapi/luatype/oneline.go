@@ -3,6 +3,7 @@ package luatype
 import (
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
@@ -32,9 +33,9 @@ func (d *definition) checkLines(want *resource.Properties) error {
 		switch {
 		case !given:
 		case found && f.oneLine:
-			return resource.PropertyErrorf(name, "want one line, got %q", text)
+			return resource.PropertyErrorf(name, "%w", diag.Expected("one line").Got("%q", text))
 		case f.relative && strings.ContainsRune(v.S, 0): // others are refused by Path
-			return resource.PropertyErrorf(name, "want a path without NUL bytes, got %q", v.S)
+			return resource.PropertyErrorf(name, "%w", diag.Expected("a path without NUL bytes").Got("%q", v.S))
 		}
 	}
 	return nil

@@ -55,11 +55,11 @@ func (r *reader) schema(doc string, props *lua.LTable, path schema.Path, more ..
 		name, ok := k.(lua.LString)
 		at := append(path[:len(path):len(path)], k.String())
 		if !ok || !schema.IsIdentifier(string(name)) {
-			r.failIn(at, true, "", "%swant a word of small letters as the name of a property, got %s", prefix(path), describe(k))
+			r.failIn(at, true, "", "%s%w", prefix(path), diag.Expected("a word of small letters as the name of a property").Got("%s", describe(k)))
 		}
 		t, ok := v.(*lua.LTable)
 		if !ok {
-			r.failIn(at, false, `such as { type = "string", required = true }`, "%swant a table, got %s", prefix(at), describe(v))
+			r.failIn(at, false, `such as { type = "string", required = true }`, "%s%w", prefix(at), diag.Expected("a table").Got("%s", describe(v)))
 		}
 		p, f := r.property(string(name), t, at)
 		list, fields[string(name)] = append(list, p), f
@@ -77,7 +77,7 @@ func (r *reader) property(name string, t *lua.LTable, path schema.Path) (schema.
 	p := schema.Property{Name: name}
 	p.Doc, p.Example = r.string(t, path, "doc"), r.string(t, path, "example")
 	if p.ValueKind = r.string(t, path, "kind"); p.ValueKind != "" && !slices.Contains(valueKinds, p.ValueKind) {
-		r.failIn(append(path, "kind"), false, diag.DidYouMean(p.ValueKind, valueKinds), "%swant one of %s, got %q", prefix(append(path, "kind")), strings.Join(valueKinds, ", "), p.ValueKind)
+		r.failIn(append(path, "kind"), false, diag.DidYouMean(p.ValueKind, valueKinds), "%s%w", prefix(append(path, "kind")), diag.Expected("one of %s", strings.Join(valueKinds, ", ")).Got("%q", p.ValueKind))
 	}
 	p.IsName, p.Required, p.Secret = r.truth(t, path, "name"), r.truth(t, path, "required"), r.truth(t, path, "secret")
 	f := field{set: r.truth(t, path, "set"), relative: r.truth(t, path, "relative"), oneLine: r.truth(t, path, "one_line")}
@@ -130,14 +130,14 @@ func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, 
 	case "table":
 		props, ok := nested.(*lua.LTable)
 		if !ok {
-			wrong("properties", "want a table of properties, got %s", describe(nested))
+			wrong("properties", "%w", diag.Expected("a table of properties").Got("%s", describe(nested)))
 		}
 		p.Object, _ = r.schema("", props, append(path, "properties"))
 		p.Type = p.Object.GoType
 	default:
 		if p.Type = scalars[typ]; p.Type == nil {
 			hint := diag.DidYouMean(typ, typeNames)
-			r.failIn(append(path, "type"), false, hint, "%swant one of %s, got %q", prefix(append(path, "type")), strings.Join(typeNames, ", "), typ)
+			r.failIn(append(path, "type"), false, hint, "%s%w", prefix(append(path, "type")), diag.Expected("one of %s", strings.Join(typeNames, ", ")).Got("%q", typ))
 		}
 		if f.relative {
 			p.Type = scalars["string"] // absolute after locate
@@ -154,7 +154,7 @@ func (r *reader) items(v lua.LValue, path schema.Path, p *schema.Property) refle
 	typ, ok := v.(lua.LString)
 	elem := scalars[string(typ)]
 	if !ok || elem == nil {
-		r.failIn(path, false, "", "%swant the name of a type such as \"string\", or a table of properties, got %s", prefix(path), describe(v))
+		r.failIn(path, false, "", "%s%w", prefix(path), diag.Expected(`the name of a type such as "string", or a table of properties`).Got("%s", describe(v)))
 	}
 	return elem
 }
@@ -163,7 +163,7 @@ func (r *reader) string(t *lua.LTable, path schema.Path, key string) string {
 	v := t.RawGetString(key)
 	s, ok := v.(lua.LString)
 	if v != lua.LNil && !ok {
-		r.failIn(append(path, key), false, "", "%swant a string, got %s", prefix(append(path, key)), describe(v))
+		r.failIn(append(path, key), false, "", "%s%w", prefix(append(path, key)), diag.Expected("a string").Got("%s", describe(v)))
 	}
 	return string(s)
 }
@@ -171,7 +171,7 @@ func (r *reader) string(t *lua.LTable, path schema.Path, key string) string {
 func (r *reader) truth(t *lua.LTable, path schema.Path, key string) bool {
 	v := t.RawGetString(key)
 	if v != lua.LNil && v.Type() != lua.LTBool {
-		r.failIn(append(path, key), false, "", "%swant true or false, got %s", prefix(append(path, key)), describe(v))
+		r.failIn(append(path, key), false, "", "%s%w", prefix(append(path, key)), diag.Expected("true or false").Got("%s", describe(v)))
 	}
 	return v == lua.LTrue
 }
@@ -184,13 +184,13 @@ func (r *reader) strings(t *lua.LTable, path schema.Path, key string) []string {
 	}
 	list, ok := v.(*lua.LTable)
 	if v != lua.LNil && !ok {
-		r.failIn(append(path, key), false, "", "%swant a string or a list of strings, got %s", prefix(append(path, key)), describe(v))
+		r.failIn(append(path, key), false, "", "%s%w", prefix(append(path, key)), diag.Expected("a string or a list of strings").Got("%s", describe(v)))
 	}
 	var out []string
 	for i := 1; ok && i <= list.Len(); i++ {
 		s, ok := list.RawGetInt(i).(lua.LString)
 		if !ok {
-			r.failIn(append(path, key, i-1), false, "", "%swant a string, got %s", prefix(append(path, key, i-1)), describe(list.RawGetInt(i)))
+			r.failIn(append(path, key, i-1), false, "", "%s%w", prefix(append(path, key, i-1)), diag.Expected("a string").Got("%s", describe(list.RawGetInt(i))))
 		}
 		out = append(out, string(s))
 	}

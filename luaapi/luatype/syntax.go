@@ -21,15 +21,15 @@ func (p *Path) UnmarshalText(text []byte) error {
 	s := string(text)
 	switch {
 	case !strings.HasPrefix(s, "/"):
-		err := &diag.Error{Err: fmt.Errorf("want an absolute path, got %q", s), Hint: resource.HomeHint(s)}
+		err := &diag.Error{Err: diag.Expected("an absolute path").Got("%q", s), Hint: resource.HomeHint(s)}
 		if err.Hint == "" {
 			return err.Err
 		}
 		return err
 	case strings.ContainsRune(s, 0):
-		return fmt.Errorf("want a path without NUL bytes, got %q", s)
+		return diag.Expected("a path without NUL bytes").Got("%q", s)
 	case path.Clean(s) != s:
-		return fmt.Errorf("want a path without . or .. or doubled slashes such as %s, got %q", path.Clean(s), s)
+		return diag.Expected("a path without . or .. or doubled slashes such as %s", path.Clean(s)).Got("%q", s)
 	}
 	*p = Path(s)
 	return nil
@@ -52,7 +52,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	digits := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(string(text)), "0o"), "0")
 	n, err := strconv.ParseUint("0"+digits, 8, 32)
 	if err != nil || n > 0o7777 || len(text) == 0 {
-		return fmt.Errorf("want octal permissions such as %q, got %q", "0644", text)
+		return diag.Expected("octal permissions such as %q", "0644").Got("%q", text)
 	}
 	*m = Mode(n)
 	return nil
@@ -119,7 +119,7 @@ type Regexp string
 // UnmarshalText reads one.
 func (r *Regexp) UnmarshalText(text []byte) error {
 	if _, err := syntax.Parse(string(text), syntax.Perl); err != nil {
-		return fmt.Errorf("want a regular expression (RE2): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return diag.Expected("a regular expression (RE2): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	*r = Regexp(text)
 	return nil

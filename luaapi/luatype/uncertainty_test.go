@@ -46,5 +46,5 @@ end, perform = function() end,`))
 	s.declare(`require "std.one" { "y", value = "` + hosttest.RefusedPort(t) + `" }`)
 	require.Contains(t, s.plan(), "connection refused")
 	s.declare(`require "std.one" { "z", value = "65536" }`)
-	require.Contains(t, s.plan(), "host.connects: want a port as argument 2, got the number 65536")
+	require.Contains(t, s.plan(), "host.connects: expected a port as argument 2, got the number 65536")
 }

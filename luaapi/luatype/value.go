@@ -63,11 +63,11 @@ func (lib *library) plain(v lua.LValue, depth int) (any, error) {
 		return float64(v), nil
 	case *lua.LTable:
 		if depth == maxDepth {
-			return nil, fmt.Errorf("want plain data, got tables nested more than %d deep", maxDepth)
+			return nil, diag.Expected("plain data").Got("tables nested more than %d deep", maxDepth)
 		}
 		return lib.plainTable(lib.in.Tables.Contents(v), depth)
 	}
-	return nil, fmt.Errorf("want plain data, got %s", describe(v))
+	return nil, diag.Expected("plain data").Got("%s", describe(v))
 }
 
 func (lib *library) plainTable(t *lua.LTable, depth int) (any, error) {
@@ -82,7 +82,7 @@ func (lib *library) plainTable(t *lua.LTable, depth int) (any, error) {
 			list[i] = x
 		}
 		if k, _ := t.Next(lua.LNumber(n)); k != lua.LNil {
-			return nil, fmt.Errorf("want a list or a table with names, got both")
+			return nil, diag.Expected("a list or a table with names").Got("both")
 		}
 		return list, nil
 	}
@@ -90,7 +90,7 @@ func (lib *library) plainTable(t *lua.LTable, depth int) (any, error) {
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
 		name, ok := k.(lua.LString)
 		if !ok {
-			return nil, fmt.Errorf("want a name, got %s", describe(k))
+			return nil, diag.Expected("a name").Got("%s", describe(k))
 		}
 		x, err := lib.plain(v, depth+1)
 		if err != nil {

@@ -10,6 +10,8 @@ package pattern
 import (
 	"errors"
 	"fmt"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // maxCaptures is the maximum number of a pattern's captures, as in Lua.
@@ -131,7 +133,7 @@ func Compile(text string, anchor bool) (*Pattern, error) {
 		}
 	}
 	if len(c.open) > 0 {
-		return nil, fmt.Errorf("malformed pattern %q: want ) to end a capture", brief(text))
+		return nil, fmt.Errorf("malformed pattern %q: %w", brief(text), diag.Expected(") to end a capture"))
 	}
 	p.captures = c.captures
 	return p, nil
@@ -187,13 +189,13 @@ func (c *compiler) next() (item, error) {
 		switch e := rest[0]; {
 		case e == 'b':
 			if len(rest) < 3 {
-				return item{}, errors.New("want two characters after %b")
+				return item{}, diag.Expected("two characters after %%b")
 			}
 			c.at += 4
 			return item{kind: balance, x: rest[1], y: rest[2]}, nil
 		case e == 'f':
 			if len(rest) < 2 || rest[1] != '[' {
-				return item{}, errors.New("want [ after %f")
+				return item{}, diag.Expected("[ after %%f")
 			}
 			c.at += 2
 			s, err := c.set()
@@ -254,7 +256,7 @@ func (c *compiler) set() (set, error) {
 	}
 	for first := true; ; first = false {
 		if c.at >= len(c.text) {
-			return s, errors.New("want ] to end the set")
+			return s, diag.Expected("] to end the set")
 		}
 		ch := c.text[c.at]
 		c.at++
@@ -266,7 +268,7 @@ func (c *compiler) set() (set, error) {
 			return s, nil
 		case ch == '%':
 			if c.at == len(c.text) {
-				return s, errors.New("want ] to end the set")
+				return s, diag.Expected("] to end the set")
 			}
 			s.union(class(c.text[c.at]))
 			c.at++

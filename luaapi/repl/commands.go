@@ -47,7 +47,7 @@ func quitCommand(_ context.Context, d *Dialog, _ string) error {
 }
 
 func docCommand(_ context.Context, d *Dialog, arg string) error {
-	name, _, _ := strings.Cut(arg, ".")
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "std."), ".")
 	if d.env.registry.Type(name) == nil {
 		return unknown("type "+name, name, d.env.registry.TypeNames())
 	}
@@ -141,7 +141,7 @@ func pageCommand(ctx context.Context, d *Dialog, text string) error {
 // SetOutput sets the form of values from now on.
 func (d *Dialog) SetOutput(name string) error {
 	if !slices.Contains(Outputs, name) {
-		return diag.Errorf(diag.Pos{}, "output: want one of %s, got %q", strings.Join(Outputs, ", "), name).
+		return diag.Errorf(diag.Pos{}, "output: %w", diag.Expected("one of %s", strings.Join(Outputs, ", ")).Got("%q", name)).
 			WithHint("%s", diag.DidYouMean(name, Outputs))
 	}
 	d.printer.output = name
@@ -198,7 +198,7 @@ func graphCommand(_ context.Context, d *Dialog, arg string) error {
 		i := slices.Index(names, arg)
 		if i < 0 {
 			e := unknown("drawing "+arg, arg, names)
-			e.Hint = "want " + strings.Join(names, " or ")
+			e.Hint = "one of " + strings.Join(names, ", ")
 			return e
 		}
 		d.print(d.env.opts.Drawings[i].Draw(c))

@@ -29,7 +29,7 @@ type fileProps struct {
 
 func (f fileProps) Validate() error {
 	if !strings.HasPrefix(f.Path, "/") {
-		return resource.PropertyErrorf("path", "want an absolute path, got %q", f.Path)
+		return resource.PropertyErrorf("path", "expected an absolute path, got %q", f.Path)
 	}
 	return nil
 }
@@ -66,4 +66,11 @@ func registry(t testing.TB) *resource.Registry {
 	)
 	require.NoError(t, err)
 	return reg
+}
+
+// shipped is a type that a shipped module defines.
+func shipped(t testing.TB) *resource.Type {
+	reg, err := resource.NewRegistry(resource.Define[fileProps, struct{}, fake[fileProps]]("line").Provide("lua", resource.Always[fileProps](1), fake[fileProps]{}))
+	require.NoError(t, err)
+	return reg.Type("line")
 }

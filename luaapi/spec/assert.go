@@ -110,7 +110,7 @@ func (as *asserter) assertion(L *lua.LState, so []string, subject lua.LValue) in
 	}
 	if name == "spy" || name == "stub" {
 		if spyOf(a.at(0)) == nil {
-			as.in.Throw(L, "", "assert.%s: want a spy or stub, got %s", name, as.in.Show(a.at(0)))
+			as.in.Throw(L, "", "assert.%s: %w", name, diag.Expected("a spy or stub").Got("%s", as.in.Show(a.at(0))))
 		}
 		L.Push(as.words(L, nil, a.at(0)))
 		return 1
@@ -126,7 +126,7 @@ func (as *asserter) assertion(L *lua.LState, so []string, subject lua.LValue) in
 	}
 	x := list[i]
 	if len(a.list) < x.args {
-		as.in.Throw(L, "", "assert.%s: want %d arguments, got %d", name, x.args, len(a.list))
+		as.in.Throw(L, "", "assert.%s: %w", name, diag.Expected("%d arguments", x.args).Got("%d", len(a.list)))
 	}
 	ok, text, negated := x.check(as, L, a)
 	if ok == a.not {

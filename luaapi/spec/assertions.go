@@ -6,6 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -58,7 +59,7 @@ func near(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	got, ok2 := a.at(1).(lua.LNumber)
 	tolerance, ok3 := a.at(2).(lua.LNumber)
 	if !ok1 || !ok2 || !ok3 {
-		as.in.Throw(L, "", "assert.near: want three numbers")
+		as.in.Throw(L, "", "assert.near: %w", diag.Expected("three numbers"))
 	}
 	text := fmt.Sprintf("%v to be within %v of %v", got, tolerance, want)
 	return math.Abs(float64(want-got)) <= float64(tolerance), "Expected " + text + ".", "Expected not " + text + "."
@@ -74,7 +75,7 @@ func matches(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) 
 func (as *asserter) text(L *lua.LState, name string, v lua.LValue) string {
 	s, ok := v.(lua.LString)
 	if !ok {
-		as.in.Throw(L, "", "assert.%s: want a string, got %s", name, as.in.Show(v))
+		as.in.Throw(L, "", "assert.%s: %w", name, diag.Expected("a string").Got("%s", as.in.Show(v)))
 	}
 	return string(s)
 }
@@ -93,7 +94,7 @@ func (as *asserter) find(L *lua.LState, text string, pattern lua.LValue) bool {
 func unique(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	t, ok := a.at(0).(*lua.LTable)
 	if !ok {
-		as.in.Throw(L, "", "assert.unique: want a list, got %s", as.in.Show(a.at(0)))
+		as.in.Throw(L, "", "assert.unique: %w", diag.Expected("a list").Got("%s", as.in.Show(a.at(0))))
 	}
 	t = as.in.Tables.Listing(L, t)
 	for i := 1; i <= t.Len(); i++ {
@@ -159,7 +160,7 @@ func raisesMatching(as *asserter, L *lua.LState, a *assertArgs) (bool, string, s
 
 func (as *asserter) callable(L *lua.LState, v lua.LValue) lua.LValue {
 	if _, ok := v.(*lua.LFunction); !ok && L.GetMetaField(v, "__call") == lua.LNil {
-		as.in.Throw(L, "", "want a function, got %s", as.in.Show(v))
+		as.in.Throw(L, "", "%w", diag.Expected("a function").Got("%s", as.in.Show(v)))
 	}
 	return v
 }

@@ -91,11 +91,11 @@ func (r *runner) named(L *lua.LState, word string) (string, *lua.LFunction) {
 	}
 	name, ok := L.Get(1).(lua.LString)
 	if !ok {
-		r.in.Throw(L, "", "%s: want a name, got %s", word, r.in.Show(L.Get(1)))
+		r.in.Throw(L, "", "%s: %w", word, diag.Expected("a name").Got("%s", r.in.Show(L.Get(1))))
 	}
 	body, ok := L.Get(2).(*lua.LFunction)
 	if !ok && word != "pending" {
-		r.in.Throw(L, "", "%s: want a function after the name, got %s", word, r.in.Show(L.Get(2)))
+		r.in.Throw(L, "", "%s: %w", word, diag.Expected("a function after the name").Got("%s", r.in.Show(L.Get(2))))
 	}
 	return string(name), body
 }
@@ -149,10 +149,10 @@ func (r *runner) addHook(word string, list func(b *block) *[]*lua.LFunction) {
 	r.addWord(word, func(L *lua.LState, _ string) int {
 		fn, ok := L.Get(1).(*lua.LFunction)
 		if !ok {
-			r.in.Throw(L, "", "%s: want a function, got %s", word, r.in.Show(L.Get(1)))
+			r.in.Throw(L, "", "%s: %w", word, diag.Expected("a function").Got("%s", r.in.Show(L.Get(1))))
 		}
 		if r.running {
-			r.in.Throw(L, "", "%s: want it in a block, not in a test", word)
+			r.in.Throw(L, "", "%s: %w", word, diag.Expected("it in a block, not in a test"))
 		}
 		to := list(r.current)
 		*to = append(*to, fn)

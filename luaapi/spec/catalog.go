@@ -29,7 +29,7 @@ var catMethods = []string{"commands", "converge", "read", "resource", "resources
 func (r *runner) catalog(L *lua.LState, _ string) int {
 	name, ok := L.Get(1).(lua.LString)
 	if !ok {
-		r.in.Throw(L, "", "catalog: want the name of a script or manifest, got %s", r.in.Show(L.Get(1)))
+		r.in.Throw(L, "", "catalog: %w", diag.Expected("the name of a script or manifest").Got("%s", r.in.Show(L.Get(1))))
 	}
 	file := r.locate(L, string(name))
 	g := optionReader{r.in, L}.given(L.Get(2))
@@ -88,7 +88,7 @@ func catalogOf(in *luaapi.Interp, L *lua.LState, v lua.LValue) *catalogView {
 			return c
 		}
 	}
-	in.Throw(L, "it is what catalog(file) returns", "want a catalog, got %s", in.Show(v))
+	in.Throw(L, "it is what catalog(file) returns", "%w", diag.Expected("a catalog").Got("%s", in.Show(v)))
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (c *catalogView) commandList(L *lua.LState) int { return pushList(L, c.Comm
 func (c *catalogView) read(L *lua.LState) int {
 	name, ok := L.Get(1).(lua.LString)
 	if !ok || !filepath.IsAbs(string(name)) {
-		c.in.Throw(L, "", "read: want an absolute path, got %s", c.in.Show(L.Get(1)))
+		c.in.Throw(L, "", "read: %w", diag.Expected("an absolute path").Got("%s", c.in.Show(L.Get(1))))
 	}
 	text, err := c.ReadFile(string(name))
 	switch {

@@ -43,7 +43,7 @@ func (r optionReader) given(v lua.LValue) (g Fixture) {
 			g.Services = r.texts(name, v)
 			for _, state := range g.Services {
 				if states := []string{"running", "stopped", "masked"}; !slices.Contains(states, state) {
-					r.in.Throw(r.L, diag.DidYouMean(state, states), "catalog: services: want running, stopped or masked, got %q", state)
+					r.in.Throw(r.L, diag.DidYouMean(state, states), "catalog: services: %w", diag.Expected("running, stopped or masked").Got("%q", state))
 				}
 			}
 		case "packages":
@@ -60,7 +60,7 @@ func (r optionReader) given(v lua.LValue) (g Fixture) {
 func (r optionReader) table(name string, v lua.LValue) *lua.LTable {
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		r.in.Throw(r.L, "", "catalog: want a table as %s, got %s", name, r.in.Show(v))
+		r.in.Throw(r.L, "", "catalog: %w", diag.Expected("a table as %s", name).Got("%s", r.in.Show(v)))
 	}
 	return r.in.Tables.Listing(r.L, t)
 }
@@ -77,11 +77,11 @@ func (r optionReader) each(name string, v lua.LValue, do func(name string, v lua
 func (r optionReader) plain(name string, v lua.LValue) map[string]any {
 	val, ok := toValue(r.in, r.table(name, v), 0)
 	if !ok {
-		r.in.Throw(r.L, "", "catalog: %s: want plain values, got %s", name, r.in.Show(v))
+		r.in.Throw(r.L, "", "catalog: %s: %w", name, diag.Expected("plain values").Got("%s", r.in.Show(v)))
 	}
 	tree, ok := val.Go().(map[string]any)
 	if !ok {
-		r.in.Throw(r.L, "", "catalog: %s: want a table with names, got a list", name)
+		r.in.Throw(r.L, "", "catalog: %s: %w", name, diag.Expected("a table with names").Got("a list"))
 	}
 	return tree
 }
@@ -92,7 +92,7 @@ func (r optionReader) texts(name string, v lua.LValue) map[string]string {
 	r.each(name, v, func(key string, v lua.LValue) {
 		s, ok := v.(lua.LString)
 		if !ok {
-			r.in.Throw(r.L, "", "catalog: %s: want strings, got %s for %q", name, r.in.Show(v), key)
+			r.in.Throw(r.L, "", "catalog: %s: %w", name, diag.Expected("strings").Got("%s for %q", r.in.Show(v), key))
 		}
 		out[key] = string(s)
 	})
@@ -106,7 +106,7 @@ func (r optionReader) list(name string, v lua.LValue) []string {
 	for i := range out {
 		s, ok := t.RawGetInt(i + 1).(lua.LString)
 		if !ok {
-			r.in.Throw(r.L, "", "catalog: %s: want strings, got %s as item %d", name, r.in.Show(t.RawGetInt(i+1)), i+1)
+			r.in.Throw(r.L, "", "catalog: %s: %w", name, diag.Expected("strings").Got("%s as item %d", r.in.Show(t.RawGetInt(i+1)), i+1))
 		}
 		out[i] = string(s)
 	}
@@ -124,7 +124,7 @@ func (r optionReader) packages(v lua.LValue) map[string]string {
 				out[key] = "1.0"
 			}
 		default:
-			r.in.Throw(r.L, "", "catalog: packages: want a version or true, got %s for %q", r.in.Show(v), key)
+			r.in.Throw(r.L, "", "catalog: packages: %w", diag.Expected("a version or true").Got("%s for %q", r.in.Show(v), key))
 		}
 	})
 	return out
@@ -145,7 +145,7 @@ func (r optionReader) commands(v lua.LValue) map[string]Answer {
 			a.Stdout, a.Stderr = lua.LVAsString(v.RawGetString("stdout")), lua.LVAsString(v.RawGetString("stderr"))
 			a.Code = int(lua.LVAsNumber(v.RawGetString("code")))
 		default:
-			r.in.Throw(r.L, "", "catalog: commands: want an output, an exit code or a table with stdout, stderr and code, got %s for %q", r.in.Show(v), key)
+			r.in.Throw(r.L, "", "catalog: commands: %w", diag.Expected("an output, an exit code or a table with stdout, stderr and code").Got("%s for %q", r.in.Show(v), key))
 		}
 		out[key] = a
 	})

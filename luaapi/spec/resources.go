@@ -26,7 +26,7 @@ func hasResource(as *asserter, L *lua.LState, a *assertArgs) (bool, string, stri
 	}
 	want, ok := a.at(2).(*lua.LTable)
 	if !ok {
-		as.in.Throw(L, "", "assert.resource: want a table of properties, got %s", as.in.Show(a.at(2)))
+		as.in.Throw(L, "", "assert.resource: %w", diag.Expected("a table of properties").Got("%s", as.in.Show(a.at(2))))
 	}
 	lines := as.differing(L, x, as.in.Tables.Contents(want))
 	text := fmt.Sprintf("Expected %s, declared at %s, to have other properties.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
@@ -47,7 +47,7 @@ func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTa
 		}
 		wanted, ok := toValue(as.in, v, 0)
 		if !ok {
-			as.in.Throw(L, "", "assert.resource: %s: want a plain value, got %s", f.Name, as.in.Show(v))
+			as.in.Throw(L, "", "assert.resource: %s: %w", f.Name, diag.Expected("a plain value").Got("%s", as.in.Show(v)))
 		}
 		got, _ := have.Get(f.Name)
 		wanted, mistake := readAs(x, f, wanted)
@@ -55,7 +55,7 @@ func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTa
 			as.in.Throw(L, mistake.Hint, "assert.resource: %w", mistake.Err)
 		}
 		if !reflect.DeepEqual(got.Go(), wanted.Go()) {
-			lines = append(lines, fmt.Sprintf("%s: want %s, got %s", f.Name, showValue(wanted), showValue(got)))
+			lines = append(lines, fmt.Sprintf("%s: %v", f.Name, diag.Expected("%s", showValue(wanted)).Got("%s", showValue(got))))
 		}
 	}
 	return lines

@@ -53,7 +53,7 @@ func (r *runner) suite(L *lua.LState, word string) int {
 		}
 	}
 	if len(s.Starts) == 0 || len(s.Wants) == 0 {
-		r.in.Throw(L, `such as { starts = { empty = {} }, wants = { ... } }`, "suite: want starts and wants")
+		r.in.Throw(L, `such as { starts = { empty = {} }, wants = { ... } }`, "suite: %w", diag.Expected("starts and wants"))
 	}
 	trials, err := s.Trials()
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *runner) spec(L *lua.LState, t *resource.Type, name string, v lua.LValue
 	optionReader{r.in, L}.each("wants", v, func(key string, v lua.LValue) {
 		val, ok := toValue(r.in, v, 0)
 		if !ok {
-			r.in.Throw(L, "", "suite: wants.%s: want plain values, got %s as %s", name, r.in.Show(v), key)
+			r.in.Throw(L, "", "suite: wants.%s: %w", name, diag.Expected("plain values").Got("%s as %s", r.in.Show(v), key))
 		}
 		if key == "1" {
 			key = t.Schema().Name().Name

@@ -31,7 +31,7 @@ func (p *param) check(c *call, n int) {
 		if s, ok := v.(lua.LString); ok && len(p.Type.values) > 0 {
 			hint = diag.DidYouMean(string(s), p.Type.values)
 		}
-		c.failWith(hint, "want %s as argument %d, got %s", want, n, c.describe(v))
+		c.failWith(hint, "%w", diag.Expected("%s as argument %d", want, n).Got("%s", c.describe(v)))
 	}
 	if t, ok := v.(*lua.LTable); ok && p.Type.fields != nil {
 		p.Type.checkFields(c, c.in.Tables.Contents(t))
@@ -58,7 +58,7 @@ next:
 				if s, ok := v.(lua.LString); ok {
 					hint = diag.DidYouMean(string(s), f.Type.values)
 				}
-				c.failWith(hint, "want %s as %s, got %s", missing, f.Name, c.describe(v))
+				c.failWith(hint, "%w", diag.Expected("%s as %s", missing, f.Name).Got("%s", c.describe(v)))
 			}
 			continue next
 		}
@@ -66,7 +66,7 @@ next:
 	}
 	for _, f := range want.fields {
 		if !f.Optional && t.RawGetString(f.Name) == lua.LNil {
-			c.fail("want %s as %s, got nothing", f.Type, f.Name)
+			c.fail("%w", diag.Expected("%s as %s", f.Type, f.Name).Got("nothing"))
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (c *call) list(n int) (*lua.LTable, int) {
 	t := c.table(n)
 	length := t.Len()
 	if k, _ := t.Next(after(length)); k != lua.LNil {
-		c.fail("want a list as argument %d, got a table with the name %s", n, keyText(k))
+		c.fail("%w", diag.Expected("a list as argument %d", n).Got("a table with the name %s", keyText(k)))
 	}
 	return t, length
 }
@@ -115,7 +115,7 @@ func (c *call) strings(n int) []string {
 		v := t.RawGetInt(i + 1)
 		s, ok := v.(lua.LString)
 		if !ok {
-			c.fail("want a list of strings as argument %d, got %s as item %d", n, c.describe(v), i+1)
+			c.fail("%w", diag.Expected("a list of strings as argument %d", n).Got("%s as item %d", c.describe(v), i+1))
 		}
 		out[i] = string(s)
 	}

@@ -11,6 +11,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/sha256sum"
@@ -54,14 +55,14 @@ func commandArg(c *call, n int) host.Cmd {
 				word, ok = lua.LString(n.String()), true
 			}
 			if !ok {
-				c.fail("want a list of strings, got %s as word %d", c.describe(t.RawGetInt(i+1)), i+1)
+				c.fail("%w", diag.Expected("a list of strings").Got("%s as word %d", c.describe(t.RawGetInt(i+1)), i+1))
 			}
 			cmd.Argv = append(cmd.Argv, string(word))
 		}
 		cmd.Timeout = timeoutOption(c, n, defaultTimeout)
 		cmd.Dir = c.optionStr(n, "cwd", "")
 		if cmd.Dir != "" && !path.IsAbs(cmd.Dir) {
-			c.fail("want an absolute path as cwd, got %q", cmd.Dir)
+			c.fail("%w", diag.Expected("an absolute path as cwd").Got("%q", cmd.Dir))
 		}
 		if in, ok := c.option(n, "stdin").(lua.LString); ok {
 			cmd.Stdin = []byte(in)
@@ -73,7 +74,7 @@ func commandArg(c *call, n int) host.Cmd {
 		cmd.Argv = words
 	}
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
-		c.fail("want a command, got nothing")
+		c.fail("%w", diag.Expected("a command").Got("nothing"))
 	}
 	return cmd
 }
@@ -89,7 +90,7 @@ func timeoutOption(c *call, n int, def time.Duration) time.Duration {
 		c.fail("timeout: %w", err)
 	}
 	if d == 0 {
-		c.fail("timeout: want more than 0")
+		c.fail("timeout: %w", diag.Expected("more than 0"))
 	}
 	return time.Duration(d)
 }
@@ -110,7 +111,7 @@ func environmentOption(c *call, n int) []string {
 			}
 		}
 		if k.Type() != lua.LTString || !lua.LVCanConvToString(v) {
-			c.fail("want strings in env, got %s = %s", keyText(k), c.describe(v))
+			c.fail("%w", diag.Expected("strings in env").Got("%s = %s", keyText(k), c.describe(v)))
 		}
 		vars[lua.LVAsString(k)] = lua.LVAsString(v)
 	}

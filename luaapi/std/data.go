@@ -182,11 +182,11 @@ func dataPathArg(c *call, n int) (string, []string) {
 		case lua.LString, lua.LNumber:
 			parts[i] = part.String()
 		default:
-			c.fail("want strings in the list of argument %d, got %s at %d", n, part.Type(), i+1)
+			c.fail("%w", diag.Expected("strings in the list of argument %d", n).Got("%s at %d", part.Type(), i+1))
 		}
 	}
 	if len(parts) == 0 {
-		c.fail("want a path, got an empty list")
+		c.fail("%w", diag.Expected("a path").Got("an empty list"))
 	}
 	return strings.Join(parts, "."), parts
 }

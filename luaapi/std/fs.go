@@ -11,6 +11,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
@@ -88,9 +89,9 @@ func pathArg(c *call, n int) (*host.View, string) {
 	name := c.str(n)
 	switch {
 	case name == "":
-		c.fail("want a path as argument %d, got an empty string", n)
+		c.fail("%w", diag.Expected("a path as argument %d", n).Got("an empty string"))
 	case strings.IndexByte(name, 0) >= 0:
-		c.fail("want a path as argument %d, got one with a NUL byte", n)
+		c.fail("%w", diag.Expected("a path as argument %d", n).Got("one with a NUL byte"))
 	case path.IsAbs(name):
 		return c.View, path.Clean(name)
 	}
@@ -214,7 +215,7 @@ func statText(i host.Info) string {
 func fsGlob(c *call) int {
 	pattern := c.str(1)
 	if _, err := path.Match(pattern, ""); err != nil {
-		c.fail("want a pattern such as \"*.conf\", got %q", pattern)
+		c.fail("%w", diag.Expected(`a pattern such as "*.conf"`).Got("%q", pattern))
 	}
 	v, full := pathArg(c, 1)
 	paths, err := v.Glob(c.in.Context(), full, host.MaxNames)

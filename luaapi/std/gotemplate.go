@@ -357,7 +357,7 @@ func goProblem(name string, err error, values []string) string {
 		} else if field := regexp.MustCompile(`can't evaluate field (\S+) in type`).FindStringSubmatch(what); field != nil {
 			what = fmt.Sprintf("%s: there is no value %q, because what is before it is no table", inner[1], field[1])
 		} else if strings.Contains(what, "error calling") && strings.Contains(what, ": non-comparable type ") {
-			what = inner[1] + ": want numbers, texts or booleans to compare, got a list or a table"
+			what = inner[1] + ": " + diag.Expected("numbers, texts or booleans to compare").Got("a list or a table").Error()
 		}
 	}
 	switch {

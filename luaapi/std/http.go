@@ -6,6 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
@@ -33,7 +34,7 @@ const (
 func httpGet(c *call) int {
 	u, err := url.Parse(c.str(1))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.fail("want a URL of http or https, got %q", redactURL(u, c.str(1)))
+		c.fail("%w", diag.Expected("a URL of http or https").Got("%q", redactURL(u, c.str(1))))
 	}
 	timeout := timeoutOption(c, 2, defaultTimeout)
 	// The timeout covers the whole answer.
@@ -43,7 +44,7 @@ func httpGet(c *call) int {
 		headers = c.in.Tables.Listing(c.L, headers)
 		for k, v := headers.Next(lua.LNil); k != lua.LNil; k, v = headers.Next(k) {
 			if k.Type() != lua.LTString || v.Type() != lua.LTString {
-				c.fail("want strings in headers, got %s = %s", keyText(k), c.describe(v))
+				c.fail("%w", diag.Expected("strings in headers").Got("%s = %s", keyText(k), c.describe(v)))
 			}
 			d.Header[lua.LVAsString(k)] = lua.LVAsString(v)
 		}

@@ -12,6 +12,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
@@ -73,11 +74,11 @@ func checkJSON(data any) error {
 	switch v := data.(type) {
 	case string:
 		if !utf8.ValidString(v) {
-			return errors.New("want UTF-8, got other bytes: write them with base64.encode")
+			return diag.Expected("UTF-8").Got("other bytes: write them with base64.encode")
 		}
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return errors.New("want a finite number, got " + strconv.FormatFloat(v, 'g', -1, 64))
+			return diag.Expected("a finite number").Got("%s", strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	case []any:
 		for _, e := range v {

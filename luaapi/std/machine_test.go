@@ -56,19 +56,19 @@ func TestFs(t *testing.T) {
 	mistakes(t, l, map[string]string{
 		`fs.read("/nothing")`:        `fs.read: no file /nothing`,
 		`fs.read("nothing")`:         `fs.read: no file SITE/nothing`,
-		`fs.read("/etc")`:            `fs.read: /etc: want a file, found a directory`,
-		`fs.read("/etc/pipe")`:       `fs.read: /etc/pipe: want a file, found a special file`,
-		`fs.read("/etc", "default")`: `fs.read: /etc: want a file, found a directory`,
-		`fs.read("")`:                `fs.read: want a path as argument 1, got an empty string`,
-		`fs.read("a\0b")`:            `fs.read: want a path as argument 1, got one with a NUL byte`,
+		`fs.read("/etc")`:            `fs.read: /etc: expected a file, found a directory`,
+		`fs.read("/etc/pipe")`:       `fs.read: /etc/pipe: expected a file, found a special file`,
+		`fs.read("/etc", "default")`: `fs.read: /etc: expected a file, found a directory`,
+		`fs.read("")`:                `fs.read: expected a path as argument 1, got an empty string`,
+		`fs.read("a\0b")`:            `fs.read: expected a path as argument 1, got one with a NUL byte`,
 		`fs.list("/etc/motd")`:       `fs.list: /etc/motd: not a directory`,
 		`fs.list("/nothing")`:        `fs.list: /nothing: no such file or directory`,
-		`fs.glob("[")`:               `fs.glob: want a pattern such as "*.conf", got "["`,
+		`fs.glob("[")`:               `fs.glob: expected a pattern such as "*.conf", got "["`,
 		`fs.is_file("/etc/loop")`:    `fs.is_file: /etc/loop: too many levels of symbolic links`,
 		`hash.file("/nothing")`:      `hash.file: no file /nothing`,
 	})
 	require.NoError(t, os.Truncate(l.root+"/etc/motd", 65<<20))
-	require.Equal(t, `fs.read: /etc/motd: want a file of at most 64.0 MiB, found one of 65.0 MiB`, l.mistake(t, `fs.read("/etc/motd")`))
+	require.Equal(t, `fs.read: /etc/motd: expected a file of at most 64.0 MiB, found one of 65.0 MiB`, l.mistake(t, `fs.read("/etc/motd")`))
 }
 
 // The inputs of a script are recorded.
@@ -118,16 +118,16 @@ func TestCapture(t *testing.T) {
 		`(capture { "true" })`:                                                          `""`,
 	})
 	mistakes(t, l, map[string]string{
-		`capture {}`: `capture: want a command, got nothing`,
-		`capture ""`: `capture: want a command, got nothing`,
+		`capture {}`: `capture: expected a command, got nothing`,
+		`capture ""`: `capture: expected a command, got nothing`,
 		`capture { "sh", "-c", "echo oops >&2; exit 2" }`: `capture: sh -c 'echo oops >&2; exit 2': exit status 2: oops`,
 		`capture { "sleep", "60", timeout = "50ms" }`:     `capture: sleep 60: timed out after 50ms`,
-		`capture { "x", timeout = "soon" }`:               `capture: timeout: want a duration such as "30s" or "5m", got "soon"`,
-		`capture { "x", timeout = "0s" }`:                 `capture: timeout: want more than 0`,
-		`capture { "x", cwd = "etc" }`:                    `capture: want an absolute path as cwd, got "etc"`,
-		`capture { "x", {} }`:                             `capture: want a list of strings, got a table as word 2`,
+		`capture { "x", timeout = "soon" }`:               `capture: timeout: expected a duration such as "30s" or "5m", got "soon"`,
+		`capture { "x", timeout = "0s" }`:                 `capture: timeout: expected more than 0`,
+		`capture { "x", cwd = "etc" }`:                    `capture: expected an absolute path as cwd, got "etc"`,
+		`capture { "x", {} }`:                             `capture: expected a list of strings, got a table as word 2`,
 		`capture { "x", tiemout = "1s" }`:                 `capture: unknown option "tiemout" (did you mean "timeout"?)`,
-		`capture { "x", env = { A = {} } }`:               `capture: want strings in env, got "A" = a table`,
+		`capture { "x", env = { A = {} } }`:               `capture: expected strings in env, got "A" = a table`,
 	})
 	require.Contains(t, l.mistake(t, `capture { "no-such-command" }`), `capture: command "no-such-command" not found in `)
 }
@@ -166,15 +166,15 @@ func TestHTTP(t *testing.T) {
 	require.Equal(t, "text/plain", asked.Header.Get("Accept"))
 	require.Equal(t, "GET", asked.Method)
 	mistakes(t, l, map[string]string{
-		`http.get("ftp://example.test/")`:                            `http.get: want a URL of http or https, got "ftp://example.test/"`,
-		`http.get("motd")`:                                           `http.get: want a URL of http or https, got "motd"`,
-		`http.get("ftp://ann:secret@example.test/")`:                 `http.get: want a URL of http or https, got "something else"`,
-		`http.get("http://example.test/gone")`:                       `http.get: GET http://example.test/gone: want status 200, got 404 Not Found`,
+		`http.get("ftp://example.test/")`:                            `http.get: expected a URL of http or https, got "ftp://example.test/"`,
+		`http.get("motd")`:                                           `http.get: expected a URL of http or https, got "motd"`,
+		`http.get("ftp://ann:secret@example.test/")`:                 `http.get: expected a URL of http or https, got "something else"`,
+		`http.get("http://example.test/gone")`:                       `http.get: GET http://example.test/gone: expected status 200, got 404 Not Found`,
 		`http.get("http://example.test/down")`:                       `http.get: GET http://example.test/down: connection refused`,
 		`http.get("http://example.test/big", { limit = 99 })`:        `http.get: GET http://example.test/big: the server sends 100 B, and the limit is 99 B`,
 		`http.get("http://example.test/slow", { timeout = "20ms" })`: `http.get: GET http://example.test/slow: timed out after 20ms`,
 		`http.get("http://example.test/", { checksum = "00" })`:      `http.get: GET http://example.test/: checksum mismatch, expected "00" got "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df"`,
-		`http.get("http://example.test/", { headers = { 1 } })`:      `http.get: want strings in headers, got 1 = the number 1`,
+		`http.get("http://example.test/", { headers = { 1 } })`:      `http.get: expected strings in headers, got 1 = the number 1`,
 	})
 }
 
@@ -212,16 +212,16 @@ func TestData(t *testing.T) {
 	mistakes(t, l, map[string]string{
 		"data.load('site.yaml')\ndata.wbe":             `no data "wbe" in data (did you mean "web"?)`,
 		"data.load('site.yaml')\ndata.web.prot":        `no data "prot" in data.web (did you mean "port"?)`,
-		"data.load('site.yaml')\ndata.web.port = 1\n1": `data.web.port is read-only (copy what you want to change)`,
-		"data.x = 1\n1":                      `data.x is read-only (copy what you want to change)`,
+		"data.load('site.yaml')\ndata.web.port = 1\n1": `data.web.port is read-only (copy it, and change the copy)`,
+		"data.x = 1\n1":                      `data.x is read-only (copy it, and change the copy)`,
 		`lookup("data.web")`:                 `lookup: no data "web"`,
 		`lookup({ "facts", "os", "famly" })`: `lookup: no fact "os.famly" (did you mean "family"?)`,
-		`lookup({})`:                         `lookup: want a path, got an empty list`,
-		`lookup({ "data", {} })`:             `lookup: want strings in the list of argument 1, got table at 2`,
+		`lookup({})`:                         `lookup: expected a path, got an empty list`,
+		`lookup({ "data", {} })`:             `lookup: expected strings in the list of argument 1, got table at 2`,
 		`lookup("facts.os.famly")`:           `lookup: no fact "os.famly" (did you mean "family"?)`,
-		`lookup("fcts.os")`:                  `lookup: want a path that begins with facts, data or env, got "fcts.os" (did you mean "facts"?)`,
+		`lookup("fcts.os")`:                  `lookup: expected a path that begins with facts, data or env, got "fcts.os" (did you mean "facts"?)`,
 		`data.load("nothing.yaml")`:          `data.load: no file SITE/nothing.yaml`,
-		`data.load("motd.tmpl")`:             `data.load: SITE/motd.tmpl:1:1: want a table with data, hierarchy and overrides, got "This is {{ .name }}."`,
+		`data.load("motd.tmpl")`:             `data.load: SITE/motd.tmpl:1:1: expected a table with data, hierarchy and overrides, got "This is {{ .name }}."`,
 	})
 	// The data given to the script is there from the start.
 	l.Data = map[string]any{"given": int64(1)}
@@ -265,21 +265,21 @@ func TestTemplates(t *testing.T) {
 		`template.go("a\n{{ if }}")`:                        `template.go: line 2: missing value for if`,
 		`template.go("{{ .x.y }}")`:                         `template.go: line 1, column 5: <.x.y>: there is no value "x"`,
 		`template.go("{{ .x.y }}", { x = 1 })`:              `template.go: line 1, column 5: <.x.y>: there is no value "y", because what is before it is no table`,
-		`template.go("{{ eq .x .x }}", { x = { 1 } })`:      `template.go: line 1, column 3: <eq .x .x>: want numbers, texts or booleans to compare, got a list or a table`,
-		`template.go("{{ join }}")`:                         `template.go: line 1, column 3: <join>: error calling join: join: want 1 or 2 values, got 0`,
+		`template.go("{{ eq .x .x }}", { x = { 1 } })`:      `template.go: line 1, column 3: <eq .x .x>: expected numbers, texts or booleans to compare, got a list or a table`,
+		`template.go("{{ join }}")`:                         `template.go: line 1, column 3: <join>: error calling join: join: expected 1 or 2 values, got 0`,
 		`template.go("{{ .nam }}", { name = 1 })`:           `template.go: line 1, column 3: <.nam>: there is no value "nam" (did you mean "name"?)`,
 		`template.go("{{ .a.nam }}", { name = 1, a = {} })`: `template.go: line 1, column 5: <.a.nam>: there is no value "nam"`,
 		`template.go("{{ .facts.os.family }}")`:             `template.go: line 1, column 9: <.facts.os.family>: there is no value "facts" (facts is written without the dot)`,
 		`template.go("{{ $.env.HOME }}")`:                   `template.go: line 1, column 4: <$.env.HOME>: there is no value "env" (env is written without the dot)`,
 		`template.jet("[[ nam ]]", { name = 1 })`:           `template.jet: line 1 of the template: "nam" is not defined (did you mean "name"?)`,
 		`template.jet("[[ x ]]")`:                           `template.jet: line 1 of the template: "x" is not defined`,
-		`template.jet("[[ 1 | join ]]")`:                    `template.jet: line 1 of the template: join: want a list, got the number 1`,
-		`template.jet('[[ "x" | indent: -1 ]]')`:            `template.jet: line 1 of the template: indent: want 0 to 1000 spaces, got -1`,
-		`template.render("c.txt")`:                          `template.render: want a file that ends in .jet, .tmpl, .gotmpl or .templ, or an engine, got "c.txt" (for instance { engine = "jet" })`,
+		`template.jet("[[ 1 | join ]]")`:                    `template.jet: line 1 of the template: join: expected a list, got the number 1`,
+		`template.jet('[[ "x" | indent: -1 ]]')`:            `template.jet: line 1 of the template: indent: must be 0 to 1000 spaces, got -1`,
+		`template.render("c.txt")`:                          `template.render: expected a file that ends in .jet, .tmpl, .gotmpl or .templ, or an engine, got "c.txt" (for instance { engine = "jet" })`,
 		`template.render("none.jet")`:                       `template.render: no file SITE/none.jet`,
 		`template.jet("x", { facts = 1 })`:                  `template.jet: a template sees the facts already: give the value another name`,
-		`template.jet("x", { 1 })`:                          `template.jet: want a table with names as argument 2, got a list`,
-		`template.jet("x", { f = print })`:                  `template.jet: f: want data, got a function`,
+		`template.jet("x", { 1 })`:                          `template.jet: expected a table with names as argument 2, got a list`,
+		`template.jet("x", { f = print })`:                  `template.jet: f: expected data, got a function`,
 		`template.go("{{ range .n }}{{ $.text }}{{ end }}", { n = tbl.range(1, 65), text = ("x"):rep(2^20) })`: `template.go: the result is longer than 64 MiB`,
 	})
 	require.Contains(t, l.mistake(t, `template.render("bad.jet")`), `template.render: SITE/bad.jet:2: `)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func netLibrary() *Library {
@@ -77,7 +79,7 @@ func netLibrary() *Library {
 			Fn: func(c *call) int {
 				host, port, err := net.SplitHostPort(c.str(1))
 				if err != nil {
-					c.fail("want host:port, got %q", c.str(1))
+					c.fail("%w", diag.Expected("host:port").Got("%q", c.str(1)))
 				}
 				return c.give(lua.LString(host), lua.LString(port))
 			},
@@ -106,7 +108,7 @@ func parseAddr(text string) (netip.Addr, error) {
 func addrArg(c *call, n int) netip.Addr {
 	a, err := parseAddr(c.str(n))
 	if err != nil {
-		c.fail("want an IP address as argument %d, got %q", n, c.str(n))
+		c.fail("%w", diag.Expected("an IP address as argument %d", n).Got("%q", c.str(n)))
 	}
 	return a
 }
@@ -115,7 +117,7 @@ func addrArg(c *call, n int) netip.Addr {
 func networkArg(c *call, n int) netip.Prefix {
 	p, err := netip.ParsePrefix(c.str(n))
 	if err != nil {
-		c.fail("want a network such as 10.0.0.0/8 as argument %d, got %q", n, c.str(n))
+		c.fail("%w", diag.Expected("a network such as 10.0.0.0/8 as argument %d", n).Got("%q", c.str(n)))
 	}
 	return p.Masked()
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func pathLibrary() *Library {
@@ -98,7 +100,7 @@ func pathLibrary() *Library {
 			Fn: func(c *call) int {
 				ok, err := path.Match(c.str(1), c.str(2))
 				if err != nil {
-					c.fail("want a pattern such as \"*.conf\", got %q", c.str(1))
+					c.fail("%w", diag.Expected(`a pattern such as "*.conf"`).Got("%q", c.str(1)))
 				}
 				return c.give(lua.LBool(ok))
 			},

@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Package regexp takes no context, and one search in a long text can take minutes. Therefore it
@@ -66,7 +68,7 @@ func compilePattern(c *call, text string) *pattern {
 	must(err)
 	p := &pattern{cost: len(prog.Inst) * (tree.MaxCap() + 1)}
 	if p.cost > maxCost {
-		c.fail("the pattern has %d instructions times %d groups: want no more than %d", len(prog.Inst), tree.MaxCap()+1, maxCost)
+		c.fail("the pattern has %d instructions times %d groups: %w", len(prog.Inst), tree.MaxCap()+1, diag.Expected("no more than %d", maxCost))
 	}
 	const back = syntax.EmptyBeginLine | syntax.EmptyBeginText | syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
 	for _, i := range prog.Inst {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func reLibrary() *Library {
@@ -124,7 +126,7 @@ func reReplace(c *call) int {
 		if fn := c.fn(3); fn != nil {
 			v := c.invoke(fn, matchTable(c, re, at))
 			if !lua.LVCanConvToString(v) {
-				c.fail("want a string to put in the place of %q, got %s", text[at[0]:at[1]], c.describe(v))
+				c.fail("%w", diag.Expected("a string to put in the place of %q", text[at[0]:at[1]]).Got("%s", c.describe(v)))
 			}
 			out = append(out, lua.LVAsString(v)...)
 		} else {

@@ -85,7 +85,7 @@ func TestDerivedSecrets(t *testing.T) {
 		got, _, err := newLab(t).secretly(t, head+script)
 		require.NoError(t, err, script)
 		if want != got {
-			t.Errorf("%s\nwant %q\n got %q", script, want, got)
+			t.Errorf("%s\nexpected %q\n got %q", script, want, got)
 		}
 	}
 }
@@ -116,8 +116,8 @@ func TestSecretSources(t *testing.T) {
 		{script: `secret("")`, err: "secret: it is empty"},
 		{script: `secret("abc")`, err: "secret: it has less than 4 bytes, and to hide them would hide other text (use a longer one)"},
 		{script: `secret("      ")`, err: "secret: it is nothing but white space"},
-		{script: `secret(12345)`, err: "secret: want a string, got a number (write it in quotes)"},
-		{script: `secret { "hunter2" }`, err: "secret: want a string, got a table"},
+		{script: `secret(12345)`, err: "secret: expected a string, got a number (write it in quotes)"},
+		{script: `secret { "hunter2" }`, err: "secret: expected a string, got a table"},
 		{script: `secret.env "NOTHING"`, err: "secret.env: the variable NOTHING is not set (export it, or give it to the service that runs ccm)"},
 		{script: `secret.env "EMPTY"`, err: "secret.env: the variable EMPTY is empty"},
 		{script: `secret.file "nothing"`, err: "secret.file: no file " + l.site + "/nothing"},

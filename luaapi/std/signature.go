@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A signature has the parameters and results of a function, parsed from its text.
@@ -75,7 +77,7 @@ type sigParser struct {
 
 func (p *sigParser) fail(want string) {
 	if p.err == nil {
-		p.err = fmt.Errorf("want %s at %q", want, p.text[min(p.at, len(p.text)):])
+		p.err = diag.Expected("%s at %q", want, p.text[min(p.at, len(p.text)):])
 	}
 	p.at = len(p.text)
 }

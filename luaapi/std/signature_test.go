@@ -27,15 +27,15 @@ func TestSignature(t *testing.T) {
 	require.Empty(t, sig.Params[1].Type.mismatch(lua.LNumber(3)))
 
 	for text, want := range map[string]string{
-		`f`:             `signature "f": want ( at ""`,
-		`f(a)`:          `signature "f(a)": want : at ")"`,
-		`f(a: strng)`:   `signature "f(a: strng)": want a type at ")"`,
-		`f(a: string`:   `signature "f(a: string": want , at ""`,
-		`f(): x`:        `signature "f(): x": want a type at ""`,
-		`f(a: "x)`:      `signature "f(a: \"x)": want " at "x)"`,
-		`f() nonsense`:  `signature "f() nonsense": want the end at "nonsense"`,
-		`f(?: string)`:  `signature "f(?: string)": want a name at "?: string)"`,
-		`f(a: table<x)`: `signature "f(a: table<x)": want a type at ")"`,
+		`f`:             `signature "f": expected ( at ""`,
+		`f(a)`:          `signature "f(a)": expected : at ")"`,
+		`f(a: strng)`:   `signature "f(a: strng)": expected a type at ")"`,
+		`f(a: string`:   `signature "f(a: string": expected , at ""`,
+		`f(): x`:        `signature "f(): x": expected a type at ""`,
+		`f(a: "x)`:      `signature "f(a: \"x)": expected " at "x)"`,
+		`f() nonsense`:  `signature "f() nonsense": expected the end at "nonsense"`,
+		`f(?: string)`:  `signature "f(?: string)": expected a name at "?: string)"`,
+		`f(a: table<x)`: `signature "f(a: table<x)": expected a type at ")"`,
 	} {
 		_, err := parseSignature(text)
 		require.EqualError(t, err, want, text)

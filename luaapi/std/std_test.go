@@ -23,6 +23,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -63,7 +64,7 @@ func newLab(t testing.TB) *lab {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
-	h := host.New(host.Options{Root: l.root, Clock: hosttest.Clock{}, Transport: l})
+	h := host.New(host.Options{Root: l.root, Clock: hosttest.Clock{}, Transport: l, Runner: command.Exec{}})
 	outside := host.New(host.Options{Clock: hosttest.Clock{}})
 	l.facts = facts.Static(map[string]any{"os": map[string]any{"family": "debian"}})
 	templates := func(tree map[string]any, dir string) *template.Env {
@@ -195,7 +196,7 @@ func TestLibrariesAreModules(t *testing.T) {
 		}
 	}
 	require.Equal(t, `str has no "splt" (did you mean "split"?)`, l.mistake(t, `str.splt("a", "b")`))
-	require.Equal(t, `str.x is read-only (copy what you want to change)`, l.mistake(t, "str.x = 1\n1"))
+	require.Equal(t, `str.x is read-only (copy it, and change the copy)`, l.mistake(t, "str.x = 1\n1"))
 	require.Equal(t, `undefined global "jsno" (did you mean "json"?)`, l.mistake(t, `jsno.decode("1")`))
 	require.Equal(t, `ccm has no "asb" (did you mean "abs"?)`, l.mistake(t, `ccm.asb("a")`))
 }
@@ -204,30 +205,30 @@ func TestLibrariesAreModules(t *testing.T) {
 func TestArguments(t *testing.T) {
 	l := newLab(t)
 	for expression, want := range map[string]string{
-		`str.split(nil, ",")`:                     `str.split: want a string as argument 1, got nil`,
-		`str.split("a")`:                          `str.split: want a string as argument 2, got nil`,
-		`str.split("a", 1)`:                       `str.split: want a string as argument 2, got the number 1`,
-		`str.split("a", "b", 1.5)`:                `str.split: want an integer as argument 3, got the number 1.5`,
-		`str.split("a", "b", "1")`:                `str.split: want an integer as argument 3, got "1"`,
-		`str.join("a")`:                           `str.join: want a list as argument 1, got "a"`,
-		`str.join({ a = 1 })`:                     `str.join: want a list as argument 1, got a table with the name "a"`,
-		`str.join { "a", {} }`:                    `str.join: want a list of strings and numbers as argument 1, got a table as item 2`,
-		`tbl.map({}, "x")`:                        `tbl.map: want a function as argument 2, got "x"`,
+		`str.split(nil, ",")`:                     `str.split: expected a string as argument 1, got nil`,
+		`str.split("a")`:                          `str.split: expected a string as argument 2, got nil`,
+		`str.split("a", 1)`:                       `str.split: expected a string as argument 2, got the number 1`,
+		`str.split("a", "b", 1.5)`:                `str.split: expected an integer as argument 3, got the number 1.5`,
+		`str.split("a", "b", "1")`:                `str.split: expected an integer as argument 3, got "1"`,
+		`str.join("a")`:                           `str.join: expected a list as argument 1, got "a"`,
+		`str.join({ a = 1 })`:                     `str.join: expected a list as argument 1, got a table with the name "a"`,
+		`str.join { "a", {} }`:                    `str.join: expected a list of strings and numbers as argument 1, got a table as item 2`,
+		`tbl.map({}, "x")`:                        `tbl.map: expected a function as argument 2, got "x"`,
 		`json.decode("1", { null = false })`:      `json.decode: unknown option "null" (did you mean "nulls"?)`,
-		`json.encode(1, { indent = "x" })`:        `json.encode: want an integer as indent, got "x"`,
-		`hash.hmac("sha265", "a", "b")`:           `hash.hmac: want one of "sha256", "sha512", "sha1", "md5" as argument 1, got "sha265" (did you mean "sha256"?)`,
-		`tbl.deep_merge({}, {}, {lists = "jon"})`: `tbl.deep_merge: want one of "replace", "join" as lists, got "jon" (did you mean "join"?)`,
-		`http.get(json.null)`:                     `http.get: want a string as argument 1, got json.null`,
-		`path.join("a", {})`:                      `path.join: want a string as argument 2, got a table`,
-		`capture { "x", timeout = 5 }`:            `capture: want a string as timeout, got the number 5`,
-		`net.host("10.0.0.0/8", true)`:            `net.host: want an integer as argument 2, got true`,
-		`time.format(0/0)`:                        `time.format: want a time between the years 1 and 9999 as argument 1, got the number nan`,
-		`str.trim(string.rep("x", 70) and print)`: `str.trim: want a string as argument 1, got a function`,
+		`json.encode(1, { indent = "x" })`:        `json.encode: expected an integer as indent, got "x"`,
+		`hash.hmac("sha265", "a", "b")`:           `hash.hmac: expected one of "sha256", "sha512", "sha1", "md5" as argument 1, got "sha265" (did you mean "sha256"?)`,
+		`tbl.deep_merge({}, {}, {lists = "jon"})`: `tbl.deep_merge: expected one of "replace", "join" as lists, got "jon" (did you mean "join"?)`,
+		`http.get(json.null)`:                     `http.get: expected a string as argument 1, got json.null`,
+		`path.join("a", {})`:                      `path.join: expected a string as argument 2, got a table`,
+		`capture { "x", timeout = 5 }`:            `capture: expected a string as timeout, got the number 5`,
+		`net.host("10.0.0.0/8", true)`:            `net.host: expected an integer as argument 2, got true`,
+		`time.format(0/0)`:                        `time.format: expected a time between the years 1 and 9999 as argument 1, got the number nan`,
+		`str.trim(string.rep("x", 70) and print)`: `str.trim: expected a string as argument 1, got a function`,
 	} {
 		got := l.mistake(t, expression)
 		require.Equal(t, want, strings.Replace(got, "number NaN", "number nan", 1), expression)
 	}
 	_, err := l.run(t, "local x = 1\nlocal y = str.trim(x)\n")
-	require.ErrorContains(t, err, "site.lua:2:11: str.trim: want a string as argument 1, got the number 1")
-	require.Equal(t, `false, "`+l.site+`/site.lua:2:6: str.trim: want a string as argument 1, got nil"`, l.eval(t, "pcall(str.trim)"))
+	require.ErrorContains(t, err, "site.lua:2:11: str.trim: expected a string as argument 1, got the number 1")
+	require.Equal(t, `false, "`+l.site+`/site.lua:2:6: str.trim: expected a string as argument 1, got nil"`, l.eval(t, "pcall(str.trim)"))
 }

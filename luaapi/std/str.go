@@ -8,6 +8,8 @@ import (
 
 	"github.com/kballard/go-shellquote"
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func strLibrary() *Library {
@@ -61,7 +63,7 @@ var strParts = []Func{{
 		for i := range n {
 			v := t.RawGetInt(i + 1)
 			if !lua.LVCanConvToString(v) {
-				c.fail("want a list of strings and numbers as argument 1, got %s as item %d", c.describe(v), i+1)
+				c.fail("%w", diag.Expected("a list of strings and numbers as argument 1").Got("%s as item %d", c.describe(v), i+1))
 			}
 			if i > 0 {
 				out.WriteString(c.str(2))

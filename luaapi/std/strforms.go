@@ -86,7 +86,7 @@ var strForms = []Func{{
 		candidates := c.strings(2)
 		for _, word := range append(candidates, c.str(1)) {
 			if len(word) > maxWord {
-				c.fail("want words of at most %d bytes, got one of %d", maxWord, len(word))
+				c.fail("%w", diag.Expected("words of at most %d bytes", maxWord).Got("one of %d", len(word)))
 			}
 		}
 		c.checkItems(len(candidates) * (1 + len(c.str(1))/8))
@@ -105,7 +105,7 @@ const maxWord = 1000
 func padding(c *call) string {
 	fill := c.strOr(3, " ")
 	if fill == "" {
-		c.fail("want a string that is not empty as argument 3")
+		c.fail("%w", diag.Expected("a string that is not empty as argument 3"))
 	}
 	n := c.integer(2, 0) - utf8.RuneCountInString(c.str(1))
 	if n <= 0 {

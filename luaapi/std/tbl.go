@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func tblLibrary() *Library {
@@ -154,7 +156,7 @@ func keyOf(c *call, n int, v lua.LValue) lua.LValue {
 	if name, ok := c.L.Get(n).(lua.LString); ok {
 		t, isTable := v.(*lua.LTable)
 		if !isTable {
-			c.fail("want a list of tables as argument 1, got %s in it", c.describe(v))
+			c.fail("%w", diag.Expected("a list of tables as argument 1").Got("%s in it", c.describe(v)))
 		}
 		key = c.in.Tables.Contents(t).RawGetString(string(name))
 	} else {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // tblOrder make lists of lists, and look for values in lists.
@@ -107,7 +109,7 @@ var tblOrder = []Func{{
 			step = c.number(3)
 		}
 		if step == 0 {
-			c.fail("want a step other than 0")
+			c.fail("%w", diag.Expected("a step other than 0"))
 		}
 		n := (last - first) / step
 		if n >= maxItems {
@@ -179,7 +181,7 @@ func naturalOrder(c *call, a, b lua.LValue) int {
 			return cmp.Compare(x, y)
 		}
 	}
-	c.fail("want only numbers or only strings to put in order, got %s and %s", c.describe(a), c.describe(b))
+	c.fail("%w", diag.Expected("only numbers or only strings to put in order").Got("%s and %s", c.describe(a), c.describe(b)))
 	return 0
 }
 

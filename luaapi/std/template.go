@@ -60,7 +60,7 @@ func templateRender(c *call) int {
 		case ".templ":
 			engine = "expand"
 		default:
-			c.failWith(`for instance { engine = "jet" }`, "want a file that ends in .jet, .tmpl, .gotmpl or .templ, or an engine, got %q", c.str(1))
+			c.failWith(`for instance { engine = "jet" }`, "%w", diag.Expected("a file that ends in .jet, .tmpl, .gotmpl or .templ, or an engine").Got("%q", c.str(1)))
 		}
 	}
 	if mayRead := ownFiles(c); mayRead != nil {
@@ -125,7 +125,7 @@ func templateValues(c *call) map[string]any {
 	}
 	values, ok := c.plain(2).(map[string]any)
 	if !ok {
-		c.fail("want a table with names as argument 2, got a list")
+		c.fail("%w", diag.Expected("a table with names as argument 2").Got("a list"))
 	}
 	for _, name := range []string{"facts", "data", "env"} {
 		if _, taken := values[name]; taken {

@@ -68,8 +68,8 @@ func TestStr(t *testing.T) {
 	})
 	mistakes(t, l, map[string]string{
 		`str.shell_split("a 'b")`:                           `str.shell_split: Unterminated single-quoted string`,
-		`str.shell_quote { 1 }`:                             `str.shell_quote: want a list of strings as argument 1, got the number 1 as item 1`,
-		`str.pad_start("a", 5, "")`:                         `str.pad_start: want a string that is not empty as argument 3`,
+		`str.shell_quote { 1 }`:                             `str.shell_quote: expected a list of strings as argument 1, got the number 1 as item 1`,
+		`str.pad_start("a", 5, "")`:                         `str.pad_start: expected a string that is not empty as argument 3`,
 		`str.pad_start("a", 1e9)`:                           `str.pad_start: the result is longer than 64 MiB`,
 		`str.replace(("a"):rep(1e6), "a", ("b"):rep(99))`:   `str.replace: the result is longer than 64 MiB`,
 		`str.split(("a"):rep(5e6), "")`:                     `str.split: the result has more than 4194304 values`,
@@ -100,7 +100,7 @@ func TestPath(t *testing.T) {
 	})
 	mistakes(t, l, map[string]string{
 		`path.relative("/a", "b")`: `path.relative: there is no way from "/a" to "b"`,
-		`path.match("[", "a")`:     `path.match: want a pattern such as "*.conf", got "["`,
+		`path.match("[", "a")`:     `path.match: expected a pattern such as "*.conf", got "["`,
 	})
 }
 
@@ -126,7 +126,7 @@ func TestRe(t *testing.T) {
 		`re.test("a", "(")`:                    "re.test: missing closing ): `(`",
 		`re.test("a", [[(a)\1]])`:              "re.test: invalid escape sequence: `\\1`",
 		`re.test("a", ("a"):rep(1e5))`:         `re.test: the pattern is longer than 64 KiB`,
-		`re.replace("a", "a", function() end)`: `re.replace: want a string to put in the place of "a", got nil`,
+		`re.replace("a", "a", function() end)`: `re.replace: expected a string to put in the place of "a", got nil`,
 	})
 }
 
@@ -146,11 +146,11 @@ func TestVersion(t *testing.T) {
 		`version.matches("1:1-1", "> 2-1", "rpm")`:   `true`,
 	})
 	mistakes(t, l, map[string]string{
-		`version.deb("a b", "1")`:          `version.deb: want a version of a Debian package, got "a b"`,
-		`version.matches("1", "")`:         `version.matches: want a constraint such as ">= 1.2, < 2", got ""`,
-		`version.matches("1", ">")`:        `version.matches: want a constraint such as ">= 1.2, < 2", got ">"`,
-		`version.matches("1", "=> 1")`:     `version.matches: want one of =, !=, <, <=, >, >= before a version, got "=>"`,
-		`version.matches("1", ">= 1 < 2")`: `version.matches: want a constraint such as ">= 1.2, < 2", got ">= 1 < 2"`,
+		`version.deb("a b", "1")`:          `version.deb: expected a version of a Debian package, got "a b"`,
+		`version.matches("1", "")`:         `version.matches: expected a constraint such as ">= 1.2, < 2", got ""`,
+		`version.matches("1", ">")`:        `version.matches: expected a constraint such as ">= 1.2, < 2", got ">"`,
+		`version.matches("1", "=> 1")`:     `version.matches: expected one of =, !=, <, <=, >, >= before a version, got "=>"`,
+		`version.matches("1", ">= 1 < 2")`: `version.matches: expected a constraint such as ">= 1.2, < 2", got ">= 1 < 2"`,
 	})
 }
 
@@ -176,13 +176,13 @@ func TestNet(t *testing.T) {
 		`net.join_host_port("a", "http")`:           `"a:http"`,
 	})
 	mistakes(t, l, map[string]string{
-		`net.address("10.0.0")`:           `net.address: want an IP address as argument 1, got "10.0.0"`,
-		`net.network("10.0.0.0")`:         `net.network: want a network such as 10.0.0.0/8 as argument 1, got "10.0.0.0"`,
+		`net.address("10.0.0")`:           `net.address: expected an IP address as argument 1, got "10.0.0"`,
+		`net.network("10.0.0.0")`:         `net.network: expected a network such as 10.0.0.0/8 as argument 1, got "10.0.0.0"`,
 		`net.host("10.0.0.0/30", 4)`:      `net.host: 10.0.0.0/30 has no such address: it has 4`,
 		`net.host("10.0.0.0/30", -5)`:     `net.host: 10.0.0.0/30 has no such address: it has 4`,
 		`net.subnet("10.0.0.0/24", 9, 0)`: `net.subnet: 10.0.0.0/24 cannot be divided by 9 more bits`,
 		`net.subnet("10.0.0.0/24", 1, 2)`: `net.subnet: 10.0.0.0/24 has no part number 2 with a prefix of 25`,
-		`net.split_host_port("a")`:        `net.split_host_port: want host:port, got "a"`,
+		`net.split_host_port("a")`:        `net.split_host_port: expected host:port, got "a"`,
 	})
 }
 
@@ -198,11 +198,11 @@ func TestTime(t *testing.T) {
 		`time.format(-1)`:                                                `"1969-12-31T23:59:59Z"`,
 	})
 	mistakes(t, l, map[string]string{
-		`time.format(0, "%Q")`:   `time.format: want one of Y m d H M S y j a A b B p I F T s % after %, got "Q"`,
-		`time.format(0, "%")`:    `time.format: want a letter after the % at the end of "%"`,
-		`time.format(1e15)`:      `time.format: want a time between the years 1 and 9999 as argument 1, got the number 1000000000000000`,
-		`time.parse("tomorrow")`: `time.parse: want a date such as 2026-01-02 or a time such as 2026-01-02T15:04:05Z, got "tomorrow"`,
-		`time.duration("5")`:     `time.duration: want a duration such as "30s" or "5m", got "5"`,
+		`time.format(0, "%Q")`:   `time.format: expected one of Y m d H M S y j a A b B p I F T s % after %, got "Q"`,
+		`time.format(0, "%")`:    `time.format: expected a letter after the % at the end of "%"`,
+		`time.format(1e15)`:      `time.format: expected a time between the years 1 and 9999 as argument 1, got the number 1000000000000000`,
+		`time.parse("tomorrow")`: `time.parse: expected a date such as 2026-01-02 or a time such as 2026-01-02T15:04:05Z, got "tomorrow"`,
+		`time.duration("5")`:     `time.duration: expected a duration such as "30s" or "5m", got "5"`,
 	})
 }
 
@@ -221,10 +221,10 @@ func TestBase64(t *testing.T) {
 // Comparing versions of a million parts would take seconds, and is refused.
 func TestLongVersions(t *testing.T) {
 	mistakes(t, newLab(t), map[string]string{
-		`version.rpm(("1."):rep(1000), "1")`:                       "version.rpm: want a version or constraint of at most 1024 bytes, got 2000",
-		`version.rpm("1", ("1."):rep(1000))`:                       "version.rpm: want a version or constraint of at most 1024 bytes, got 2000",
-		`version.deb(("1."):rep(1000), "1")`:                       "version.deb: want a version or constraint of at most 1024 bytes, got 2000",
-		`version.matches(("1."):rep(1000), "< 1", "rpm")`:          "version.matches: want a version or constraint of at most 1024 bytes, got 2000",
-		`version.matches("1", ("< 2,"):rep(1000) .. "< 2", "deb")`: "version.matches: want a version or constraint of at most 1024 bytes, got 4003",
+		`version.rpm(("1."):rep(1000), "1")`:                       "version.rpm: expected a version or constraint of at most 1024 bytes, got 2000",
+		`version.rpm("1", ("1."):rep(1000))`:                       "version.rpm: expected a version or constraint of at most 1024 bytes, got 2000",
+		`version.deb(("1."):rep(1000), "1")`:                       "version.deb: expected a version or constraint of at most 1024 bytes, got 2000",
+		`version.matches(("1."):rep(1000), "< 1", "rpm")`:          "version.matches: expected a version or constraint of at most 1024 bytes, got 2000",
+		`version.matches("1", ("< 2,"):rep(1000) .. "< 2", "deb")`: "version.matches: expected a version or constraint of at most 1024 bytes, got 4003",
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -57,7 +58,7 @@ const maxSeconds = 253402300799
 func timeArg(c *call, n int) time.Time {
 	s := c.number(n)
 	if !(s >= -62135596800 && s <= maxSeconds) { // refuses values that are no number, too
-		c.fail("want a time between the years 1 and 9999 as argument %d, got %s", n, c.describe(c.L.Get(n)))
+		c.fail("%w", diag.Expected("a time between the years 1 and 9999 as argument %d", n).Got("%s", c.describe(c.L.Get(n))))
 	}
 	whole := int64(s)
 	return time.Unix(whole, int64((s-float64(whole))*1e9)).UTC()
@@ -77,14 +78,14 @@ func timeFormat(c *call) int {
 		}
 		i++
 		if i == len(format) {
-			c.fail("want a letter after the %% at the end of %q", format)
+			c.fail("%w", diag.Expected("a letter after the %% at the end of %q", format))
 		}
 		layout := layoutOf(format[i])
 		switch {
 		case format[i] == 's':
 			fmt.Fprint(&out, t.Unix())
 		case layout == "":
-			c.fail("want one of Y m d H M S y j a A b B p I F T s %% after %%, got %q", format[i:i+1])
+			c.fail("%w", diag.Expected("one of Y m d H M S y j a A b B p I F T s %% after %%").Got("%q", format[i:i+1]))
 		default:
 			out.WriteString(t.Format(layout))
 		}
@@ -145,6 +146,6 @@ func timeParse(c *call) int {
 			return c.give(seconds(t))
 		}
 	}
-	c.fail("want a date such as 2026-01-02 or a time such as 2026-01-02T15:04:05Z, got %q", c.str(1))
+	c.fail("%w", diag.Expected("a date such as 2026-01-02 or a time such as 2026-01-02T15:04:05Z").Got("%q", c.str(1)))
 	return 0
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
@@ -131,7 +132,7 @@ func tomlEncode(c *call) int {
 	data := c.plain(1)
 	doc, ok := data.(map[string]any)
 	if !ok {
-		c.fail("want a table with names, got a list")
+		c.fail("%w", diag.Expected("a table with names").Got("a list"))
 	}
 	if path, found := nullIn(doc); found {
 		c.fail("%s: TOML has no null", path)

@@ -11,6 +11,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Lua has one value for nothing and one kind of table. Two markers keep the distinctions of data
@@ -157,7 +158,7 @@ func (p *plainConverter) value(v lua.LValue) any {
 	if v == lua.LValue(p.null) {
 		return nil
 	}
-	return p.fail("", "want data, got %s", p.describe(v))
+	return p.fail("", "%v", diag.Expected("data").Got("%s", p.describe(v)))
 }
 
 // plainNumber returns an int64 if f is whole and exact, and else a float64.
@@ -186,7 +187,7 @@ func (p *plainConverter) table(v *lua.LTable) any {
 	case n > 0 && k.Type() == lua.LTNumber:
 		return p.fail("json.null stands for nothing in a list", "the list has holes: item %d is not there", n+1)
 	case n > 0:
-		return p.fail("", "want a list or a table with names, got both: %d items and %s", n, keyText(k))
+		return p.fail("", "%v", diag.Expected("a list or a table with names").Got("both: %d items and %s", n, keyText(k)))
 	}
 	return p.fields(t, k, e)
 }
@@ -212,7 +213,7 @@ func (p *plainConverter) fields(t *lua.LTable, k, e lua.LValue) any {
 	for ; k != lua.LNil; k, e = t.Next(k) {
 		name, ok := k.(lua.LString)
 		if !ok {
-			return p.fail("", "want a string as key, got %s", p.describe(k))
+			return p.fail("", "%v", diag.Expected("a string as key").Got("%s", p.describe(k)))
 		}
 		m[string(name)] = p.value(e)
 		if p.fault != "" {

@@ -7,6 +7,8 @@ import (
 	deb "github.com/knqyf263/go-deb-version"
 	rpm "github.com/knqyf263/go-rpm-version"
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func versionLibrary() *Library {
@@ -42,11 +44,11 @@ func versionLibrary() *Library {
 func compareDeb(c *call, a, b string) int {
 	x, err := deb.NewVersion(a)
 	if err != nil {
-		c.fail("want a version of a Debian package, got %q", a)
+		c.fail("%w", diag.Expected("a version of a Debian package").Got("%q", a))
 	}
 	y, err := deb.NewVersion(b)
 	if err != nil {
-		c.fail("want a version of a Debian package, got %q", b)
+		c.fail("%w", diag.Expected("a version of a Debian package").Got("%q", b))
 	}
 	return cmp.Compare(x.Compare(y), 0)
 }
@@ -63,7 +65,7 @@ const longestVersion = 1024
 func (c *call) version(n int) string {
 	s := c.str(n)
 	if len(s) > longestVersion {
-		c.fail("want a version or constraint of at most %d bytes, got %d", longestVersion, len(s))
+		c.fail("%w", diag.Expected("a version or constraint of at most %d bytes", longestVersion).Got("%d", len(s)))
 	}
 	return s
 }
@@ -83,7 +85,7 @@ func versionMatches(c *call) int {
 		bound := strings.TrimLeft(part, "<>=!")
 		op := part[:len(part)-len(bound)]
 		if bound = strings.TrimSpace(bound); bound == "" || strings.ContainsAny(bound, " \t") {
-			c.fail("want a constraint such as \">= 1.2, < 2\", got %q", constraint)
+			c.fail("%w", diag.Expected(`a constraint such as ">= 1.2, < 2"`).Got("%q", constraint))
 		}
 		sign := compare(version, bound)
 		ok, known := map[string]bool{
@@ -91,7 +93,7 @@ func versionMatches(c *call) int {
 			"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0,
 		}[op]
 		if !known {
-			c.fail("want one of =, !=, <, <=, >, >= before a version, got %q", op)
+			c.fail("%w", diag.Expected("one of =, !=, <, <=, >, >= before a version").Got("%q", op))
 		}
 		all = all && ok
 	}

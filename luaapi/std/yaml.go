@@ -78,7 +78,7 @@ func failDiag(c *call, e *diag.Error) {
 }
 
 func failNode(c *call, n *data.Node, format string, args ...any) {
-	c.fail("%s%s", placeIn(n.Pos()), fmt.Sprintf(format, args...))
+	c.fail("%s%w", placeIn(n.Pos()), fmt.Errorf(format, args...))
 }
 
 // placeIn describes a place in a text without a file.
@@ -136,7 +136,7 @@ func nodeValue(c *call, n *data.Node, nulls bool) lua.LValue {
 func yamlDecode(c *call) int {
 	docs := yamlDocuments(c)
 	if len(docs) > 1 {
-		failNode(c, docs[1].Root, "want one document, found a second one (yaml.decode_all reads several)")
+		failNode(c, docs[1].Root, "%w", diag.Expected("one document").Found("a second one (yaml.decode_all reads several)"))
 	}
 	return c.give(nodeValue(c, docs[0].Root, c.option(2, "nulls") != lua.LFalse))
 }

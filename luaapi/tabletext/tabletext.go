@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/textedit"
@@ -125,7 +126,7 @@ func literals(text string) ([]literal, error) {
 				top.key, top.named, top.fresh = key.value, true, true
 				after, err = lx.next()
 			} else {
-				return nil, fmt.Errorf("line %d: want a name in quotes or a number in [ ]", lx.line(tok.from))
+				return nil, fmt.Errorf("line %d: %w", lx.line(tok.from), diag.Expected("a name in quotes or a number in [ ]"))
 			}
 		case top.fresh && tok.kind == stringToken && (after.kind == ',' || after.kind == ';' || after.kind == '}'):
 			if !top.argument {

@@ -76,7 +76,7 @@ local function with(name, t)
   return file(t) --= file#/b
 end
 with("/b", { content = "x" })
-file("/c", props) --> file: want only properties behind the name, got also the string "/a" --= file#/c
+file("/c", props) --> file: expected only properties behind the name, got also the string "/a" --= file#/c
 ---
 -- The same twice is the same.
 local a = file { "/a", content = "x" } --= file#/a
@@ -85,24 +85,24 @@ assert(a == b)
 file { "/a", content = "y" } --> 1: file#/a: is already declared at testdata/constructors.lua:82
 ---
 -- What cannot be a declaration.
-file() --> 1: file: want a name or a table of properties, got nil
-file(nil) --> 1: file: want a name or a table of properties, got nil
-file(5) --> 1: file: want a name or a table of properties, got a number
-file(print) --> file: want a name or a table of properties, got a function
-file(package "x") --> file: want a name or a table of properties, got package#x
-file("/a", "x") --> file: want a table of properties after the name, got the string "x"
-file("/a", {}, 1) --> file: want a table of properties after the name, got a table
-file "/b" "x" --> want a table of properties behind file "/b", got the string "x"
+file() --> 1: file: expected a name or a table of properties, got nil
+file(nil) --> 1: file: expected a name or a table of properties, got nil
+file(5) --> 1: file: expected a name or a table of properties, got a number
+file(print) --> file: expected a name or a table of properties, got a function
+file(package "x") --> file: expected a name or a table of properties, got package#x
+file("/a", "x") --> file: expected a table of properties after the name, got the string "x"
+file("/a", {}, 1) --> file: expected a table of properties after the name, got a table
+file "/b" "x" --> expected a table of properties behind file "/b", got the string "x"
 local h = file "/c"
 h { content = "x" } --> 1: file#/c is declared already (write its properties right behind its name: file "/c" { ... })
 file { content = "x" } --> 1: file: path is required
 file { nil, content = "x" } --> 1: file: path is required
-file { "/d", false } --> 14: file: path: want a string, got the boolean false
-file { { { "/e" } } } --> 8: file: path: want a string, got a list
+file { "/d", false } --> 14: file: path: expected a string, got the boolean false
+file { { { "/e" } } } --> 8: file: path: expected a string, got a list
 file { "/f", path = "/g" } --> 14: file#/f: path is given twice
 file.default { owner = "x" } --> 1: file has no "default" (did you mean "defaults"?)
 ---
-file.x = 1 --> 1: file.x is read-only (copy what you want to change)
+file.x = 1 --> 1: file.x is read-only (copy it, and change the copy)
 ---
 -- package stays what it is in Lua.
 assert(type(package.path) == "string" and package.loaded.string == string)

@@ -8,8 +8,8 @@ package "vim" --= package#vim
 -- Mistakes in defaults are found where they are, and only there.
 file.defaults {
   onwer = "root", --> 3: file.defaults: unknown property "onwer" (did you mean "owner"?)
-  mode = "rw", --> 10: file.defaults: mode: want octal permissions such as "0644", got "rw"
-  size = "x", --> 10: file.defaults: size: want an integer, got "x"
+  mode = "rw", --> 10: file.defaults: mode: expected octal permissions such as "0644", got "rw"
+  size = "x", --> 10: file.defaults: size: expected an integer, got "x"
   group = "root",
 }
 file "/a" --= file#/a
@@ -17,9 +17,9 @@ file "/b" --= file#/b
 ---
 file.defaults { "/x" } --> 17: file.defaults: a name cannot be a default
 file.defaults { path = "/x" } --> 17: file.defaults: a name cannot be a default
-file.defaults "x" --> 1: file.defaults: want a table of properties, got the string "x"
-file.defaults() --> file.defaults: want a table of properties, got nil
-file.defaults({}, 1) --> file.defaults: want a table of properties, got a table
+file.defaults "x" --> 1: file.defaults: expected a table of properties, got the string "x"
+file.defaults() --> file.defaults: expected a table of properties, got nil
+file.defaults({}, 1) --> file.defaults: expected a table of properties, got a table
 file:defaults { owner = "x" } --> 1: file.defaults is called with a colon (write file.defaults { ... })
 ---
 -- A default that clashes is blamed where it stands.
@@ -45,4 +45,4 @@ ccm.defaults { tag = "web" } --> 16: ccm.defaults: not every type has a property
 ---
 ccm.defaults { mode = "0644" } --> 16: ccm.defaults: not every type has a property "mode"
 ---
-ccm.defaults { tags = "a b" } --> 23: ccm.defaults: tags: want a tag of letters, digits and _ - . : / such as web, got "a b"
+ccm.defaults { tags = "a b" } --> 23: ccm.defaults: tags: expected a tag of letters, digits and _ - . : / such as web, got "a b"

@@ -12,7 +12,7 @@ print(fact("os.family"), fact("os.release.major", 5), fact("cloud.region", "none
 print(fact("os.variant", "none"), fact("net.dns")[2]) --: none	192.0.2.2
 ---
 -- They can be used as properties.
-exec { "x", args = facts.net.dns, environment = facts.os.release } --> 49: exec#x: environment.major: want a string, got the number 12 (quote it: "12")
+exec { "x", args = facts.net.dns, environment = facts.os.release } --> 49: exec#x: environment.major: expected a string, got the number 12 (quote it: "12")
 exec { "y", args = facts.net.dns, data = facts.os } --= exec#y
 ---
 print(facts.os.famly) --> 7: no fact "famly" in facts.os (did you mean "family"?)
@@ -23,19 +23,19 @@ print(facts.gpu) --> 7: no fact "gpu" in facts (fact("gpu") gives nil for what m
 ---
 print(facts.net.dns.first) --> 7: no fact "first" in facts.net.dns (fact("net.dns.first") gives nil for what may be absent)
 ---
-facts.os.family = "x" --> 1: facts.os.family is read-only (copy what you want to change)
+facts.os.family = "x" --> 1: facts.os.family is read-only (copy it, and change the copy)
 ---
-facts.mine = 1 --> 1: facts.mine is read-only (copy what you want to change)
+facts.mine = 1 --> 1: facts.mine is read-only (copy it, and change the copy)
 ---
-facts.net.dns[1] = "x" --> 1: facts.net.dns[1] is read-only (copy what you want to change)
+facts.net.dns[1] = "x" --> 1: facts.net.dns[1] is read-only (copy it, and change the copy)
 ---
-rawset(facts.os, "family", "x") --> 1: facts.os is read-only (copy what you want to change)
+rawset(facts.os, "family", "x") --> 1: facts.os is read-only (copy it, and change the copy)
 ---
-table.insert(facts.net.dns, "x") --> 1: facts.net.dns is read-only (copy what you want to change)
+table.insert(facts.net.dns, "x") --> 1: facts.net.dns is read-only (copy it, and change the copy)
 ---
-table.remove(facts.net.dns) --> 1: facts.net.dns is read-only (copy what you want to change)
+table.remove(facts.net.dns) --> 1: facts.net.dns is read-only (copy it, and change the copy)
 ---
-table.sort(facts.net.dns) --> 1: facts.net.dns is read-only (copy what you want to change)
+table.sort(facts.net.dns) --> 1: facts.net.dns is read-only (copy it, and change the copy)
 ---
 setmetatable(facts.os, {}) --> 1: the metatable of the table is protected
 ---

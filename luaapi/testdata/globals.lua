@@ -47,13 +47,13 @@ print(arg[0], arg[1], arg[2], arg[3], #arg) --: testdata/globals.lua	one	two	nil
 print(ccm.version, ccm.noop, require("ccm") == ccm) --: 1.2.3	true	true
 print(env.HOME, env.NOPE, env.EMPTY == "") --: /home/me	nil	true
 ---
-env.HOME = "x" --> 1: env.HOME is read-only (copy what you want to change)
+env.HOME = "x" --> 1: env.HOME is read-only (copy it, and change the copy)
 ---
 for k in pairs(env) do end --> 10: env cannot be listed: ask for one variable, such as env.HOME
 ---
 ccm.verison() --> 1: ccm has no "verison" (did you mean "version"?)
 ---
-ccm.noop = false --> 1: ccm.noop is read-only (copy what you want to change)
+ccm.noop = false --> 1: ccm.noop is read-only (copy it, and change the copy)
 ---
 ccm.fail("no", 5, nil) --> 1: no 5 nil
 file "relative"
@@ -66,7 +66,7 @@ pcall(co)
 xpcall(co, print)
 print("not printed")
 ---
-file "relative" --> 6: file#relative: path: want an absolute path, got "relative"
+file "relative" --> 6: file#relative: path: expected an absolute path, got "relative"
 ccm.fail() --> 1: the script failed
 ---
 print(1, nil, true, 1.5, "x") --: 1	nil	true	1.5	x

@@ -10,9 +10,9 @@ ccm.after(made, function() print("not now") end)
 ---
 -- The rest of such a declaration is checked at once.
 file { "/a", content = ccm.lazy(function() end), mdoe = "0644" } --> 50: file#/a: unknown property "mdoe" (did you mean "mode"?)
-file { "/b", content = ccm.lazy(function() end), mode = "rw" } --> file#/b: mode: want octal permissions such as "0644", got "rw"
-file { "c", content = ccm.lazy(function() end) } --> 8: file#c: path: want an absolute path, got "c"
-file { ccm.lazy(function() end) } --> file: path: want a string, got a value that is known later
+file { "/b", content = ccm.lazy(function() end), mode = "rw" } --> file#/b: mode: expected octal permissions such as "0644", got "rw"
+file { "c", content = ccm.lazy(function() end) } --> 8: file#c: path: expected an absolute path, got "c"
+file { ccm.lazy(function() end) } --> file: path: expected a string, got a value that is known later
 file { path = ccm.lazy(function() end) } --> 15: file: path: cannot be known later: it names the resource
 file { "/d", require = ccm.lazy(function() end) } --> file#/d: require: cannot be known later: every type has it, and it has to be known before the run
 file { "/e", content = ccm.lazy(function() end) } --= file#/e
@@ -29,8 +29,8 @@ print(f.stdout) --> file#/a has no field "stdout" (only what runs a command has 
 ---
 file { "/a", content = "x" .. ccm.lazy(function() return "y" end) } --> a value of ccm.lazy is known only when the turn of its resource has come (write what is to be done with it inside of its function)
 ---
-ccm.lazy("x") --> ccm.lazy: want a function, got the string "x" (write ccm.lazy(function() return ... end))
+ccm.lazy("x") --> ccm.lazy: expected a function, got the string "x" (write ccm.lazy(function() return ... end))
 ---
-ccm.after("x", print) --> ccm.after: want the handle of a resource, got the string "x" (write ccm.after(handle, function() ... end))
+ccm.after("x", print) --> ccm.after: expected the handle of a resource, got the string "x" (write ccm.after(handle, function() ... end))
 ---
-ccm.after(file "/a", "x") --> ccm.after: want a function behind the handle, got the string "x" (write ccm.after(handle, function() ... end))
+ccm.after(file "/a", "x") --> ccm.after: expected a function behind the handle, got the string "x" (write ccm.after(handle, function() ... end))

@@ -10,7 +10,7 @@ print(type(load(function() return nil end))) --: function
 local pieces = { "return ", "4", "2" }
 local i = 0
 print(load(function() i = i + 1; return pieces[i] end)()) --: 42
-print(load("x =", "=mine")) --: nil	mine:1:4: want a value, got the end of the text
+print(load("x =", "=mine")) --: nil	mine:1:4: expected a value, got the end of the text
 print(load("return y", "mine", "t", { y = 5 })()) --: 5
 print(select(2, pcall(load("error('e')", "@named")))) --: named:1: e
 print(tonumber("1e3"), tonumber("0x1F"), tonumber(" 12 "), tonumber("z", 36), tonumber("1_0"), tonumber("inf"), tonumber(""), tonumber("12x")) --: 1000	31	12	35	nil	nil	nil	nil
@@ -44,17 +44,17 @@ print(("%s %s %s|%5s|%-5s|%.2s"):format(nil, true, "x", "ab", "ab", "abcdef")) -
 print(("%q"):format('a "b"\\')) --: "a \"b\"\\"
 print(("%%|%5.3d|%.0d"):format(7, 0)) --: %|  007|
 ---
-("%d"):format("x") --> 2: "%d":format: argument 1: want a number, got a string
+("%d"):format("x") --> 2: "%d":format: argument 1: expected a number, got a string
 ---
 ("%y"):format(1) --> 2: string.format: there is no directive %y (a percent sign itself is written %%)
 ---
 ("50%"):format() --> 2: string.format: the format ends in the middle of a directive (a percent sign itself is written %%)
 ---
-("x"):gsub("x", function() return {} end) --> 2: string.gsub: want a string to put in the place of "x", got a table
+("x"):gsub("x", function() return {} end) --> 2: string.gsub: expected a string to put in the place of "x", got a table
 ---
 ("x"):gsub("x", "%2") --> 2: string.gsub: the replacement has %2, the pattern 0 captures
 ---
-("x"):find("[a") --> 2: malformed pattern "[a": want ] to end the set
+("x"):find("[a") --> 2: malformed pattern "[a": expected ] to end the set
 ---
 -- Tables.
 local t = { "a", "b" }
@@ -64,11 +64,11 @@ print(table.concat(t, ","), table.remove(t), table.remove(t, 1), #t, table.remov
 table.sort(t, function(a, b) return a > b end)
 print(table.concat(t, ","), table.concat({ 1, 2, 3 }, "-", 2, 3), table.concat({}), table.maxn { 1, 2 }, table.getn { 1 }) --: b,a	2-3		2	1
 ---
-table.concat({ 1, {} }, ",") --> 1: table.concat: item 2 is a table, want a string or a number
+table.concat({ 1, {} }, ",") --> 1: table.concat: expected a string or a number, got a table as item 2
 ---
 table.insert({}, 0, "x") --> 1: table.insert: argument 2: the position is less than 1
 ---
-table.insert({}) --> 1: table.insert: want a table, maybe a position, and a value
+table.insert({}) --> 1: table.insert: expected a table, maybe a position, and a value
 ---
 -- All values of an assignment are evaluated before it is made.
 local a, b = 1, 2
@@ -202,9 +202,9 @@ print(select("2", "a", "b"), math.floor("010.5"), ("x"):rep("03"), ("abc"):sub("
 for i = "1", "2" do print(i + i) end --: 2 --: 4
 for i = "3", 1, "-1" do print(i, type(i)) end --: 3	number --: 2	number --: 1	number
 ---
-for i = "x", 2 do end --> 9: the first value of for: want a number, got the string "x"
+for i = "x", 2 do end --> 9: the first value of for: expected a number, got the string "x"
 ---
-for i = 1, nil do end --> 12: the last value of for: want a number, got nil
+for i = 1, nil do end --> 12: the last value of for: expected a number, got nil
 ---
 -- Functions of older Lua.
 print(math.mod(-7, 3), table.foreach({ 4, 5 }, function(k, v) if k == 2 then return v end end), table.foreachi({}, print)) --: -1	5
@@ -281,7 +281,7 @@ o
 local y = 0x1fg --> 11: malformed number near "0x1fg"
 ---
 local x, y, t = 1, 2, {}
-local z = "a" .. x .. y .. t.zz .. y .. "b" --> 28: t.zz: 'zz' is nil, want a string or a number
+local z = "a" .. x .. y .. t.zz .. y .. "b" --> 28: t.zz: 'zz': expected a string or a number, got nil
 ---
 -- A variable gets the value of a condition also when that is false.
 local x = { id = 1, no = false }

@@ -9,7 +9,7 @@ print(#ccm.resources { tags = "web" }, #ccm.resources { type = "file", tags = { 
 -- What is wrong is said where it is set, with the declaration.
 local h = file { "/a", owner = "me", group = "me", mode = "0644" }
 h:set { mdoe = "0600" } --> 9: file#/a: unknown property "mdoe" (did you mean "mode"?)
-h:set { mode = "rw" } --> 16: file#/a: mode: want octal permissions such as "0644", got "rw"
+h:set { mode = "rw" } --> 16: file#/a: mode: expected octal permissions such as "0644", got "rw"
 h:set { path = "/b" } --> 9: file#/a: path: a name cannot be changed
 h:set { content = ccm.lazy(function() end) } --> 9: file#/a: content: a value of ccm.lazy can be given only where the resource is declared
 ---
@@ -26,13 +26,13 @@ local h = file { "/a", owner = "me", group = "me", mode = "0644" }
 h.set { mode = "0600" } --> 1: set is called without a colon (write handle:set { ... })
 ---
 local h = file { "/a", owner = "me", group = "me", mode = "0644" }
-h:set "x" --> 1: set: want a table of properties, got the string "x" (write handle:set { mode = "0600" })
+h:set "x" --> 1: set: expected a table of properties, got the string "x" (write handle:set { mode = "0600" })
 ---
-ccm.resources { typ = "file" } --> 1: ccm.resources: want type, name or tags, got "typ" (did you mean "type"?)
+ccm.resources { typ = "file" } --> 1: ccm.resources: expected type, name or tags, got "typ" (did you mean "type"?)
 ---
 ccm.resources { type = "fiel" } --> 1: ccm.resources: there is no type "fiel" (did you mean "file"?)
 ---
-ccm.resources { tags = 5 } --> 1: ccm.resources: tags: want a text, got a number
+ccm.resources { tags = 5 } --> 1: ccm.resources: tags: expected a text, got a number
 ---
 print(ccm.resources { type = "file" }.mode) --> 7: what ccm.resources returns has no field "mode" (it is a list of handles, and has set)
 ---

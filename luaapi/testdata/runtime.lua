@@ -48,18 +48,18 @@ local file = "/etc/motd"
 file { file } --> 1: 'file' is the string "/etc/motd", not a function (a variable hides the file of ccm: give it another name)
 ---
 local t = {}
-print(1 + t.count) --> 11: t.count: 'count' is nil, want a number
+print(1 + t.count) --> 11: t.count: 'count': expected a number, got nil
 ---
 local a = "x"
-print(a * 2) --> 7: 'a' is the string "x", want a number
+print(a * 2) --> 7: 'a': expected a number, got the string "x"
 ---
 local t = {}
-print("a" .. 1 .. t.name .. "b") --> 19: t.name: 'name' is nil, want a string or a number
+print("a" .. 1 .. t.name .. "b") --> 19: t.name: 'name': expected a string or a number, got nil
 ---
-print("a" .. {}) --> 14: the value is a table, want a string or a number
+print("a" .. {}) --> 14: the value: expected a string or a number, got a table
 ---
 local t = { x = 1 }
-print("a" .. t) --> 14: 't' is a table, want a string or a number
+print("a" .. t) --> 14: 't': expected a string or a number, got a table
 ---
 local t = {}
 if t.x < 3 then end --> 4: cannot compare nil with a number: 'x' is nil
@@ -70,18 +70,18 @@ if 3 >= t.x then end --> 9: cannot compare a number with nil: 'x' is nil
 if "3" > 4 then end --> 4: cannot compare a number with a string
 ---
 local t
-print(#t) --> 8: 't' is nil, want a table or a string
+print(#t) --> 8: 't': expected a table or a string, got nil
 ---
 local t
-print(-t) --> 8: 't' is nil, want a number
+print(-t) --> 8: 't': expected a number, got nil
 ---
-for i = 1, nil do end --> 12: the last value of for: want a number, got nil
+for i = 1, nil do end --> 12: the last value of for: expected a number, got nil
 ---
 local t = {}
-for i = t.first, 2 do end --> 9: the first value of for: want a number, got nil
+for i = t.first, 2 do end --> 9: the first value of for: expected a number, got nil
 ---
 local t = { users = {} }
-for k, v in pairs(t.usres) do end --> 19: pairs: 'usres' is nil, want a table (did you mean "users"?)
+for k, v in pairs(t.usres) do end --> 19: pairs: 'usres': expected a table, got nil (did you mean "users"?)
 ---
 local t = {}
 for k, v in t do end --> 13: for ... in: 't' is a table, not an iterator (write in pairs(t) or in ipairs(t))
@@ -91,14 +91,14 @@ t[k] = 1 --> 3: t[k]: the key 'k' is nil
 ---
 local t = { [0 / 0] = 1 } --> a key of the table is NaN
 ---
-string.rep("x", {}) --> 1: string.rep: argument 2: want a number, got a table
+string.rep("x", {}) --> 1: string.rep: argument 2: expected a number, got a table
 ---
 local s = "x"
-s:rep(nil) --> 1: s:rep: argument 1: want a number, got nil
+s:rep(nil) --> 1: s:rep: argument 1: expected a number, got nil
 ---
-string.rep() --> 1: string.rep: argument 1: want a string, got nil
+string.rep() --> 1: string.rep: argument 1: expected a string, got nil
 ---
-setmetatable(1, {}) --> 1: setmetatable: argument 1: want a table, got a number
+setmetatable(1, {}) --> 1: setmetatable: argument 1: expected a table, got a number
 ---
 local function f() return 1 + f() end --> stack overflow: more than 4096 calls inside one another; does a function call itself without end?
 f()

@@ -1,39 +1,39 @@
 file { "/a",
   content = "x"
-  mode = "0644", --> 3: want a comma or } in the table that begins in line 1, got mode
+  mode = "0644", --> 3: expected a comma or } in the table that begins in line 1, got mode
 }
 ---
-file { "/a", mode: "0644" } --> 18: want = after the name, got : (a table is written { name = value })
+file { "/a", mode: "0644" } --> 18: expected = after the name, got : (a table is written { name = value })
 ---
-file { "/a", end = "x" } --> 14: want a name, got end (end is a word of Lua: write ["end"] = ...)
+file { "/a", end = "x" } --> 14: expected a name, got end (end is a word of Lua: write ["end"] = ...)
 ---
-file { "/a", "mode" = "0644" } --> 21: want a comma or } in the table that begins in line 10, got = (write ["mode"] = ...)
+file { "/a", "mode" = "0644" } --> 21: expected a comma or } in the table that begins in line 10, got = (write ["mode"] = ...)
 ---
-file { "/a", content = "x" --> want a comma or } in the table that begins in line 12, got the end of the text
+file { "/a", content = "x" --> expected a comma or } in the table that begins in line 12, got the end of the text
 ---
-file { "/a", content = "x } --> 24: want a quote to end the string that begins here
+file { "/a", content = "x } --> 24: expected a quote to end the string that begins here
 ---
-if facts.os.family = "debian" then end --> 20: want then after the condition, got = (a comparison is written ==)
+if facts.os.family = "debian" then end --> 20: expected then after the condition, got = (a comparison is written ==)
 ---
-if x then --> want end to close the if that begins in line 18, got the end of the text
+if x then --> expected end to close the if that begins in line 18, got the end of the text
 ---
-if x then else if y then end --> want end to close the if that begins in line 20, got the end of the text
+if x then else if y then end --> expected end to close the if that begins in line 20, got the end of the text
 ---
-function f() --> want end to close the function that begins in line 22, got the end of the text
+function f() --> expected end to close the function that begins in line 22, got the end of the text
 ---
-for i = 1 do end --> 11: want a comma and the last value of the loop, got do
+for i = 1 do end --> 11: expected a comma and the last value of the loop, got do
 ---
-for k, v pairs(t) do end --> 10: want = or in after the loop variable, got pairs
+for k, v pairs(t) do end --> 10: expected = or in after the loop variable, got pairs
 ---
-while true end --> 12: want do after the condition of while, got end
+while true end --> 12: expected do after the condition of while, got end
 ---
-repeat x() --> want until to close the repeat that begins in line 30, got the end of the text
+repeat x() --> expected until to close the repeat that begins in line 30, got the end of the text
 ---
-local = 5 --> 7: want a name after local, got =
+local = 5 --> 7: expected a name after local, got =
 ---
-local function (x) end --> 16: want the name of the function, got (
+local function (x) end --> 16: expected the name of the function, got (
 ---
-x += 1 --> 3: want = or a call after the name, got + (Lua has no +=: write x = x + ...)
+x += 1 --> 3: expected = or a call after the name, got + (Lua has no +=: write x = x + ...)
 ---
 if a != b then end --> 6: unexpected "!" (not equal is written ~=, and negation not)
 ---
@@ -41,41 +41,41 @@ if a && b then end --> 6: unexpected "&" (write and)
 ---
 local s = “x” --> 11: unexpected "“" (strings stand in plain quotes: "...")
 ---
-x --> want = or a call after the name, got the end of the text
+x --> expected = or a call after the name, got the end of the text
 ---
-file "/a" 5 --> 11: want a statement, got the number 5
+file "/a" 5 --> 11: expected a statement, got the number 5
 ---
-file "/a" } --> 11: want a statement, got }
+file "/a" } --> 11: expected a statement, got }
 ---
-return 1 print(2) --> 10: want the end of the block after return, got print (write do return end to leave in the middle)
+return 1 print(2) --> 10: expected the end of the block after return, got print (write do return end to leave in the middle)
 ---
-print("x" --> want a comma or a parenthesis to close the arguments that begin in line 52, got the end of the text
+print("x" --> expected a comma or a parenthesis to close the arguments that begin in line 52, got the end of the text
 ---
-local x = 5 + --> want a value, got the end of the text
+local x = 5 + --> expected a value, got the end of the text
 ---
-local x = (1 + 2 --> want a parenthesis to close the one in line 56, got the end of the text
+local x = (1 + 2 --> expected a parenthesis to close the one in line 56, got the end of the text
 ---
-local x = t[1 --> want ] after the index, got the end of the text
+local x = t[1 --> expected ] after the index, got the end of the text
 ---
-x. = 5 --> 4: want a name after the dot, got =
+x. = 5 --> 4: expected a name after the dot, got =
 ---
-x:y = 5 --> 5: want the arguments of the call, got =
+x:y = 5 --> 5: expected the arguments of the call, got =
 ---
-function f(a, ) end --> 15: want the name of a parameter, got )
+function f(a, ) end --> 15: expected the name of a parameter, got )
 ---
-function f(a b) end --> 14: want a comma or a parenthesis after the parameters, got b
+function f(a b) end --> 14: expected a comma or a parenthesis after the parameters, got b
 ---
-local end = 5 --> 7: want a name after local, got end (end is a word of Lua and cannot be a name)
+local end = 5 --> 7: expected a name after local, got end (end is a word of Lua and cannot be a name)
 ---
-local x = 0x --> 11: want digits after 0x
+local x = 0x --> 11: expected digits after 0x
 ---
-local x = nil.y --> 14: want a statement, got .
+local x = nil.y --> 14: expected a statement, got .
 ---
-goto --> want the name of a label, got the end of the text
+goto --> expected the name of a label, got the end of the text
 ---
-::x: --> 4: want :: after the name of the label, got :
+::x: --> 4: expected :: after the name of the label, got :
 ---
-local x = 5 // 2 --> 14: want a value, got / (a comment begins with --)
+local x = 5 // 2 --> 14: expected a value, got / (a comment begins with --)
 ---
 goto nowhere --> 6: goto nowhere: there is no label ::nowhere:: in reach
 ---

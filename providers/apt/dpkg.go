@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -88,7 +89,7 @@ func parseRecords(out string) ([]record, error) {
 		texts := strings.SplitN(line, "\t", 3)
 		words := strings.Split(texts[0], " ") // an unknown version is an empty word
 		if len(texts) != 3 || len(words) != 6 {
-			return nil, fmt.Errorf("dpkg-query: want a line about a package, got %.200q", line)
+			return nil, fmt.Errorf("dpkg-query: %w", diag.Expected("a line about a package").Got("%.200q", line))
 		}
 		list = append(list, record{
 			pkg: words[0], version: words[1], arch: words[2], status: words[3], want: words[4],

@@ -25,10 +25,10 @@ func TestFailures(t *testing.T) {
 		{"ccm-demo:i686", "present", "apt is unable"},
 		{"awk", "present", "awk is a virtual package: name one that provides it (mawk)"},
 		{"ccm-virt", "latest", "ccm-virt is a virtual package: name one that provides it (ccm-ma, ccm-w2)"},
-		{"ccm-demo-", "present", `want the name of a Debian package, got "ccm-demo-": apt takes a hyphen at the end for a wish to remove`},
-		{"~i", "absent", `want the name of a Debian package such as zsh or libc6:i386, got "~i"`},
-		{"a:b:c", "present", `want the name of a Debian package such as zsh or libc6:i386, got "a:b:c"`},
-		{"libc6:any", "present", `want an architecture such as amd64, got "any"`},
+		{"ccm-demo-", "present", `expected the name of a Debian package, got "ccm-demo-": apt takes a hyphen at the end for a wish to remove`},
+		{"~i", "absent", `expected the name of a Debian package such as zsh or libc6:i386, got "~i"`},
+		{"a:b:c", "present", `expected the name of a Debian package such as zsh or libc6:i386, got "a:b:c"`},
+		{"libc6:any", "present", `expected an architecture such as amd64, got "any"`},
 		{"ccm-demo-epoch", "0.9-1", "E: Version '0.9-1' for 'ccm-demo-epoch' was not found\n(apt has 1:0.9-2+lab1, 1:0.9-1, 1:0.9~rc1-1, 1.5 of it)"},
 	} {
 		m := newMachine()

@@ -1,10 +1,10 @@
 package apt
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A name is the name of a package, with an architecture if the user gave one. Without, it means
@@ -22,11 +22,11 @@ func parseName(s string) (name, error) {
 	// ~ in its name, but the type allows one; apt takes it for a pattern only at the beginning.
 	case len(pkg) < 2 || !strings.Contains(alnum, pkg[:1]) || strings.Trim(pkg, alnum+"+._~-") != "",
 		qualified && (arch == "" || strings.Trim(arch, alnum+"-") != ""):
-		return name{}, fmt.Errorf("want the name of a Debian package such as zsh or libc6:i386, got %q", s)
+		return name{}, diag.Expected("the name of a Debian package such as zsh or libc6:i386").Got("%q", s)
 	case strings.HasSuffix(pkg, "-"):
-		return name{}, fmt.Errorf("want the name of a Debian package, got %q: apt takes a hyphen at the end for a wish to remove", s)
+		return name{}, diag.Expected("the name of a Debian package").Got("%q: apt takes a hyphen at the end for a wish to remove", s)
 	case arch == "any" || arch == "native":
-		return name{}, fmt.Errorf("want an architecture such as amd64, got %q", arch)
+		return name{}, diag.Expected("an architecture such as amd64").Got("%q", arch)
 	}
 	return name{pkg, arch}, nil
 }

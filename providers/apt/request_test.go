@@ -52,9 +52,9 @@ func TestWishes(t *testing.T) {
 		{"absent leaves what is left", &entry{version: "1.0", status: "config-files"}, resources.Package{Ensure: "absent"}, nil, ""},
 		{"file", nil, resources.Package{Ensure: "present", Source: deb}, []string{install + "--allow-downgrades " + deb}, "Unable to locate"}, // the machine knows no files
 		{"missing file", nil, resources.Package{Ensure: "present", Source: deb + "x"}, nil, "open " + deb + "x: no such file or directory"},
-		{"file of another version", nil, resources.Package{Ensure: "1.2", Source: deb}, nil, "want a source that holds version 1.2 of ccm-demo, found 1.1 in it"},
-		{"file of another package", nil, resources.Package{Ensure: "1.1", Source: dir + "/ccm-other_1.1.deb"}, nil, "want a source that holds the package ccm-demo, found ccm-other 1.1 in it"},
-		{"file that is none", nil, resources.Package{Ensure: "present", Source: dir + "/text.deb"}, nil, "want a package as source: dpkg-deb: error: '" + dir + "/text.deb' is not a Debian format archive"},
+		{"file of another version", nil, resources.Package{Ensure: "1.2", Source: deb}, nil, "expected a source that holds version 1.2 of ccm-demo, found 1.1 in it"},
+		{"file of another package", nil, resources.Package{Ensure: "1.1", Source: dir + "/ccm-other_1.1.deb"}, nil, "expected a source that holds the package ccm-demo, found ccm-other 1.1 in it"},
+		{"file that is none", nil, resources.Package{Ensure: "present", Source: dir + "/text.deb"}, nil, "expected a package as source: dpkg-deb: error: '" + dir + "/text.deb' is not a Debian format archive"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			m := newMachine()

@@ -41,7 +41,7 @@ func TestStatusAll(t *testing.T) {
 	require.Empty(t, states[2].Candidate)
 	require.Equal(t, "1.0", states[6].Candidate)
 	require.ErrorContains(t, errs[3], `got "b a d"`)
-	require.ErrorContains(t, errs[7], `want a Debian version such as 1:2.0-3, got "odd"`)
+	require.ErrorContains(t, errs[7], `expected a Debian version such as 1:2.0-3, got "odd"`)
 	for i, want := range wants {
 		have, err := packages{}.Status(t.Context(), &h.View, want)
 		require.Equal(t, states[i], have, want)
@@ -62,7 +62,7 @@ func TestUnreadable(t *testing.T) {
 	}{
 		{failed(2, "", "dpkg-query: error: parsing file '/var/lib/dpkg/status' near line 3:\n missing ':'\n"), "dpkg-query: exit status 2: dpkg-query: error: parsing file"},
 		{failed(1, "", ""), "dpkg-query did not answer for zsh"},
-		{ok("zsh 5.9 amd64\n"), `dpkg-query: want a line about a package, got "zsh 5.9 amd64"`},
+		{ok("zsh 5.9 amd64\n"), `dpkg-query: expected a line about a package, got "zsh 5.9 amd64"`},
 	} {
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return x.res, nil }})
 		_, err := packages{}.Status(t.Context(), &h.View, pkg("zsh", "present"))

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	deb "github.com/knqyf263/go-deb-version"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // compareVersions compares two versions in the order of dpkg: -1 if a is older than b, 1 if it is
@@ -29,10 +31,10 @@ func compareVersions(a, b string) (int, error) {
 func parseVersion(s string) (deb.Version, error) {
 	v, err := deb.NewVersion(s)
 	if err != nil {
-		return v, fmt.Errorf("want a Debian version such as 1:2.0-3, got %q: %w", s, err)
+		return v, diag.Expected("a Debian version such as 1:2.0-3").Got("%q: %w", s, err)
 	}
 	if strings.HasSuffix(s, "-") {
-		return v, fmt.Errorf("want a Debian version such as 1:2.0-3, got %q: the revision is empty", s)
+		return v, diag.Expected("a Debian version such as 1:2.0-3").Got("%q: the revision is empty", s)
 	}
 	// The library keeps each number in a machine word.
 	for _, number := range strings.FieldsFunc(s, func(c rune) bool { return !unicode.IsDigit(c) }) {

@@ -54,8 +54,8 @@ func TestCompareVersions(t *testing.T) {
 
 func TestVersionErrors(t *testing.T) {
 	for _, x := range []struct{ version, err string }{
-		{"1.0-", `want a Debian version such as 1:2.0-3, got "1.0-": the revision is empty`},
-		{"r4", `want a Debian version such as 1:2.0-3, got "r4": upstream_version must start with digit`},
+		{"1.0-", `expected a Debian version such as 1:2.0-3, got "1.0-": the revision is empty`},
+		{"r4", `expected a Debian version such as 1:2.0-3, got "r4": upstream_version must start with digit`},
 		{"x:1.0", `got "x:1.0": epoch parse error`},
 		{"1.0^1", `got "1.0^1": upstream_version includes invalid character`},
 		{"1.20240101123456789012", `cannot compare "1.20240101123456789012": it has a number of more than 18 digits`},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -158,7 +159,7 @@ func info(ctx context.Context, v *host.View, names []string) ([]formula, error) 
 	}
 	var answer struct{ Formulae []formula }
 	if err := json.Unmarshal(res.Stdout, &answer); err != nil {
-		return nil, fmt.Errorf("brew info: want JSON: %w", err)
+		return nil, fmt.Errorf("brew info: %w", diag.Expected("JSON: %w", err))
 	}
 	return answer.Formulae, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/CloudyKit/jet/v6"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -57,7 +58,7 @@ func Providers(env Environment) []resource.Binding {
 
 func suits(_ *facts.Facts, want resources.Scaffold) (int, error) {
 	if want.SourceIsURL() {
-		return 0, errors.New("want a directory as the source, got a URL")
+		return 0, diag.Expected("a directory as the source").Got("a URL")
 	}
 	return 1, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/CloudyKit/jet/v6"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -132,7 +133,7 @@ func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
 				path, _ = v.Interface().(string)
 			}
 			if path == "" {
-				a.Panicf("lookup: want a path such as facts.os.family")
+				a.Panicf("lookup: %w", diag.Expected("a path such as facts.os.family"))
 			}
 			var fallback []any
 			if a.NumOfArguments() == 2 {

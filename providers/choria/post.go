@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -38,7 +39,7 @@ func (r *rendering) runPost(ctx context.Context, want resources.Scaffold, run ru
 			return err
 		}
 		if info.Kind != host.Regular {
-			return fmt.Errorf("post-processing %s: want a file afterwards, found %s", f.Rel, info.Kind)
+			return fmt.Errorf("post-processing %s: %w", f.Rel, diag.Expected("a file afterwards").Found("%s", info.Kind))
 		}
 		f.Info = info
 	}

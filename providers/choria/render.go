@@ -16,6 +16,7 @@ import (
 	"github.com/choria-io/scaffold"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -118,9 +119,9 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 			}
 			err = r.scratch.MakeDirectory(path.Join(sourceDir, e.Rel))
 		case e.Kind != host.Regular:
-			err = fmt.Errorf("want files and directories, found %s at %s", e.Kind, e.Rel)
+			err = diag.Expected("files and directories").Found("%s at %s", e.Kind, e.Rel)
 		case path.Base(e.Rel) == partials:
-			err = fmt.Errorf("want a directory, found a file at %s", e.Rel)
+			err = diag.Expected("a directory").Found("a file at %s", e.Rel)
 		default:
 			if !partial {
 				r.templates++

@@ -202,9 +202,9 @@ func TestPost(t *testing.T) {
 func TestPostFails(t *testing.T) {
 	for command, want := range map[string]string{
 		"sh -c 'echo broken >&2; exit 3' --": "post-processing a: sh -c 'echo broken >&2; exit 3' -- ",
-		"rm":                                 "post-processing a: want a file afterwards, found nothing",
+		"rm":                                 "post-processing a: expected a file afterwards, found nothing",
 		"no-such-command":                    `post-processing a: command "no-such-command" not found`,
-		"ln -sf /etc/passwd":                 "post-processing a: want a file afterwards, found a symbolic link",
+		"ln -sf /etc/passwd":                 "post-processing a: expected a file afterwards, found a symbolic link",
 	} {
 		got, err := rendered(t, map[string]string{"a": "x"}, func(s *resources.Scaffold) { s.Post = []map[string]string{{"*": command}} })
 		require.ErrorContains(t, err, want)
@@ -246,7 +246,7 @@ func TestMistakes(t *testing.T) {
 		{jets, map[string]string{"a.conf": "[[ facts.nope.deep ]]"}, "there is no field or method 'nope'"},
 		{jets, map[string]string{"a.conf": "[[ lookup(\"facts.nope\") ]]"}, `nothing at "facts.nope"`},
 		{jets, map[string]string{"a.conf": "[[ block b() ]][[ yield b() ]][[ end ]]"}, "templates and blocks are nested too deeply: does one call itself?"},
-		{jets, map[string]string{"a.conf": "[[ lookup(3) ]]"}, `lookup: want a path such as facts.os.family`},
+		{jets, map[string]string{"a.conf": "[[ lookup(3) ]]"}, `lookup: expected a path such as facts.os.family`},
 		{jets, map[string]string{"a.conf": "x\n[[ facts.nothing ]]"}, "a.conf: line 2 of what was rendered has a value that is not there, printed as <nil>"},
 		{jets, map[string]string{"a.conf": `[[ render("_partials/no", .) ]]`}, "/_partials/no: no such file or directory"},
 		{jets, map[string]string{"a.conf": `[[ render("../../etc/passwd", .) ]]`}, "is not in source directory"},
@@ -259,8 +259,8 @@ func TestMistakes(t *testing.T) {
 		{golang, map[string]string{"a.conf": "{{ .facts.hostname.x }}"}, `can't evaluate field x in type interface {}`},
 		{golang, map[string]string{"a.conf": `{{ fail "no good" }}`}, "error calling fail: no good"},
 		{golang, map[string]string{"a.conf": `{{ write "../evil" "x" }}`}, "/etc/evil is not in target directory /etc/app"},
-		{golang, map[string]string{"_partials": "x", "a": "x"}, "source: want a directory, found a file at _partials"},
-		{golang, map[string]string{"a": "x", "l": "→ a"}, "source: want files and directories, found a symbolic link at l"},
+		{golang, map[string]string{"_partials": "x", "a": "x"}, "source: expected a directory, found a file at _partials"},
+		{golang, map[string]string{"a": "x", "l": "→ a"}, "source: expected files and directories, found a symbolic link at l"},
 	} {
 		got, err := rendered(t, x.files, x.engine)
 		require.ErrorContains(t, err, x.want)

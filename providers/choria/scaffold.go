@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -101,7 +102,7 @@ func (p *scaffolds) Scaffold(ctx context.Context, h *host.Host, want resources.S
 			return err
 		}
 		if len(c.blocked) > 0 {
-			return fmt.Errorf("want files and directories, found %s", strings.Join(c.blocked, ", "))
+			return diag.Expected("files and directories").Found("%s", strings.Join(c.blocked, ", "))
 		}
 		if err := r.makeDirectory(h, want.Name); err != nil {
 			return err

@@ -406,7 +406,7 @@ func TestSuits(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	_, err = suits(facts.Static(nil), want(func(s *resources.Scaffold) { s.Source = "https://user:s3cret@h/app" }))
-	require.EqualError(t, err, "want a directory as the source, got a URL")
+	require.EqualError(t, err, "expected a directory as the source, got a URL")
 	reg, err := resource.NewRegistry(Providers(env)...)
 	require.NoError(t, err)
 	require.Equal(t, []string{"choria"}, reg.ProviderNames(resources.ScaffoldType.Type))

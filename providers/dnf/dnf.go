@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/providers/pkgtool/rpm"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -102,7 +103,7 @@ func parseOffers(out string, found rpm.Offers) error {
 			continue
 		}
 		if len(words) != 5 {
-			return fmt.Errorf("dnf repoquery: want a line about a package, got %.200q", line)
+			return fmt.Errorf("dnf repoquery: %w", diag.Expected("a line about a package").Got("%.200q", line))
 		}
 		found.Add(words[0], rpm.Offer{EVR: rpm.EVR{Epoch: words[1], Version: words[2], Release: words[3]}, Arch: words[4]})
 	}

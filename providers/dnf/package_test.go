@@ -151,10 +151,10 @@ func TestFailures(t *testing.T) {
 		{"ccm-virt", "present", "there is nothing to do, dnf says: Package ccm-vi-1.0-1.lab.noarch is already installed."},
 		{"ccm-vi-1.0", "present", "rpm has no package of the name ccm-vi-1.0, but reads it as the version of one"},
 		{"ccm-vi", "0.9", "dnf downgrade -y ccm-vi-0.9: exit status 1: No package ccm-vi-0.9 available.\nError: No packages marked for downgrade."},
-		{"ccm-vi", "1-2-3", `want a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got "1-2-3"`},
-		{"ccm-vi", "x:1", `want a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got "x:1"`},
-		{"foo:x", "present", `want the name of an rpm package such as zsh or glibc.i686, got "foo:x"`},
-		{"~x", "present", `want the name of an rpm package such as zsh or glibc.i686, got "~x"`},
+		{"ccm-vi", "1-2-3", `expected a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got "1-2-3"`},
+		{"ccm-vi", "x:1", `expected a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got "x:1"`},
+		{"foo:x", "present", `expected the name of an rpm package such as zsh or glibc.i686, got "foo:x"`},
+		{"~x", "present", `expected the name of an rpm package such as zsh or glibc.i686, got "~x"`},
 	} {
 		_, err := perform(t, m, pkg(x.name, x.ensure))
 		require.ErrorContains(t, err, x.err)

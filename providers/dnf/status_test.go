@@ -71,7 +71,7 @@ func TestUnreadable(t *testing.T) {
 		err string
 	}{
 		{failed(1, "", ""), "rpm has no package of the name zsh"},
-		{ok("zsh 0 5.8 9.el9 x86_64\n"), `rpm -q: want a line about a package, got "zsh 0 5.8 9.el9 x86_64"`},
+		{ok("zsh 0 5.8 9.el9 x86_64\n"), `rpm -q: expected a line about a package, got "zsh 0 5.8 9.el9 x86_64"`},
 		{ok("zsh 0 5.8 9.el9 x86_64\tMIT\t(none)\tx\nwords\n"), "rpm -q: the description of zsh has no end"},
 		{failed(1, "package zsh is not installed\n", "warning: Generating 18 missing index(es), please wait...\nerror: cannot open Packages\n"), "cannot open Packages"},
 	} {
@@ -85,7 +85,7 @@ func TestUnreadable(t *testing.T) {
 		err string
 	}{
 		{failed(1, "", "Error: Failed to download metadata for repo 'ccm-lab'\n"), "dnf repoquery: exit status 1: Error: Failed to download metadata for repo 'ccm-lab'"},
-		{ok("ccm-vi 0\n"), `dnf repoquery: want a line about a package, got "ccm-vi 0\n"`},
+		{ok("ccm-vi 0\n"), `dnf repoquery: expected a line about a package, got "ccm-vi 0\n"`},
 	} {
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
 			if c.Argv[0] == "dnf" {
@@ -146,7 +146,7 @@ func TestLocked(t *testing.T) {
 		require.Equal(t, held, have.Held)
 		require.Equal(t, held, slices.Contains(r.Ran(), "dnf -q versionlock list"))
 		if held {
-			require.EqualError(t, want.Decide(have).Err, "want 2.0-1.lab, found 1.0-1.lab, which is on hold and not changed")
+			require.EqualError(t, want.Decide(have).Err, "expected 2.0-1.lab, found 1.0-1.lab, which is on hold and not changed")
 		}
 	}
 }

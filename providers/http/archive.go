@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/unpack"
@@ -212,7 +213,7 @@ func (archives) SetAttributes(_ context.Context, h *host.Host, want resources.Ar
 		return err
 	}
 	if info.Kind != host.Regular {
-		return fmt.Errorf("want a file, found %s", info.Kind)
+		return diag.Expected("a file").Found("%s", info.Kind)
 	}
 	attr, err := attributes(&h.View, want, info.Mode)
 	if err != nil {

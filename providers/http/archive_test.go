@@ -203,7 +203,7 @@ func TestArchives(t *testing.T) {
 			case want == "hostile" && !stands:
 				suite.Fails[name+"/"+want] = `extracting /srv/app.tar.gz: entry "../evil": has .. in its path`
 			case want == "gone" && !stands:
-				suite.Fails[name+"/"+want] = "want status 200, got 404 Not Found"
+				suite.Fails[name+"/"+want] = "expected status 200, got 404 Not Found"
 			}
 		}
 	}
@@ -366,17 +366,17 @@ func TestAuthorization(t *testing.T) {
 		change func(*resources.Archive)
 		fails  string
 	}{
-		"none":     {func(*resources.Archive) {}, "want status 200, got 401 Unauthorized"},
+		"none":     {func(*resources.Archive) {}, "expected status 200, got 401 Unauthorized"},
 		"password": {func(a *resources.Archive) { a.Username, a.Password = "deploy", "s3cret" }, ""},
 		"header":   {func(a *resources.Archive) { a.Headers = map[string]resources.Secret{"x-api-key": "k3y"} }, ""},
 		"url":      {func(a *resources.Archive) { a.URL = withUser }, ""},
-		"wrong":    {func(a *resources.Archive) { a.Username, a.Password = "deploy", "s3cret-not" }, "want status 200, got 401 Unauthorized"},
+		"wrong":    {func(a *resources.Archive) { a.Username, a.Password = "deploy", "s3cret-not" }, "expected status 200, got 401 Unauthorized"},
 		"gone": {func(a *resources.Archive) {
 			u := withUser.Parse()
 			u.Path = "/private/gone.tgz"
 			require.NoError(t, a.URL.UnmarshalText([]byte(u.String())))
 			a.Headers = map[string]resources.Secret{"x-api-key": "k3y"}
-		}, "want status 200, got 404 Not Found"},
+		}, "expected status 200, got 404 Not Found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -482,7 +482,7 @@ func TestSuits(t *testing.T) {
 		require.Equal(t, 1, n)
 	}
 	_, err := suits(facts.Static(nil), resources.Archive{URL: srv.url(t, "/a.rar")})
-	require.EqualError(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2")
+	require.EqualError(t, err, "archive type not supported: expected one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2")
 	n, err := suits(facts.Static(nil), resources.Archive{Ensure: resources.ArchiveAbsent})
 	require.NoError(t, err)
 	require.Equal(t, 1, n)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -22,10 +23,10 @@ func suits(_ *facts.Facts, want resources.Archive) (int, error) {
 		return 1, nil // the archive is only looked at or removed
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return 0, fmt.Errorf("want an http or https URL, got %q", want.URL)
+		return 0, diag.Expected("an http or https URL").Got("%q", want.URL)
 	}
 	if unpack.FormatOf(u.Path) == "" {
-		return 0, fmt.Errorf("archive type not supported, want one of %s", unpack.Suffixes())
+		return 0, fmt.Errorf("archive type not supported: %w", diag.Expected("one of %s", unpack.Suffixes()))
 	}
 	return 1, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -126,7 +127,7 @@ func compare(ctx context.Context, v *host.View, a, b string) (int, error) {
 	}
 	order, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
 	if err != nil || res.Code != 0 {
-		return 0, fmt.Errorf("vercmp %s %s: exit status %d, want a number, got %.200q%s", a, b, res.Code, res.Stdout, res.LastWords())
+		return 0, fmt.Errorf("vercmp %s %s: exit status %d, %w%s", a, b, res.Code, diag.Expected("a number").Got("%.200q", res.Stdout), res.LastWords())
 	}
 	return order, nil
 }

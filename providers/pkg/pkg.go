@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -91,7 +92,7 @@ func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]
 	for _, line := range lines {
 		words := strings.SplitN(line, "\t", 5)
 		if len(words) != 5 {
-			return pkgtool.StatesOf(wants, nil, fmt.Errorf("pkg query: want a line about a package, got %.200q", line))
+			return pkgtool.StatesOf(wants, nil, fmt.Errorf("pkg query: %w", diag.Expected("a line about a package").Got("%.200q", line)))
 		}
 		found[words[0]] = resources.PackageMetadata{
 			Name: words[0], Version: words[1], Arch: words[2], URL: words[3], Summary: words[4], Provider: Name,

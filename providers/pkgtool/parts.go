@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -15,7 +16,7 @@ import (
 // NoArchitecture is a CheckName for names without an architecture.
 func NoArchitecture(name string) error {
 	if strings.ContainsAny(name, ":~@") || strings.HasPrefix(name, ".") {
-		return fmt.Errorf("want the name of a package such as zsh, got %q", name)
+		return diag.Expected("the name of a package such as zsh").Got("%q", name)
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func CompareByCommand(ctx context.Context, v *host.View, tool *Tool, argv ...str
 	case ">":
 		return 1, nil
 	default:
-		return 0, fmt.Errorf("%s: exit status %d, want <, = or >, got %.200q%s", host.Cmd{Argv: argv}, res.Code, word, res.LastWords())
+		return 0, fmt.Errorf("%s: exit status %d, %w%s", host.Cmd{Argv: argv}, res.Code, diag.Expected("<, = or >").Got("%.200q", word), res.LastWords())
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+
 	"net/url"
 	"path"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
@@ -37,7 +38,7 @@ func WithSource(ctx context.Context, h *host.Host, want resources.Package, suffi
 	}
 	at, err := url.Parse(want.Source)
 	if err != nil {
-		return fmt.Errorf("want a valid URL as source: %w", err)
+		return diag.Expected("a valid URL as source: %w", err)
 	}
 	content, err := h.Fetch(ctx, fetch.Request{URL: at}, maxSource)
 	if err != nil {
@@ -59,7 +60,7 @@ func WithSource(ctx context.Context, h *host.Host, want resources.Package, suffi
 
 func checkSum(want resources.Package, sum string) error {
 	if sum != string(want.Checksum) {
-		return fmt.Errorf("want a source with the SHA-256 %s, got one with %s", want.Checksum, sum)
+		return diag.Expected("a source with the SHA-256 %s", want.Checksum).Got("one with %s", sum)
 	}
 	return nil
 }
@@ -92,14 +93,14 @@ type File struct{ Name, Version string }
 // it would be installed, and the wanted one would still be missing.
 func (f File) Check(want resources.Package, plain string, compare func(a, b string) (int, error)) error {
 	if f.Name != plain {
-		return fmt.Errorf("want a source that holds the package %s, found %s %s in it", plain, f.Name, f.Version)
+		return diag.Expected("a source that holds the package %s", plain).Found("%s %s in it", f.Name, f.Version)
 	}
 	if !want.Ensure.IsVersion() {
 		return nil
 	}
 	order, err := compare(f.Version, string(want.Ensure))
 	if err == nil && order != 0 {
-		err = fmt.Errorf("want a source that holds version %s of %s, found %s in it", want.Ensure, plain, f.Version)
+		err = diag.Expected("a source that holds version %s of %s", want.Ensure, plain).Found("%s in it", f.Version)
 	}
 	return err
 }
@@ -113,7 +114,7 @@ func (t *Tool) AskFile(ctx context.Context, v *host.View, argv ...string) (f Fil
 	}
 	name, version, ok := strings.Cut(strings.TrimSpace(string(res.Stdout)), " ")
 	if res.Code != 0 || !ok {
-		return f, fmt.Errorf("want a package as source%s", res.LastWords())
+		return f, diag.Expected("a package as source%s", res.LastWords())
 	}
 	return File{name, version}, nil
 }

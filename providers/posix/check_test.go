@@ -198,7 +198,7 @@ func TestValidateAfterRemoval(t *testing.T) {
 	h := host.New(host.Options{Root: root})
 	want := resources.File{Name: "/f", Ensure: resources.FileAbsent, CheckAfter: []string{"verify"}}
 	require.EqualError(t, want.Decide(status(t, h, want)).Err,
-		"validate_after: want a file or a symbolic link to remove, found a directory, which could not be put back")
+		"validate_after: expected a file or a symbolic link to remove, found a directory, which could not be put back")
 }
 
 func lstat(t *testing.T, path string) os.FileInfo {

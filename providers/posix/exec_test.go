@@ -55,7 +55,7 @@ func TestExecs(t *testing.T) {
 			"moot-guard":   with(func(e *resources.Exec) { e.Creates, e.OnlyIf = "/made", "ccm-no-such-command" }),
 		},
 		Fails: map[string]string{
-			"nothing/fails": "exit code 1, want 0", "created/fails": "exit code 1, want 0",
+			"nothing/fails": "exit code 1, expected 0", "created/fails": "exit code 1, expected 0",
 			"nothing/nowhere": `command "ccm-no-such-command" not found`, "created/nowhere": "not found",
 			"nothing/guard-absent": "onlyif: ", "created/guard-absent": "onlyif: ",
 			"nothing/moot-guard":   "onlyif: ",
@@ -85,8 +85,8 @@ func TestExecs(t *testing.T) {
 	suite.Provider = execs{split: shell}
 	// A shell says itself that it does not know a command, with exit code 127.
 	suite.Fails = map[string]string{
-		"nothing/fails": "exit code 1, want 0", "created/fails": "exit code 1, want 0",
-		"nothing/nowhere": "exit code 127, want 0", "created/nowhere": "ccm-no-such-command",
+		"nothing/fails": "exit code 1, expected 0", "created/fails": "exit code 1, expected 0",
+		"nothing/nowhere": "exit code 127, expected 0", "created/nowhere": "ccm-no-such-command",
 		"nothing/check-no": "check still does not exit 0", "created/check-no": "check still does not exit 0",
 		"nothing/check-absent": "check still does not exit 0", "created/check-absent": "check still does not exit 0",
 	}

@@ -131,7 +131,7 @@ func TestFiles(t *testing.T) {
 			"fulldir/anyone":   notFile,
 			"fulldir/attrs":    notFile,
 			"fulldir/xmode":    notFile,
-			"same/dir":         "want a directory, found a file",
+			"same/dir":         "expected a directory, found a file",
 			"othertext/dir":    notFile,
 			"samesize/dir":     notFile,
 			"othermode/dir":    notFile,

@@ -3,12 +3,13 @@ package posix
 import (
 	"context"
 	"errors"
-	"fmt"
+
 	"io"
 	"io/fs"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -52,7 +53,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 		return p.write(ctx, h, want, info)
 	}
 	if info.Kind != host.Missing && info.Kind != host.Regular {
-		return fmt.Errorf("want a file, found %s", info.Kind)
+		return diag.Expected("a file").Found("%s", info.Kind)
 	}
 	if info.Kind == host.Regular && (same || !want.ManagesContent(info.Kind)) {
 		attr, err := p.attr(&h.View, want, info, 0)
@@ -137,7 +138,7 @@ func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.F
 	case host.Directory:
 		return h.SetAttrOf(want.Name, info, attr)
 	}
-	return fmt.Errorf("want a directory, found %s", info.Kind)
+	return diag.Expected("a directory").Found("%s", info.Kind)
 }
 
 // SetAttributes implements resources.FileProvider.
@@ -151,7 +152,7 @@ func (p files) SetAttributes(_ context.Context, h *host.Host, want resources.Fil
 		return err
 	}
 	if info.Kind != host.Regular && info.Kind != host.Directory {
-		return fmt.Errorf("want a file or a directory, found %s", info.Kind)
+		return diag.Expected("a file or a directory").Found("%s", info.Kind)
 	}
 	attr, err := p.attr(&h.View, want, info, 0)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
@@ -90,6 +91,7 @@ func (s *Scripts) Describe() resource.Description {
 	return resource.Description{
 		Doc:      "Runs the scripts of services by the commands of " + s.Init + ".",
 		Commands: slices.Concat(s.Tools...),
+		Live:     true,
 	}
 }
 
@@ -151,7 +153,7 @@ func (s *Scripts) script(v *host.View, name string) (string, error) {
 // Status implements resources.ServiceProvider.
 func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Service) (have resources.ServiceState, err error) {
 	if want.Scope == resources.UserService {
-		return have, fmt.Errorf("want a service of a user, found %s: only systemd has these", s.Init)
+		return have, diag.Expected("a service of a user").Found("%s: only systemd has these", s.Init)
 	}
 	if err := s.Here(v); err != nil {
 		return have, err

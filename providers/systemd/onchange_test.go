@@ -11,7 +11,7 @@ import (
 
 // The kind of refresh is known in advance, and a reloaded service must stay up.
 func TestReload(t *testing.T) {
-	const cannot = `want a service that can reload, found one that cannot`
+	const cannot = `expected a service that can reload, found one that cannot`
 	for _, x := range []struct {
 		name     string
 		onChange resources.ServiceOnChange

@@ -179,11 +179,11 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 	every("not found", "service not found: x", append(running, stopped...)...)
 	every("not found", "service not found: x", "enabled", "disabled")
 	every("deactivating, stuck", `invalid systemctl is-active output: "deactivating"`, append(running, stopped...)...)
-	every("masked", "want the service running, found it masked", running...)
-	every("masked", "want the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
-	every("masked running", "want the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
+	every("masked", "expected the service running, found it masked", running...)
+	every("masked", "expected the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
+	every("masked running", "expected the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
 	for _, start := range []string{"static", "static running"} {
-		every(start, "want enable = false, found the service static, which cannot be changed: its unit file has no [Install] section, other units start it", "running disabled", "stopped disabled", "disabled")
+		every(start, "expected enable = false, found the service static, which cannot be changed: its unit file has no [Install] section, other units start it", "running disabled", "stopped disabled", "disabled")
 	}
 	for _, want := range []string{"running disabled", "stopped disabled", "disabled"} {
 		suite.Fails["alias enabled/"+want] = "it is another name of y, which is the one to enable or disable"

@@ -146,8 +146,8 @@ func TestAnswers(t *testing.T) {
 func TestNotUnderstood(t *testing.T) {
 	known := "Id=x.service\nNames=x.service\nLoadState=loaded\nNeedDaemonReload=no\n"
 	for _, x := range []struct{ show, enabled, err string }{
-		{"", "", "systemctl show: want what it knows of 1 units, got:\n"},
-		{"Id=x.service\n", "", "systemctl show: want Id, LoadState and ActiveState of x.service, got:\nId=x.service"},
+		{"", "", "systemctl show: expected what it knows of 1 units, got:\n"},
+		{"Id=x.service\n", "", "systemctl show: expected Id, LoadState and ActiveState of x.service, got:\nId=x.service"},
 		{known + "ActiveState=confused\nUnitFileState=disabled\n", "", `invalid systemctl is-active output: "confused"`},
 		{known + "ActiveState=active\nUnitFileState=maybe\n", "", `invalid systemctl is-enabled output: "maybe"`},
 		{known + "ActiveState=active\nUnitFileState=\n", "Failed to connect to bus", "systemctl is-enabled --system x.service: exit status 1: Failed to connect to bus\n"},

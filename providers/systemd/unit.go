@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // unit has systemd's properties of a unit, each in the field of its name.
@@ -74,7 +75,7 @@ func parseUnit(name, block string) (unit, error) {
 		}
 	}
 	if u.Id == "" || u.LoadState == "" || u.ActiveState == "" {
-		return u, fmt.Errorf("systemctl show: want Id, LoadState and ActiveState of %s, got:\n%s", name, block)
+		return u, fmt.Errorf("systemctl show: %w", diag.Expected("Id, LoadState and ActiveState of %s, got:\n%s", name, block))
 	}
 	return u, nil
 }

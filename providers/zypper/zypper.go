@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/providers/pkgtool/rpm"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -134,7 +135,7 @@ func query(ctx context.Context, v *host.View, words ...string) (s stream, err er
 		return s, err
 	}
 	if err := xml.Unmarshal(res.Stdout, &s); err != nil {
-		return s, fmt.Errorf("zypper %s: want XML: %w%s", words[0], err, res.LastWords())
+		return s, fmt.Errorf("zypper %s: %w", words[0], diag.Expected("XML: %w%s", err, res.LastWords()))
 	}
 	if res.Code == 0 || res.Code == nothingFound && len(s.Solvables) == 0 && words[0] == "search" {
 		return s, nil

@@ -138,7 +138,7 @@ func TestOffers(t *testing.T) {
 	res = pkgtooltest.Failed(7, "System management is locked by the application with pid 1 (zypper).\n", "")
 	h, _ = hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return res, nil }})
 	_, err = offers(t.Context(), &h.View, wants, make([]resources.PackageState, 1))
-	require.ErrorContains(t, err, "zypper search: want XML")
+	require.ErrorContains(t, err, "zypper search: expected XML")
 }
 
 // A package on hold is released for a change, and is on hold again afterwards, also if that fails.

@@ -7,7 +7,7 @@ package bundle
 
 import (
 	"encoding/json"
-	"errors"
+
 	"fmt"
 	"io/fs"
 	"path"
@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Limits are the maximum sizes of a bundle.
@@ -94,7 +95,7 @@ func entryOf(fsys fs.FS, text string, dirs []string) (string, error) {
 		case 1:
 			return found[0], nil
 		default:
-			return "", fmt.Errorf("want one script or manifest, found %s", strings.Join(found, " and "))
+			return "", diag.Expected("one script or manifest").Found("%s", strings.Join(found, " and "))
 		}
 	}
 	return "", &NoEntryError{}
@@ -135,7 +136,7 @@ func isName(name string) bool {
 const maxName = 4095
 
 // errNotName is the error about an invalid path in a bundle.
-var errNotName = errors.New("want a path below the folder, in UTF-8")
+var errNotName = diag.Expected("a path below the folder, in UTF-8")
 
 // versionControl are the directories of version control systems.
 var versionControl = []string{".git", ".hg", ".svn", ".jj", ".bzr"}

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Unpack reads a bundle into an empty directory that nobody else can write to, and returns the
@@ -64,7 +66,7 @@ func unreadable(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
 		return errors.New("the bundle is cut short")
 	case errors.Is(err, gzip.ErrHeader):
-		return errors.New("want a tar archive that is compressed by gzip")
+		return diag.Expected("a tar archive that is compressed by gzip")
 	}
 	return fmt.Errorf("the bundle is damaged: %w", err)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Folder is the site that is packed.
@@ -216,7 +217,7 @@ func (p *packer) add(name string, x item) error {
 	case 0:
 		return p.file(name, x)
 	default:
-		return errors.New("want a file, a link or a directory; a device, a pipe or a socket cannot be packed")
+		return diag.Expected("a file, a link or a directory; a device, a pipe or a socket cannot be packed")
 	}
 }
 
@@ -237,7 +238,7 @@ func (p *packer) link(name string, x item) error {
 // the folder is.
 func checkLink(root *os.Root, name, target string) error {
 	if path.IsAbs(target) {
-		return fmt.Errorf("is a link to %s: want one that is relative and stays in the folder", target)
+		return fmt.Errorf("is a link to %s: %w", target, diag.Expected("one that is relative and stays in the folder"))
 	}
 	switch _, err := root.Stat(name); {
 	case err == nil:

@@ -203,7 +203,7 @@ func TestTags(t *testing.T) {
 	for want, s := range map[string]catalog.Selection{
 		`--tags: no resource has the tag "wbe" (did you mean web?)`:                {Tags: []string{"web", "wbe"}},
 		`--skip-tags: no resource has the tag "nothing" (there are db, slow, web)`: {SkipTags: []string{"nothing"}},
-		`--tags: want a tag, got an empty text (there are db, slow, web)`:          {Tags: []string{""}},
+		`--tags: expected a tag, got an empty text (there are db, slow, web)`:      {Tags: []string{""}},
 		`nothing is left of --tags db: --skip-tags slow leaves it out`:             {Tags: []string{"web", "db"}, SkipTags: []string{"slow"}},
 		`nothing is left of --target node#b: --skip-tags slow leaves it out`:       {Targets: []resource.ID{{Type: "node", Name: "b"}}, SkipTags: []string{"slow"}},
 	} {

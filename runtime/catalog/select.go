@@ -203,7 +203,7 @@ func (t tagIndex) with(flag, tag string) ([]int, error) {
 	}
 	e := diag.Errorf(diag.Pos{}, "%s: no resource has the tag %q", flag, tag)
 	if tag == "" {
-		e = diag.Errorf(diag.Pos{}, "%s: want a tag, got an empty text", flag)
+		e = diag.Errorf(diag.Pos{}, "%s: %w", flag, diag.Expected("a tag").Got("an empty text"))
 	}
 	names := slices.Sorted(maps.Keys(t))
 	switch near := diag.Nearest(tag, names); {

@@ -102,12 +102,12 @@ func (r *resolver) rule(a annotation, src *source) (Rule, bool) {
 	switch word {
 	case "@require", "@required":
 		if rest != "" {
-			return wrong("", "want nothing after %s, got %q", word, rest)
+			return wrong("", "%w", diag.Expected("nothing after %s", word).Got("%q", rest))
 		}
 		rule.Required = true
 	case "@validate":
 		if rest == "" {
-			return wrong("such as @validate isIPv4(value)", "want an expression after @validate")
+			return wrong("such as @validate isIPv4(value)", "%w", diag.Expected("an expression after @validate"))
 		}
 		if _, err := compileRule(rest); err != nil {
 			rule.pos.Col += strings.LastIndex(a.text, rest)

@@ -56,7 +56,7 @@ func (s *source) parseOne() (*Document, error) {
 		return nil, err
 	}
 	if len(docs) > 1 {
-		return nil, diag.Errorf(docs[1].Root.Pos(), "want one document, found a second one")
+		return nil, diag.At(docs[1].Root.Pos(), diag.Expected("one document").Found("a second one"))
 	}
 	return docs[0], nil
 }

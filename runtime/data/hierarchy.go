@@ -57,7 +57,7 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 		return Resolution{Data: map[string]any{}}, nil
 	}
 	if root.Kind != schema.Map {
-		return Resolution{}, diag.List{root.Errorf("want a table with data, hierarchy and overrides, got %s", root.Describe())}
+		return Resolution{}, diag.List{root.Errorf("%w", diag.Expected("a table with data, hierarchy and overrides").Got("%s", root.Describe()))}
 	}
 	known := slices.Concat(Sections, others)
 	for _, e := range root.Entries {
@@ -77,7 +77,7 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 	if overrides != nil {
 		for _, e := range overrides.Entries {
 			if !e.Val.IsNil() && e.Val.Kind != schema.Map {
-				r.errs = append(r.errs, e.Val.Errorf("%s: want a table, got %s", e.Key.Text, e.Val.Describe()))
+				r.errs = append(r.errs, e.Val.Errorf("%s: %w", e.Key.Text, diag.Expected("a table").Got("%s", e.Val.Describe())))
 			}
 		}
 		for _, name := range order {
@@ -135,7 +135,7 @@ func (r *resolver) section(root *Node, name string) *Node {
 		return nil
 	}
 	if n.Kind != schema.Map {
-		r.errs = append(r.errs, n.Errorf("%s: want a table, got %s", name, n.Describe()))
+		r.errs = append(r.errs, n.Errorf("%s: %w", name, diag.Expected("a table").Got("%s", n.Describe())))
 		return nil
 	}
 	return n
@@ -147,7 +147,7 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger
 		return false, []string{"default"}, merger{}
 	}
 	if n.Kind != schema.Map {
-		r.errs = append(r.errs, n.Errorf("hierarchy: want a table with order and merge, got %s", n.Describe()))
+		r.errs = append(r.errs, n.Errorf("hierarchy: %w", diag.Expected("a table with order and merge").Got("%s", n.Describe())))
 		return false, nil, merger{}
 	}
 	order = []string{"default"}
@@ -158,7 +158,7 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger
 			case e.Val.Text == "deep":
 				deep = true
 			case e.Val.Text != "first" && !e.Val.IsNil():
-				err := e.Val.Errorf("hierarchy.merge: want one of first, deep, got %s", e.Val.Describe())
+				err := e.Val.Errorf("hierarchy.merge: %w", diag.Expected("one of first, deep").Got("%s", e.Val.Describe()))
 				err.Hint = diag.DidYouMean(e.Val.Text, []string{"first", "deep"})
 				r.errs = append(r.errs, err)
 			}
@@ -188,12 +188,12 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger
 
 func (r *resolver) order(n *Node) (names []string) {
 	if n.Kind != schema.List {
-		r.errs = append(r.errs, n.Errorf("hierarchy.order: want a list, got %s", n.Describe()))
+		r.errs = append(r.errs, n.Errorf("hierarchy.order: %w", diag.Expected("a list").Got("%s", n.Describe())))
 		return nil
 	}
 	for _, item := range n.Items {
 		if item.Kind == schema.List || item.Kind == schema.Map || item.Kind == schema.Nil {
-			r.errs = append(r.errs, item.Errorf("hierarchy.order: want a list of texts, got %s in it", item.Describe()))
+			r.errs = append(r.errs, item.Errorf("hierarchy.order: %w", diag.Expected("a list of texts").Got("%s in it", item.Describe())))
 			continue
 		}
 		name, ok, err := r.ex.ExpandEach(item.Text)

@@ -151,7 +151,7 @@ func keepTexts(val any, keep func(text string) error) error {
 	case *SealedValue: // a secret as soon as it is decrypted
 		return nil
 	case nil, bool:
-		return errors.New("want a text, or a list or table of texts")
+		return diag.Expected("a text, or a list or table of texts")
 	case []any:
 		for _, item := range x {
 			if err := keepTexts(item, keep); err != nil {

@@ -34,7 +34,7 @@ func TestMarks(t *testing.T) {
 				"c": map[string]any{"sensitive": "true", "value": "x"},
 			}, nil, ""},
 		{"too short", "data: {pw: {sensitive: true, value: abc}}", nil, nil, "site.yaml:1:37: a sensitive value cannot be hidden: too short"},
-		{"nothing", "data: {pw: {sensitive: true, value: }}", nil, nil, "site.yaml:1:37: a sensitive value cannot be hidden: want a text, or a list or table of texts"},
+		{"nothing", "data: {pw: {sensitive: true, value: }}", nil, nil, "site.yaml:1:37: a sensitive value cannot be hidden: expected a text, or a list or table of texts"},
 		{"a slip", "data: {pw: {sensitive: true, vlaue: hunter2}}", nil, nil, `site.yaml:1:30: unknown key "vlaue" beside sensitive (did you mean "value"?)`},
 	} {
 		t.Run(tt.does, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (r Rule) check(key string, val any) error {
 	case err != nil:
 		return diag.Errorf(r.pos, "data.%s: %s: %s", key, r.Validate, plainError(err))
 	case ok != true:
-		return diag.Errorf(r.pos, "data.%s: want %s, got %q", key, r.Validate, text)
+		return diag.Errorf(r.pos, "data.%s: %w", key, diag.Expected("%s", r.Validate).Got("%q", text))
 	}
 	return nil
 }

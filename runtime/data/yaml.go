@@ -145,7 +145,7 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 		}
 		key := c.node(yk)
 		if key.Kind == schema.List || key.Kind == schema.Map {
-			c.fail(key, "want a text as key, got %s", key.Describe())
+			c.fail(key, "%w", diag.Expected("a text as key").Got("%s", key.Describe()))
 			continue
 		}
 		key.Kind = schema.String
@@ -200,7 +200,7 @@ func (c *converter) merge(n *Node, seen map[string]*Node, y *yaml.Node) {
 		if s.Kind != schema.Map {
 			here := c.new(y)
 			here.Kind, here.style = schema.Nil, plain
-			c.fail(here, "want a table or a list of tables after <<, got %s", s.Describe())
+			c.fail(here, "%w", diag.Expected("a table or a list of tables after <<").Got("%s", s.Describe()))
 			return
 		}
 		for _, e := range s.Entries {
@@ -229,7 +229,7 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 	case "!!bool":
 		n.Kind = schema.Bool
 		if !strings.EqualFold(n.Text, "true") && !strings.EqualFold(n.Text, "false") {
-			c.fail(n, "want true or false, got %q", n.Text)
+			c.fail(n, "%w", diag.Expected("true or false").Got("%q", n.Text))
 		}
 	case "!!int":
 		n.Kind = schema.Int
@@ -237,19 +237,19 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 			// The number is too large for an integer, as versions or serial numbers may be.
 			n.Kind = schema.String
 			if y.Style&yaml.TaggedStyle != 0 {
-				c.fail(n, "want an integer, got %q", n.Text)
+				c.fail(n, "%w", diag.Expected("an integer").Got("%q", n.Text))
 			}
 		}
 	case "!!float":
 		n.Kind = schema.Float
 		if _, ok := parseFloat(n.Text); !ok {
-			c.fail(n, "want a number, got %q", n.Text)
+			c.fail(n, "%w", diag.Expected("a number").Got("%q", n.Text))
 		}
 	case "!!binary":
 		n.Kind = schema.String
 		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Text), ""))
 		if err != nil {
-			c.fail(n, "want base64 after !!binary: %w", err)
+			c.fail(n, "%w", diag.Expected("base64 after !!binary: %w", err))
 		}
 		n.Text = string(raw)
 	case "!secret":

@@ -21,6 +21,8 @@ import (
 
 	"filippo.io/age"
 	"filippo.io/age/armor"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // LargestFile and LargestValue limit the size of encrypted files and values, in bytes.
@@ -149,7 +151,7 @@ func valueBytes(text string) ([]byte, error) {
 	}
 	body, ok := strings.CutSuffix(strings.TrimPrefix(text, valueBegin), valueEnd)
 	if !ok {
-		return nil, fmt.Errorf("%w: want ENC[age,...], found no ] at its end", ErrDamaged)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Expected("ENC[age,...]").Found("no ] at its end"))
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") {

@@ -310,12 +310,12 @@ func TestReadRecipients(t *testing.T) {
 
 	for line, want := range map[string]string{
 		annKey:             "the key has no name",
-		"ann":              "want a key of age or SSH behind the name ann",
+		"ann":              "expected a key of age or SSH behind the name ann",
 		"ann age1xyz":      "this is no key that age knows",
 		"ann ssh-dss AAAA": "this is no key that age knows",
-		"a/b " + annKey:    "want a name of letters",
+		"a/b " + annKey:    "expected a name of letters",
 		"@all ann":         "is not written down",
-		"@x":               "want the members",
+		"@x":               "expected the members",
 		"@x nobody":        `no recipient "nobody"`,
 		"@x @y\n@y @x":     "holds itself",
 		"ann " + strings.Split(strings.TrimSpace(private), "\n")[2]: "a private key stands here",

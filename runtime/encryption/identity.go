@@ -204,7 +204,7 @@ func parseIdentity(line string) (age.Identity, error) {
 	case strings.HasPrefix(line, "age1"), strings.HasPrefix(line, "ssh-"):
 		return nil, errors.New("this is a public key, and a private one is wanted, which begins with AGE-SECRET-KEY-")
 	default:
-		return nil, errors.New("want an identity of age or an SSH key, found something else")
+		return nil, diag.Expected("an identity of age or an SSH key").Found("something else")
 	}
 	if err != nil {
 		return nil, errors.New("this identity is damaged") // the error of age quotes parts of the text
@@ -218,7 +218,7 @@ func (ids *Identities) sshIdentity(name string, text []byte) (age.Identity, erro
 	missing, ok := errors.AsType[*ssh.PassphraseMissingError](err)
 	if !ok {
 		if err != nil {
-			return nil, errors.New("want an SSH key of the kind ed25519 or RSA, found something else")
+			return nil, diag.Expected("an SSH key of the kind ed25519 or RSA").Found("something else")
 		}
 		return id, nil
 	}

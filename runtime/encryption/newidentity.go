@@ -10,6 +10,8 @@ import (
 	"filippo.io/age"
 	"filippo.io/age/armor"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // NewIdentity returns the text of a file with a new identity, and its public key. created is the time for its
@@ -55,7 +57,7 @@ func PublicKeys(text []byte) ([]string, error) {
 		case ok && missing.PublicKey != nil:
 			return []string{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(missing.PublicKey)))}, nil
 		}
-		return nil, errors.New("want an SSH key whose public key is in it")
+		return nil, diag.Expected("an SSH key whose public key is in it")
 	}
 	var keys []string
 	for line := range strings.Lines(string(text)) {

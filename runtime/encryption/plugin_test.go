@@ -93,7 +93,7 @@ func TestPlugin(t *testing.T) {
 	require.EqualError(t, err, "x.age: the program age-plugin-ccmtest is needed for one of the keys, and is not installed; it is for token "+
 		"(install age-plugin-ccmtest, or name an identity that needs none in CCM_AGE_IDENTITY_FILE)")
 	_, err = decrypterOf("garbage").File("x.age", enc)
-	require.EqualError(t, err, "x.age: $CCM_AGE_IDENTITY:1: want an identity of age or an SSH key, found something else; it is for token (ccm secret keygen makes an identity)")
+	require.EqualError(t, err, "x.age: $CCM_AGE_IDENTITY:1: expected an identity of age or an SSH key, found something else; it is for token (ccm secret keygen makes an identity)")
 }
 
 // TestReleasedPlugin: a plugin that is released with age decrypts.

@@ -80,7 +80,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 		words := strings.Fields(line)
 		switch {
 		case !utf8.ValidString(line) || len(line) > maxLine:
-			fail("", "want a line of text of at most %d bytes", maxLine)
+			fail("", "%w", diag.Expected("a line of text of at most %d bytes", maxLine))
 			continue
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 			continue
@@ -95,13 +95,13 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			}
 			switch {
 			case !isGroup(strings.TrimPrefix(name, "@")):
-				fail("", "want a name of letters, digits, - _ and . for a group, got %q", words[0])
+				fail("", "%w", diag.Expected("a name of letters, digits, - _ and . for a group").Got("%q", words[0]))
 			case name == Everybody:
 				fail("", "%s is everybody in this file, and is not written down", Everybody)
 			case groupLines[name] > 0:
 				fail("", "the group %s stands in line %d already", name, groupLines[name])
 			case len(members) == 0:
-				fail("", "want the members of the group %s behind its name", name)
+				fail("", "%w", diag.Expected("the members of the group %s behind its name", name))
 			default:
 				r.Groups[name], groupLines[name] = members, number
 			}
@@ -113,7 +113,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			if strings.HasPrefix(name, "age1") || strings.HasPrefix(name, "ssh-") {
 				hint = "write a name before the key: ann " + words[0] + " ..."
 			}
-			fail(hint, "want a name of letters, digits, - _ and . before the key, got %q", short(name))
+			fail(hint, "%w", diag.Expected("a name of letters, digits, - _ and . before the key").Got("%q", short(name)))
 			continue
 		}
 		if strings.HasPrefix(name, "age1") || name == "ssh-ed25519" || name == "ssh-rsa" {
@@ -121,7 +121,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			continue
 		}
 		if len(words) < 2 {
-			fail("", "want a key of age or SSH behind the name %s", name)
+			fail("", "%w", diag.Expected("a key of age or SSH behind the name %s", name))
 			continue
 		}
 		k := Key{Name: name, Text: words[1], Line: number}
@@ -317,5 +317,5 @@ func parseRecipient(text string) (age.Recipient, error) {
 	case strings.HasPrefix(text, "ecdsa-"), strings.HasPrefix(text, "sk-"):
 		return nil, errors.New("of SSH keys age takes ssh-ed25519 and ssh-rsa")
 	}
-	return nil, errors.New("want a public key that begins with age1 or ssh-ed25519")
+	return nil, diag.Expected("a public key that begins with age1 or ssh-ed25519")
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"filippo.io/age"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // stanzaType is the type of the stanza with the recipients and the place of an encrypted text:
@@ -105,7 +107,7 @@ func describe(header []byte) (*Description, error) {
 		for _, word := range words[2:] {
 			name, digest, ok := strings.Cut(word, "=")
 			if !ok || !IsName(name) {
-				return nil, fmt.Errorf("%w: want NAME=DIGEST in its header, found %q", ErrDamaged, word)
+				return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Expected("NAME=DIGEST in its header").Found("%q", word))
 			}
 			d.Keys = append(d.Keys, KeyDigest{name, digest})
 		}

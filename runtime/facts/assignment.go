@@ -1,11 +1,12 @@
 package facts
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // ParseAssignment parses path=value, as in --fact os.family=debian, and returns a tree with the value at the dotted
@@ -16,12 +17,12 @@ import (
 func ParseAssignment(text string) (map[string]any, error) {
 	path, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return nil, fmt.Errorf("want PATH=VALUE such as os.family=debian, got %q", text)
+		return nil, diag.Expected("PATH=VALUE such as os.family=debian").Got("%q", text)
 	}
 	names := splitPath(path)
 	for _, name := range names {
 		if name == "" || strings.ContainsFunc(name, unicode.IsSpace) {
-			return nil, fmt.Errorf("want a dotted path such as os.family before the =, got %q", path)
+			return nil, diag.Expected("a dotted path such as os.family before the =").Got("%q", path)
 		}
 	}
 	val := typed(value)

@@ -46,13 +46,13 @@ func TestParseAssignment(t *testing.T) {
 
 func TestParseAssignmentErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":             `want PATH=VALUE such as os.family=debian, got ""`,
-		"role":         `want PATH=VALUE such as os.family=debian, got "role"`,
-		"=x":           `want a dotted path such as os.family before the =, got ""`,
-		"a..b=x":       `want a dotted path such as os.family before the =, got "a..b"`,
-		".a=x":         `want a dotted path such as os.family before the =, got ".a"`,
-		"a.=x":         `want a dotted path such as os.family before the =, got "a."`,
-		"os.family =x": `want a dotted path such as os.family before the =, got "os.family "`,
+		"":             `expected PATH=VALUE such as os.family=debian, got ""`,
+		"role":         `expected PATH=VALUE such as os.family=debian, got "role"`,
+		"=x":           `expected a dotted path such as os.family before the =, got ""`,
+		"a..b=x":       `expected a dotted path such as os.family before the =, got "a..b"`,
+		".a=x":         `expected a dotted path such as os.family before the =, got ".a"`,
+		"a.=x":         `expected a dotted path such as os.family before the =, got "a."`,
+		"os.family =x": `expected a dotted path such as os.family before the =, got "os.family "`,
 	} {
 		_, err := ParseAssignment(text)
 		require.EqualError(t, err, want, text)

@@ -89,7 +89,7 @@ func (l Loader) files(dir string) ([]string, error) {
 	return files, nil
 }
 
-var errNoDirectory = errors.New("want a directory, got something else")
+var errNoDirectory = diag.Expected("a directory").Got("something else")
 
 // openDirectory opens the directory at the path; name is its name in messages. It returns nil if
 // the directory does not exist.
@@ -156,7 +156,7 @@ func (l Loader) table(name string, text []byte) (map[string]any, error) {
 	case map[string]any:
 		return x, nil
 	}
-	return nil, diag.Errorf(diag.Pos{File: name}, "want a table of facts, got %s", kindOf(val))
+	return nil, diag.At(diag.Pos{File: name}, diag.Expected("a table of facts").Got("%s", kindOf(val)))
 }
 
 func (l Loader) decode(name string, text []byte) (any, error) {
@@ -164,7 +164,7 @@ func (l Loader) decode(name string, text []byte) (any, error) {
 		return decodeJSON(name, text)
 	}
 	if l.YAML == nil {
-		return nil, diag.Errorf(diag.Pos{File: name}, "want JSON, got a name that does not end in .json")
+		return nil, diag.At(diag.Pos{File: name}, diag.Expected("JSON").Got("a name that does not end in .json"))
 	}
 	return l.YAML(name, text)
 }

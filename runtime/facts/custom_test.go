@@ -33,7 +33,7 @@ func flatYAML(file string, text []byte) (any, error) {
 		line++
 		name, val, ok := strings.Cut(strings.TrimSpace(s), ": ")
 		if !ok {
-			return nil, diag.Errorf(diag.Pos{File: file, Line: line, Col: 1}, "want name: text")
+			return nil, diag.Errorf(diag.Pos{File: file, Line: line, Col: 1}, "expected name: text")
 		}
 		out[name] = val
 	}
@@ -89,23 +89,23 @@ func TestLoadTellsAllMistakesAndReadsTheRest(t *testing.T) {
 	got, err := l.Load("/etc/ccm")
 	require.Equal(t, map[string]any{"b": "fine", "e": "fine"}, got)
 	require.EqualError(t, err, strings.Join([]string{
-		"/etc/ccm/facts.d/bad.yaml:2:1: want name: text",
-		"/etc/ccm/facts.d/dir.json: want a file, found a directory",
-		"/etc/ccm/facts.d/list.json: want a table of facts, got a list",
-		"/etc/ccm/facts.d/list.yaml: want a table of facts, got a list",
-		"/etc/ccm/facts.d/text.json: want a table of facts, got text",
-		"/etc/ccm/facts.json:2:9: want JSON: invalid character 'o' in literal null (expecting 'u')",
+		"/etc/ccm/facts.d/bad.yaml:2:1: expected name: text",
+		"/etc/ccm/facts.d/dir.json: expected a file, found a directory",
+		"/etc/ccm/facts.d/list.json: expected a table of facts, got a list",
+		"/etc/ccm/facts.d/list.yaml: expected a table of facts, got a list",
+		"/etc/ccm/facts.d/text.json: expected a table of facts, got text",
+		"/etc/ccm/facts.json:2:9: expected JSON: invalid character 'o' in literal null (expecting 'u')",
 	}, "\n"))
 }
 
 func TestLoadOfWhatIsNoDirectory(t *testing.T) {
 	l := loader(t, map[string]string{"/etc/ccm": "a file", "/opt/ccm/facts.d": "a file", "/opt/ccm/facts.json": `{"a": 1}`})
 	_, err := l.Load("/etc/ccm")
-	require.EqualError(t, err, "/etc/ccm: want a directory, got something else")
+	require.EqualError(t, err, "/etc/ccm: expected a directory, got something else")
 	_, err = Loader{View: &host.New(host.Options{}).View}.Load(filepath.Join(l.View.Root(), "etc/ccm"))
-	require.ErrorContains(t, err, "/etc/ccm: want a directory, got something else")
+	require.ErrorContains(t, err, "/etc/ccm: expected a directory, got something else")
 	got, err := l.Load("/opt/ccm")
-	require.EqualError(t, err, "/opt/ccm/facts.d: want a directory, got something else")
+	require.EqualError(t, err, "/opt/ccm/facts.d: expected a directory, got something else")
 	require.Equal(t, map[string]any{"a": int64(1)}, got)
 }
 
@@ -146,7 +146,7 @@ func TestLoadDoesNotWaitForAPipe(t *testing.T) {
 	l := loader(t, map[string]string{"/etc/ccm/facts.d/a.json": `{"a": 1}`})
 	require.NoError(t, syscall.Mkfifo(filepath.Join(l.View.Root(), "etc/ccm/facts.d/pipe.json"), 0o644))
 	got, err := l.Load("/etc/ccm")
-	require.EqualError(t, err, "/etc/ccm/facts.d/pipe.json: want a file, found a special file")
+	require.EqualError(t, err, "/etc/ccm/facts.d/pipe.json: expected a file, found a special file")
 	require.Equal(t, map[string]any{"a": int64(1)}, got)
 }
 
@@ -215,11 +215,11 @@ func TestFile(t *testing.T) {
 
 	bad := write("bad.json", "{\"a\": 1,\n}")
 	_, err = l.File(t.Context(), bad)
-	require.EqualError(t, err, bad+":2:1: want JSON: invalid character '}' looking for beginning of object key string")
+	require.EqualError(t, err, bad+":2:1: expected JSON: invalid character '}' looking for beginning of object key string")
 
 	yaml := write("f.yaml", "a: 1\n")
 	_, err = Loader{View: l.View}.File(t.Context(), yaml)
-	require.EqualError(t, err, yaml+": want JSON, got a name that does not end in .json")
+	require.EqualError(t, err, yaml+": expected JSON, got a name that does not end in .json")
 
 	l.Trust = onlyMine
 	open := write("open.json", "{}")

@@ -74,7 +74,7 @@ func (p *envParser) value() (string, bool) {
 	}
 	p.spaces()
 	if !p.ends() && p.text[p.at] != '#' {
-		p.fail(p.at, "want the end of the line or a # after the closing quote, got %q", p.text[p.at:p.at+1])
+		p.fail(p.at, "%w", diag.Expected("the end of the line or a # after the closing quote").Got("%q", p.text[p.at:p.at+1]))
 		return "", false
 	}
 	return val, true
@@ -114,7 +114,7 @@ func (p *envParser) quoted() (string, bool) {
 		}
 		b.WriteByte(c)
 	}
-	p.errs = append(p.errs, diag.Errorf(open, "want a closing %c, got the end of the file", quote))
+	p.errs = append(p.errs, diag.At(open, diag.Expected("a closing %c", quote).Got("the end of the file")))
 	return "", false
 }
 
@@ -166,10 +166,10 @@ func (p *envParser) failKey(start int) {
 	line, _, _ := strings.Cut(p.text[start:], "\n")
 	before, _, ok := strings.Cut(line, "=")
 	if !ok {
-		p.fail(start, "want KEY=value, got no =")
+		p.fail(start, "%w", diag.Expected("KEY=value").Got("no ="))
 		return
 	}
-	p.fail(start, "want a key of letters, digits and _ that does not begin with a digit, got %q", strings.TrimSpace(before))
+	p.fail(start, "%w", diag.Expected("a key of letters, digits and _ that does not begin with a digit").Got("%q", strings.TrimSpace(before)))
 }
 
 func (p *envParser) place(at int) diag.Pos {

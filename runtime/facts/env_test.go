@@ -43,19 +43,19 @@ func TestParseEnv(t *testing.T) {
 
 func TestParseEnvErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"A=1\nnonsense\n":       ".env:2:1: want KEY=value, got no =",
-		"A=1\n  KEY: value\n":   ".env:2:3: want KEY=value, got no =",
-		"export A\n":            ".env:1:8: want KEY=value, got no =",
-		"1A=x\n":                `.env:1:1: want a key of letters, digits and _ that does not begin with a digit, got "1A"`,
-		"A-B=x\n":               `.env:1:1: want a key of letters, digits and _ that does not begin with a digit, got "A-B"`,
-		"=x\n":                  `.env:1:1: want a key of letters, digits and _ that does not begin with a digit, got ""`,
-		"A B=x\n":               `.env:1:1: want a key of letters, digits and _ that does not begin with a digit, got "A B"`,
-		"A=1\nB=\"x\ny\n":       `.env:2:3: want a closing ", got the end of the file`,
-		"A='x\n":                ".env:1:3: want a closing ', got the end of the file",
-		"A=\"x\\\"\n":           `.env:1:3: want a closing ", got the end of the file`,
-		"A=\"x\" y\n":           `.env:1:7: want the end of the line or a # after the closing quote, got "y"`,
-		"A=\"1\n2\"\nB='3\n4'5": `.env:4:3: want the end of the line or a # after the closing quote, got "5"`,
-		"x\nA=\"1\\\n2\"\ny\n":  ".env:1:1: want KEY=value, got no =\n.env:4:1: want KEY=value, got no =",
+		"A=1\nnonsense\n":       ".env:2:1: expected KEY=value, got no =",
+		"A=1\n  KEY: value\n":   ".env:2:3: expected KEY=value, got no =",
+		"export A\n":            ".env:1:8: expected KEY=value, got no =",
+		"1A=x\n":                `.env:1:1: expected a key of letters, digits and _ that does not begin with a digit, got "1A"`,
+		"A-B=x\n":               `.env:1:1: expected a key of letters, digits and _ that does not begin with a digit, got "A-B"`,
+		"=x\n":                  `.env:1:1: expected a key of letters, digits and _ that does not begin with a digit, got ""`,
+		"A B=x\n":               `.env:1:1: expected a key of letters, digits and _ that does not begin with a digit, got "A B"`,
+		"A=1\nB=\"x\ny\n":       `.env:2:3: expected a closing ", got the end of the file`,
+		"A='x\n":                ".env:1:3: expected a closing ', got the end of the file",
+		"A=\"x\\\"\n":           `.env:1:3: expected a closing ", got the end of the file`,
+		"A=\"x\" y\n":           `.env:1:7: expected the end of the line or a # after the closing quote, got "y"`,
+		"A=\"1\n2\"\nB='3\n4'5": `.env:4:3: expected the end of the line or a # after the closing quote, got "5"`,
+		"x\nA=\"1\\\n2\"\ny\n":  ".env:1:1: expected KEY=value, got no =\n.env:4:1: expected KEY=value, got no =",
 	} {
 		_, err := ParseEnv(".env", text)
 		require.EqualError(t, err, want, text)

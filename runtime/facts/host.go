@@ -10,6 +10,7 @@ import (
 
 	ghost "github.com/shirou/gopsutil/v4/host"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -98,7 +99,7 @@ func readUptime(run *host.View) (uint64, error) {
 	}
 	seconds, err := strconv.ParseFloat(strings.Fields(text)[0], 64)
 	if err != nil {
-		return 0, fmt.Errorf("/proc/uptime: want seconds, got %q", text)
+		return 0, fmt.Errorf("/proc/uptime: %w", diag.Expected("seconds").Got("%q", text))
 	}
 	return uint64(seconds), nil
 }
@@ -113,7 +114,7 @@ func readBootTime(run *host.View) (uint64, error) {
 		if num, ok := strings.CutPrefix(line, "btime "); ok {
 			boot, err := strconv.ParseUint(strings.TrimSpace(num), 10, 64)
 			if err != nil {
-				return 0, fmt.Errorf("/proc/stat: want seconds, got %q", line)
+				return 0, fmt.Errorf("/proc/stat: %w", diag.Expected("seconds").Got("%q", line))
 			}
 			return boot, nil
 		}

@@ -17,7 +17,7 @@ func decodeJSON(file string, text []byte) (any, error) {
 	d := &jsonDecoder{file: file, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
 	d.dec.UseNumber()
 	if !utf8.Valid(text) {
-		return nil, diag.Errorf(d.pos(validPrefix(text)), "want UTF-8, got other bytes")
+		return nil, diag.At(d.pos(validPrefix(text)), diag.Expected("UTF-8").Got("other bytes"))
 	}
 	// The whole is checked first, so that reading the tokens cannot fail.
 	var raw json.RawMessage
@@ -26,7 +26,7 @@ func decodeJSON(file string, text []byte) (any, error) {
 		if se, ok := errors.AsType[*json.SyntaxError](err); ok && se.Offset > 0 && !strings.Contains(se.Error(), "unexpected end") {
 			at = int(se.Offset) - 1
 		}
-		return nil, diag.Errorf(d.pos(at), "want JSON: %w", err)
+		return nil, diag.At(d.pos(at), diag.Expected("JSON: %w", err))
 	}
 	return d.value()
 }
@@ -48,7 +48,7 @@ func (d *jsonDecoder) value() (any, error) {
 	case json.Number:
 		n, err := number(x.String())
 		if err != nil {
-			return nil, diag.Errorf(d.pos(start), "want a number that fits 64 bits, got %s", x)
+			return nil, diag.At(d.pos(start), diag.Expected("a number that fits 64 bits").Got("%s", x))
 		}
 		return n, nil
 	case json.Delim:

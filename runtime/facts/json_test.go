@@ -18,14 +18,14 @@ func TestDecodeJSON(t *testing.T) {
 
 func TestDecodeJSONErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                    "f.json:1:1: want JSON: unexpected end of JSON input",
-		"{\n  \"a\": 1\n":     "f.json:3:1: want JSON: unexpected end of JSON input",
-		"{\n  \"a\": nope\n}": "f.json:2:9: want JSON: invalid character 'o' in literal null (expecting 'u')",
-		"{\n  \"a\" 1\n}":     "f.json:2:7: want JSON: invalid character '1' after object key",
-		"{\"a\": 1,}":         "f.json:1:9: want JSON: invalid character '}' looking for beginning of object key string",
-		"{} x":                "f.json:1:4: want JSON: invalid character 'x' after top-level value",
-		"{\"a\": 1e999}":      "f.json:1:7: want a number that fits 64 bits, got 1e999",
-		"{\"a\": \"\xff\"}":   "f.json:1:8: want UTF-8, got other bytes",
+		"":                    "f.json:1:1: expected JSON: unexpected end of JSON input",
+		"{\n  \"a\": 1\n":     "f.json:3:1: expected JSON: unexpected end of JSON input",
+		"{\n  \"a\": nope\n}": "f.json:2:9: expected JSON: invalid character 'o' in literal null (expecting 'u')",
+		"{\n  \"a\" 1\n}":     "f.json:2:7: expected JSON: invalid character '1' after object key",
+		"{\"a\": 1,}":         "f.json:1:9: expected JSON: invalid character '}' looking for beginning of object key string",
+		"{} x":                "f.json:1:4: expected JSON: invalid character 'x' after top-level value",
+		"{\"a\": 1e999}":      "f.json:1:7: expected a number that fits 64 bits, got 1e999",
+		"{\"a\": \"\xff\"}":   "f.json:1:8: expected UTF-8, got other bytes",
 		"{\"a\": 1,\n \"b\": {\"c\": 1, \"d\": 2,\n \"c\": 3}}": "f.json:3:2: \"c\" is given twice\n  f.json:2:8: first here",
 	} {
 		_, err := decodeJSON("f.json", []byte(text))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -18,7 +19,7 @@ func gatherSELinux(_ context.Context, v *host.View) (any, error) {
 	}
 	mode, ok := map[string]string{"": "disabled", "0": "permissive", "1": "enforcing"}[digit]
 	if !ok {
-		return nil, fmt.Errorf("%s: want 0 or 1, got %.20q", enforce, digit)
+		return nil, fmt.Errorf("%s: %w", enforce, diag.Expected("0 or 1").Got("%.20q", digit))
 	}
 	text, err := readText(installed(v), config)
 	if err != nil {

@@ -36,8 +36,8 @@ func TestSELinux(t *testing.T) {
 func TestSELinuxThatCannotBeRead(t *testing.T) {
 	running := map[string]string{"/etc/os-release": "ID=rocky\n", "/proc/version": ""}
 	for file, c := range map[string]struct{ text, want string }{
-		"/sys/fs/selinux/enforce": {strings.Repeat("2\x1b", 1000), `fact selinux: /sys/fs/selinux/enforce: want 0 or 1, got "2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b"`},
-		"/etc/selinux/config":     {strings.Repeat("#", largestText+1), "fact selinux: read /etc/selinux/config: want a file of at most 64.0 MiB"},
+		"/sys/fs/selinux/enforce": {strings.Repeat("2\x1b", 1000), `fact selinux: /sys/fs/selinux/enforce: expected 0 or 1, got "2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b2\x1b"`},
+		"/etc/selinux/config":     {strings.Repeat("#", largestText+1), "fact selinux: read /etc/selinux/config: expected a file of at most 64.0 MiB"},
 	} {
 		_, err := New(t.Context(), rootWith(t, running, map[string]string{file: c.text}), Standard(), nil).Get("selinux")
 		require.ErrorContains(t, err, c.want)

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -99,7 +100,7 @@ func (h *Host) ChownLink(name string, uid, gid uint32) error {
 	info := safepath.InfoOf(&d.Stat)
 	switch {
 	case info.Kind != Symlink:
-		return fmt.Errorf("%s: want a symbolic link, found %s", name, info.Kind)
+		return fmt.Errorf("%s: %w", name, diag.Expected("a symbolic link").Found("%s", info.Kind))
 	case info.UID == uid && info.GID == gid:
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Clock tells the time.
@@ -26,7 +28,7 @@ type Duration time.Duration
 // ParseDuration reads a duration as [time.ParseDuration] does, with weeks of seven days and days of 24 hours before
 // the rest: 1w2d12h. A negative one is an error.
 func ParseDuration(text string) (time.Duration, error) {
-	wrong := fmt.Errorf(`want a duration such as "30s" or "5m", got %q`, text)
+	wrong := diag.Expected(`a duration such as "30s" or "5m"`).Got("%q", text)
 	rest, sum := text, time.Duration(0)
 	for _, unit := range []struct {
 		name string

@@ -55,13 +55,13 @@ func TestDownloadFails(t *testing.T) {
 	}{
 		{"HTTP non-200: error with status code", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "gone", http.StatusNotFound)
-		}, "", "want status 200, got 404 Not Found"},
+		}, "", "expected status 200, got 404 Not Found"},
 		{"server error", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
-		}, "", "want status 200, got 500 Internal Server Error"},
+		}, "", "expected status 200, got 500 Internal Server Error"},
 		{"no content", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNoContent)
-		}, "", "want status 200, got 204 No Content"},
+		}, "", "expected status 200, got 204 No Content"},
 		{"checksum mismatch: error with expected and actual", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "other")
 		}, sum("new"), fmt.Sprintf("checksum mismatch, expected %q got %q", sum("new"), sum("other"))},
@@ -98,7 +98,7 @@ func TestDownloadFails(t *testing.T) {
 		}, "", "status 302 without a usable Location"},
 		{"not modified", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNotModified)
-		}, "", "want status 200, got 304 Not Modified"},
+		}, "", "expected status 200, got 304 Not Modified"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestDownloadAuthorizationDoesNotComeBack(t *testing.T) {
 	defer own.Close()
 	h, _ := hosttest.New(t, nil)
 	err := h.Download(t.Context(), "/a.zip", me(), fetch.Request{URL: parse(t, own.URL+"/a.zip"), Username: "deploy", Password: "s3cret"})
-	require.EqualError(t, err, fmt.Sprintf("GET %s/a.zip: redirected to %s/final: want status 200, got 401 Unauthorized "+
+	require.EqualError(t, err, fmt.Sprintf("GET %s/a.zip: redirected to %s/final: expected status 200, got 401 Unauthorized "+
 		"(credentials and headers do not follow a redirect to another server)", own.URL, own.URL))
 	require.Empty(t, end.got.Load().Get("Authorization"))
 }

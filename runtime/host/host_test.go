@@ -102,7 +102,7 @@ func TestLookAt(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	_, err := h.Sources().Matches(t.Context(), "/f", filepath.Dir(source))
-	require.ErrorContains(t, err, "want a file, found a directory")
+	require.ErrorContains(t, err, "expected a file, found a directory")
 }
 
 // TestRootHoldsLinks: links that lead out of a root lead back into it.
@@ -162,8 +162,8 @@ func TestDuration(t *testing.T) {
 	var d host.Duration
 	require.NoError(t, d.UnmarshalText([]byte("1m30s")))
 	require.Equal(t, 90*time.Second, time.Duration(d))
-	require.EqualError(t, d.UnmarshalText([]byte("30")), `want a duration such as "30s" or "5m", got "30"`)
-	require.EqualError(t, d.UnmarshalText([]byte("-3s")), `want a duration such as "30s" or "5m", got "-3s"`)
+	require.EqualError(t, d.UnmarshalText([]byte("30")), `expected a duration such as "30s" or "5m", got "30"`)
+	require.EqualError(t, d.UnmarshalText([]byte("-3s")), `expected a duration such as "30s" or "5m", got "-3s"`)
 }
 
 // Below another root, the bus of this machine cannot be reached.
@@ -184,4 +184,42 @@ func TestDurationInDays(t *testing.T) {
 	for _, text := range []string{"1h30d", "-1d", "d", "w", "1d1w", "1d-2h", "1.5.2d", "", "99999999w"} {
 		require.Error(t, d.UnmarshalText([]byte(text)), text)
 	}
+}
+
+// TestCommandsBelowARoot: a command runs below a root other than / only if it says that it acts on nothing else, or if the
+// runner is that of a machine with this root.
+func TestCommandsBelowARoot(t *testing.T) {
+	root := t.TempDir()
+	ran := func(o host.Options, c host.Cmd) (commands []string, err error) {
+		r := &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, nil }}
+		if o.Runner == nil && o.Foreign {
+			o.Runner = r
+		}
+		h := host.New(o)
+		may := h.MayRun(c)
+		_, asked := h.Query(t.Context(), c)
+		_, done := h.Run(t.Context(), c)
+		require.Equal(t, may, asked)
+		require.Equal(t, may, done)
+		require.Equal(t, may == nil || c.BelowRoot, h.ActsBelowRoot() || c.BelowRoot)
+		return r.Ran(), may
+	}
+	trueCommand, below := host.Cmd{Argv: []string{"true"}}, host.Cmd{Argv: []string{"true"}, BelowRoot: true}
+	const refused = "cannot run true below --root: it would act on this machine (run ccm inside, by chroot "
+	for _, o := range []host.Options{{Root: root, Foreign: true}, {Root: root}} {
+		commands, err := ran(o, trueCommand)
+		require.EqualError(t, err, refused+root+")")
+		require.Empty(t, commands)
+		_, err = ran(o, below)
+		require.NoError(t, err)
+	}
+	for _, o := range []host.Options{{Foreign: true}, {Root: "/", Foreign: true}, {Root: "/..", Foreign: true}} {
+		commands, err := ran(o, trueCommand)
+		require.NoError(t, err)
+		require.Equal(t, []string{"true", "true"}, commands)
+	}
+	r := &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, nil }}
+	_, err := ran(host.Options{Root: root, Runner: r}, trueCommand)
+	require.NoError(t, err)
+	require.Len(t, r.Ran(), 2)
 }

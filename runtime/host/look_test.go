@@ -28,11 +28,11 @@ func TestReadUpTo(t *testing.T) {
 		require.Equal(t, want, string(b))
 	}
 	_, err := h.ReadUpTo("/file", 4)
-	require.ErrorContains(t, err, "want a file of at most 4 B, found one of 5 B")
+	require.ErrorContains(t, err, "expected a file of at most 4 B, found one of 5 B")
 	_, err = h.ReadUpTo("/pipe", 5) // without waiting for a writer
-	require.ErrorContains(t, err, "want a file, found a special file")
+	require.ErrorContains(t, err, "expected a file, found a special file")
 	_, err = h.ReadUpTo("/", 5)
-	require.ErrorContains(t, err, "want a file, found a directory")
+	require.ErrorContains(t, err, "expected a file, found a directory")
 	_, err = h.ReadUpTo("/nothing", 5)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -1,8 +1,9 @@
 package host
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A ModeChange is a mode in the syntax of chmod(1) that depends on the present permissions:
@@ -24,7 +25,7 @@ func ParseModeChange(text string) (m ModeChange, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		at := strings.IndexAny(part, "+-=")
 		if at < 1 || len(strings.Trim(part[:at], "ugoa")) > 0 || len(strings.Trim(part[at+1:], "rwxX")) > 0 {
-			return nil, fmt.Errorf("want parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X, got %q", part)
+			return nil, diag.Expected("parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X").Got("%q", part)
 		}
 		c := modeClause{op: part[at], ifAny: strings.Contains(part[at+1:], "X")}
 		for _, w := range part[:at] {
@@ -39,7 +40,7 @@ func ParseModeChange(text string) (m ModeChange, err error) {
 		for _, directory := range []bool{false, true} {
 			once := m.Apply(mode, directory)
 			if m.Apply(once, directory) != once {
-				return nil, fmt.Errorf("want permissions that stay what they are when they are set again, got %q, which makes %04o of %04o, and %04o of that", text, once, mode, m.Apply(once, directory))
+				return nil, diag.Expected("permissions that stay what they are when they are set again").Got("%q, which makes %04o of %04o, and %04o of that", text, once, mode, m.Apply(once, directory))
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func TestModeChange(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "want parts such as", "=rw": "want parts such as", "u": "want parts such as", "u=rs": "want parts such as", "u=g": "want parts such as", "u=r,": "want parts such as", "z+r": "want parts such as",
+		"": "expected parts such as", "=rw": "expected parts such as", "u": "expected parts such as", "u=rs": "expected parts such as", "u=g": "expected parts such as", "u=r,": "expected parts such as", "z+r": "expected parts such as",
 		"u+X,u-r,o=X,g=X,u-x": "",
 		"g+X,u+x":             "when they are set again",
 	} {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -67,7 +68,7 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 		_, err = io.Copy(f, content)
 		return errors.Join(err, f.Close())
 	}
-	return fmt.Errorf("%s: want a file, found %s", name, info.Kind)
+	return fmt.Errorf("%s: %w", name, diag.Expected("a file").Found("%s", info.Kind))
 }
 
 // savedAt returns the place to which a path leads, with a link at the end followed, and its

@@ -2,13 +2,14 @@ package host
 
 import (
 	"context"
-	"errors"
+
 	"fmt"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/host/sparse"
@@ -109,7 +110,7 @@ func (s Sources) openFile(name string) (*os.File, os.FileInfo, error) {
 func (s Sources) fetch(ctx context.Context, name string) ([]byte, error) {
 	at, err := url.Parse(name)
 	if err != nil || at.Host == "" {
-		return nil, errors.New("want a valid URL")
+		return nil, diag.Expected("a valid URL")
 	}
 	return s.v.texts.Get(ctx, name, func() ([]byte, error) {
 		within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, sourcePatience))

@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // FileName is the name of the file with patterns.
@@ -52,7 +54,7 @@ func Parse(where string, lines []string) (list List, err error) {
 		p.anchored = strings.Contains(p.pattern, "/")
 		p.pattern = strings.TrimPrefix(p.pattern, "/")
 		if _, err := path.Match(p.pattern, ""); err != nil || strings.Contains(p.pattern, "**") || p.pattern == "" || strings.HasPrefix(p.pattern, "!") {
-			return nil, fmt.Errorf("%s:%d: want a pattern of names with *, ? and [a-z], got %q", where, i+1, line)
+			return nil, fmt.Errorf("%s:%d: %w", where, i+1, diag.Expected("a pattern of names with *, ? and [a-z]").Got("%q", line))
 		}
 		list = append(list, p)
 	}

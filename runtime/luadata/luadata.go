@@ -229,7 +229,7 @@ func (p *parser) unexpected(wanted string) error {
 	if p.kind != end {
 		found = shorten(p.doc.Text[p.start:p.end])
 	}
-	return p.mistake("want %s, found %s", wanted, found).WithHint("the file is read and not run: it is return, and a table of texts, numbers, true, false and tables")
+	return p.mistake("%w", diag.Expected("%s", wanted).Found("%s", found)).WithHint("the file is read and not run: it is return, and a table of texts, numbers, true, false and tables")
 }
 
 // shorten returns the beginning of a token for a message.

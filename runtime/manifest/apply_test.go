@@ -122,7 +122,7 @@ func TestApplyMistakes(t *testing.T) {
 		{"broken.yaml: ", "broken.yaml:1:4: not valid YAML: \"[\" is not closed\n  m.yaml:3:16: applied from here"},
 		{"rule.yaml: ", "rule.yaml:2:5: data.a is required and has no value\n  m.yaml:3:16: applied from here"},
 		{"more.yaml: {allow_apply: false}", "more.yaml:4:16: apply#leaf.yaml: nothing may be applied here: more.yaml is applied with allow_apply = false\n  m.yaml:3:16: applied from here"},
-		{"leaf.yaml: {data: 5}", "m.yaml:3:34: apply#leaf.yaml: data: want a table, got the number 5"},
+		{"leaf.yaml: {data: 5}", "m.yaml:3:34: apply#leaf.yaml: data: expected a table, got the number 5"},
 	} {
 		w := newWorld(t, files)
 		_, err := w.load(t, "m.yaml", in("    - apply: [{"+tt.yaml+"}]\n"))

@@ -11,15 +11,15 @@ import (
 // resources reads a list of blocks, each the resources of one type.
 func (r *reader) resources(list *data.Node) {
 	if list.Kind != schema.List {
-		r.fail(list, "", "ccm.resources: want a list, got %s", list.Describe())
+		r.fail(list, "", "ccm.resources: %w", diag.Expected("a list").Got("%s", list.Describe()))
 		return
 	}
 	for _, item := range list.Items {
 		switch {
 		case item.Kind != schema.Map:
-			r.fail(item, "such as - file: [...]", "want a type with its resources, got %s", item.Describe())
+			r.fail(item, "such as - file: [...]", "%w", diag.Expected("a type with its resources").Got("%s", item.Describe()))
 		case len(item.Entries) == 0:
-			r.fail(item, "", "want a type with its resources, got an empty table")
+			r.fail(item, "", "%w", diag.Expected("a type with its resources").Got("an empty table"))
 		case len(item.Entries) > 1:
 			r.reportSeveralTypes(item)
 		default:
@@ -33,14 +33,14 @@ func (r *reader) resources(list *data.Node) {
 func (r *reader) reportSeveralTypes(item *data.Node) {
 	second := item.Entries[1].Key
 	if r.loader.Registry.Type(second.Text) != nil {
-		r.fail(second, "begin another block with -", "want one type in a block, found also %s", second.Text)
+		r.fail(second, "begin another block with -", "%w", diag.Expected("one type in a block").Found("also %s", second.Text))
 		return
 	}
 	hint := diag.DidYouMean(second.Text, r.loader.Registry.TypeNames())
 	if t := r.loader.Registry.Type(item.Entries[0].Key.Text); t != nil && isProperty(t, second.Text) {
 		hint = "properties of a " + t.Name + " are indented below its name"
 	}
-	r.fail(second, hint, "want one type in a block, found also %q", second.Text)
+	r.fail(second, hint, "%w", diag.Expected("one type in a block").Found("also %q", second.Text))
 }
 
 // isProperty reports whether resources of t have a property of that name.
@@ -66,7 +66,7 @@ func (r *reader) block(e data.Entry) {
 	case schema.List:
 		r.list(t, e.Val)
 	default:
-		r.fail(e.Val, "such as - "+t.Name+": [...]", "%s: want a list of resources, got %s", t.Name, e.Val.Describe())
+		r.fail(e.Val, "such as - "+t.Name+": [...]", "%s: %w", t.Name, diag.Expected("a list of resources").Got("%s", e.Val.Describe()))
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *reader) single(t *resource.Type, e data.Entry) {
 		}
 	}
 	if len(e.Val.Entries) == 1 && !isProperty(t, e.Val.Entries[0].Key.Text) {
-		r.fail(e.Val.Entries[0].Key, "begin it with -", "%s: want a list of resources, got a table", t.Name)
+		r.fail(e.Val.Entries[0].Key, "begin it with -", "%s: %w", t.Name, diag.Expected("a list of resources").Got("a table"))
 		return
 	}
 	r.fail(e.Key, "", "%s: %s is required", t.Name, name.Name)
@@ -102,7 +102,7 @@ func (r *reader) list(t *resource.Type, list *data.Node) {
 		case e.Val.Kind == schema.Map:
 			defaults = r.defaults(t, e.Val)
 		case !e.Val.IsNil():
-			r.fail(e.Val, "", "%s: defaults: want a table of properties, got %s", t.Name, e.Val.Describe())
+			r.fail(e.Val, "", "%s: defaults: %w", t.Name, diag.Expected("a table of properties").Got("%s", e.Val.Describe()))
 		}
 	}
 	for _, item := range list.Items {
@@ -112,9 +112,9 @@ func (r *reader) list(t *resource.Type, list *data.Node) {
 			if item.Kind == schema.String {
 				hint = "write - " + item.Text + ": for a resource without properties"
 			}
-			r.fail(item, hint, "%s: want a name with properties, got %s", t.Name, item.Describe())
+			r.fail(item, hint, "%s: %w", t.Name, diag.Expected("a name with properties").Got("%s", item.Describe()))
 		case len(item.Entries) == 0:
-			r.fail(item, "", "%s: want a name with properties, got an empty table", t.Name)
+			r.fail(item, "", "%s: %w", t.Name, diag.Expected("a name with properties").Got("an empty table"))
 		case item.Entries[0].Key.Text == "defaults":
 		case len(item.Entries) > 1:
 			r.reportSeveralNames(t, item)
@@ -149,7 +149,7 @@ func (r *reader) reportSeveralNames(t *resource.Type, item *data.Node) {
 	if isProperty(t, second.Text) {
 		hint = "properties are indented below the name"
 	}
-	r.fail(second, hint, "%s: want one name in an item, found also %q", t.Name, second.Text)
+	r.fail(second, hint, "%s: %w", t.Name, diag.Expected("one name in an item").Found("also %q", second.Text))
 }
 
 func (r *reader) named(t *resource.Type, e data.Entry, defaults *data.Node) {
@@ -157,6 +157,6 @@ func (r *reader) named(t *resource.Type, e data.Entry, defaults *data.Node) {
 	case schema.Nil, schema.Map:
 		r.declare(&declaration{typ: t, key: e.Key, body: e.Val, name: e.Key, keyIsName: true, defaults: defaults})
 	default:
-		r.fail(e.Val, "", "%s#%s: want a table of properties, got %s", t.Name, template.Clean(e.Key.Text), e.Val.Describe())
+		r.fail(e.Val, "", "%s#%s: %w", t.Name, template.Clean(e.Key.Text), diag.Expected("a table of properties").Got("%s", e.Val.Describe()))
 	}
 }

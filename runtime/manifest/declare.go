@@ -237,7 +237,7 @@ func (r *reader) control(tab []data.Entry, subject func() string) (string, []dat
 		r.errs = append(r.errs, withSubject(subject(), e))
 	}
 	if n.Kind != schema.Map {
-		wrong(n, "", "control: want a table with if and unless, got %s", n.Describe())
+		wrong(n, "", "control: %w", diag.Expected("a table with if and unless").Got("%s", n.Describe()))
 		return invalid, tab
 	}
 	skip := ""
@@ -250,7 +250,7 @@ func (r *reader) control(tab []data.Entry, subject func() string) (string, []dat
 		case e.Val.IsNil():
 			continue
 		case e.Val.Kind != schema.String && e.Val.Kind != schema.Bool:
-			wrong(e.Val, "", "control.%s: want an expression that is true or false, got %s", key, e.Val.Describe())
+			wrong(e.Val, "", "control.%s: %w", key, diag.Expected("an expression that is true or false").Got("%s", e.Val.Describe()))
 			continue
 		}
 		yes, err := e.Val.Scalar().B, error(nil)

@@ -51,11 +51,11 @@ func (r *reader) manifest() (*Manifest, error) {
 	root := docs[0].Root
 	switch {
 	case len(docs) > 1:
-		r.fail(docs[1].Root, "the dialect with several is asked for by --dialect tinycm", "want one document, found a second one")
+		r.fail(docs[1].Root, "the dialect with several is asked for by --dialect tinycm", "%w", diag.Expected("one document").Found("a second one"))
 	case root.IsNil():
-		r.fail(root, "", "want a manifest with a section ccm, found nothing")
+		r.fail(root, "", "%w", diag.Expected("a manifest with a section ccm").Found("nothing"))
 	case root.Kind != schema.Map:
-		r.fail(root, "", "want a manifest with a section ccm, got %s", root.Describe())
+		r.fail(root, "", "%w", diag.Expected("a manifest with a section ccm").Got("%s", root.Describe()))
 	}
 	if len(r.errs) > 0 {
 		return nil, r.errs.Err()
@@ -74,7 +74,7 @@ func (r *reader) manifest() (*Manifest, error) {
 	r.m.env = r.env
 	before := len(r.errs)
 	if ccm := root.Get("ccm"); ccm == nil {
-		r.fail(root, "", "want a section ccm with resources, found none")
+		r.fail(root, "", "%w", diag.Expected("a section ccm with resources").Found("none"))
 	} else {
 		r.section(ccm)
 	}
@@ -91,7 +91,7 @@ func (r *reader) manifest() (*Manifest, error) {
 // section reads the section ccm.
 func (r *reader) section(ccm *data.Node) {
 	if ccm.Kind != schema.Map {
-		r.fail(ccm, "", "ccm: want a table with resources, got %s", ccm.Describe())
+		r.fail(ccm, "", "ccm: %w", diag.Expected("a table with resources").Got("%s", ccm.Describe()))
 		return
 	}
 	before := len(r.errs)
@@ -112,7 +112,7 @@ func (r *reader) section(ccm *data.Node) {
 	switch {
 	case jet.IsNil() && list == nil && unknown: // one of the keys may be misspelled
 	case jet.IsNil() && list == nil:
-		r.fail(ccm, "", "ccm: want resources or resources_jet_file, found neither")
+		r.fail(ccm, "", "ccm: %w", diag.Expected("resources or resources_jet_file").Found("neither"))
 	case !jet.IsNil() && list != nil:
 		r.fail(ccm.Key("resources_jet_file"), "", "ccm: resources_jet_file cannot be given together with resources")
 	case !jet.IsNil():
@@ -138,14 +138,14 @@ func parseResources(name, text string) func() *data.Node {
 func (r *reader) modules(list *data.Node) bool {
 	before := len(r.errs)
 	if list.Kind != schema.List {
-		r.fail(list, "", "ccm.modules: want a list of names, got %s", list.Describe())
+		r.fail(list, "", "ccm.modules: %w", diag.Expected("a list of names").Got("%s", list.Describe()))
 		return false
 	}
 	for i, n := range list.Items {
 		property := fmt.Sprintf("ccm.modules[%d]", i+1)
 		switch {
 		case n.Kind != schema.String:
-			r.fail(n, `such as "nginx", which is nginx.lua or lib/nginx.lua`, "%s: want the name of a module, got %s", property, n.Describe())
+			r.fail(n, `such as "nginx", which is nginx.lua or lib/nginx.lua`, "%s: %w", property, diag.Expected("the name of a module").Got("%s", n.Describe()))
 			continue
 		case r.loader.Module == nil:
 			r.fail(n, "", "%s: a manifest cannot have modules here", property)
@@ -172,7 +172,7 @@ func (r *reader) boolean(ccm *data.Node, key string) bool {
 	}
 	v, ok := r.expand(n, "ccm."+key)
 	if ok && v.Kind != schema.Bool {
-		r.fail(n, "", "ccm.%s: want true or false, got %s", key, n.Describe())
+		r.fail(n, "", "ccm.%s: %w", key, diag.Expected("true or false").Got("%s", n.Describe()))
 	}
 	return v.B
 }
@@ -184,7 +184,7 @@ func (r *reader) message(ccm *data.Node, key string) string {
 		return ""
 	}
 	if n.Kind == schema.List || n.Kind == schema.Map {
-		r.fail(n, "", "ccm.%s: want a text, got %s", key, n.Describe())
+		r.fail(n, "", "ccm.%s: %w", key, diag.Expected("a text").Got("%s", n.Describe()))
 		return ""
 	}
 	v, _ := r.expand(n, "ccm."+key)

@@ -83,7 +83,7 @@ func fieldOf(field string, constants map[string]any) (string, *diag.Error) {
 		name = field[:i]
 	}
 	if name == "" {
-		return "", diag.Errorf(diag.Pos{}, "want the name of a constant in { }, got %q", field)
+		return "", diag.At(diag.Pos{}, diag.Expected("the name of a constant in { }").Got("%q", field))
 	}
 	val, ok := constants[name]
 	if !ok {
@@ -112,14 +112,14 @@ steps:
 		case '!':
 			convert, spec, _ = strings.Cut(rest[1:], ":")
 			if convert != "s" && convert != "r" && convert != "a" {
-				return "", diag.Errorf(diag.Pos{}, "want !s, !r or !a in {%s}, got %q", field, "!"+convert)
+				return "", diag.At(diag.Pos{}, diag.Expected("!s, !r or !a in {%s}", field).Got("%q", "!"+convert))
 			}
 			break steps
 		case ':':
 			spec = rest[1:]
 			break steps
 		default:
-			return "", diag.Errorf(diag.Pos{}, "want a name, [ ] or . in {%s}, got %q", field, rest)
+			return "", diag.At(diag.Pos{}, diag.Expected("a name, [ ] or . in {%s}", field).Got("%q", rest))
 		}
 		var known []string
 		if val, known, ok = childOf(val, step); !ok {
@@ -130,7 +130,7 @@ steps:
 	}
 	switch val.(type) {
 	case []any, map[string]any, nil:
-		return "", diag.Errorf(diag.Pos{}, "want a constant that is a text or a number in {%s}, got %s", field, valueOf(val).Kind)
+		return "", diag.At(diag.Pos{}, diag.Expected("a constant that is a text or a number in {%s}", field).Got("%s", valueOf(val).Kind))
 	}
 	return formatConstant(val, field, convert, spec, constants)
 }

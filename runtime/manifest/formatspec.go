@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -31,7 +32,7 @@ const maxWidth = 10_000
 func parseSpec(text string) (formatSpec, error) {
 	m := specForm().FindStringSubmatch(text)
 	if m == nil {
-		return formatSpec{}, fmt.Errorf("want a format such as 03d, >6 or .2f, got %q", text)
+		return formatSpec{}, diag.Expected("a format such as 03d, >6 or .2f").Got("%q", text)
 	}
 	s := formatSpec{fill: m[1], alternate: m[4] != "", group: m[7], precision: -1}
 	first := func(s string) byte {
@@ -50,7 +51,7 @@ func parseSpec(text string) (formatSpec, error) {
 		}
 		v, err := strconv.Atoi(n.text)
 		if err != nil || v > maxWidth {
-			return s, fmt.Errorf("want a width of at most %d, got %s", maxWidth, n.text)
+			return s, diag.Expected("a width of at most %d", maxWidth).Got("%s", n.text)
 		}
 		*n.into = v
 	}
@@ -84,7 +85,7 @@ func (s formatSpec) apply(val any) (string, error) {
 	case float64:
 		sign, digits, err = s.number(x)
 	default:
-		return "", fmt.Errorf("want a text or a number for the format")
+		return "", diag.Expected("a text or a number for the format")
 	}
 	if err != nil {
 		return "", err
@@ -101,7 +102,7 @@ func (s formatSpec) text(x string) (string, error) {
 		s.align = '<'
 	}
 	if s.verb != 0 && s.verb != 's' || s.sign != 0 || s.alternate || s.group != "" || s.align == '=' {
-		return "", fmt.Errorf("want a number for this format, got the text %q", x)
+		return "", diag.Expected("a number for this format").Got("the text %q", x)
 	}
 	if r := []rune(x); s.precision >= 0 && len(r) > s.precision {
 		x = string(r[:s.precision])
@@ -115,7 +116,7 @@ func (s formatSpec) integer(n int64) (sign, digits string, err error) {
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
 		return s.number(float64(n))
 	case 's':
-		return "", "", fmt.Errorf("want a text for the format s, got the number %d", n)
+		return "", "", diag.Expected("a text for the format s").Got("the number %d", n)
 	}
 	if s.precision >= 0 {
 		return "", "", fmt.Errorf("an integer has no precision")
@@ -130,7 +131,7 @@ func (s formatSpec) integer(n int64) (sign, digits string, err error) {
 		base, prefix = 16, "0"+string(s.verb)
 	case 'c':
 		if n < 0 || n > utf8.MaxRune {
-			return "", "", fmt.Errorf("want the number of a character, got %d", n)
+			return "", "", diag.Expected("the number of a character").Got("%d", n)
 		}
 		return "", string(rune(n)), nil
 	}
@@ -159,7 +160,7 @@ func (s formatSpec) number(x float64) (sign, digits string, err error) {
 		verb = 'f'
 	case 'e', 'E', 'f', 'g', 'G':
 	default:
-		return "", "", fmt.Errorf("want an integer for the format %c, got %v", s.verb, x)
+		return "", "", diag.Expected("an integer for the format %c", s.verb).Got("%v", x)
 	}
 	if precision < 0 && s.verb != 0 {
 		precision = 6

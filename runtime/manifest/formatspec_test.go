@@ -75,15 +75,15 @@ func TestFormatSpecs(t *testing.T) {
 
 func TestFormatMistakes(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
-		{"{foo:03d}", `want a number for this format, got the text "ab" in {foo:03d}`},
-		{"{n:q}", `want a format such as 03d, >6 or .2f, got "q" in {n:q}`},
-		{"{n!x}", `want !s, !r or !a in {n!x}, got "!x"`},
-		{"{x:d}", "want an integer for the format d, got 1.5 in {x:d}"},
+		{"{foo:03d}", `expected a number for this format, got the text "ab" in {foo:03d}`},
+		{"{n:q}", `expected a format such as 03d, >6 or .2f, got "q" in {n:q}`},
+		{"{n!x}", `expected !s, !r or !a in {n!x}, got "!x"`},
+		{"{x:d}", "expected an integer for the format d, got 1.5 in {x:d}"},
 		{"{n:.2d}", "an integer has no precision in {n:.2d}"},
-		{"{n:99999999}", "want a width of at most 10000, got 99999999 in {n:99999999}"},
+		{"{n:99999999}", "expected a width of at most 10000, got 99999999 in {n:99999999}"},
 		{"{n:{nosuch}}", `no constant "nosuch" in {n:{nosuch}}`},
 		{"{n:{w:{w}}}", "{ is not closed by }"},
-		{"{l:>3}", "want a constant that is a text or a number in {l:>3}, got"},
+		{"{l:>3}", "expected a constant that is a text or a number in {l:>3}, got"},
 	} {
 		_, err := format(x.text, formatConstants)
 		require.ErrorContains(t, err, x.want, x.text)

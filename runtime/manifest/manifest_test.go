@@ -332,7 +332,7 @@ func TestJetFileMistakes(t *testing.T) {
 		{"- package:\n[[ range ]]\n", "resources.jet:2: parsing range: unexpected token ']]' (expected term)\n  m.yaml:2:27: rendered from here"},
 		{"- package:\n    - a:\n        ensure: ${ Data.nope }\n", "resources.jet:3: package#a: ensure: no data \"nope\" (give a default with lookup(path, default) or ??)\n  m.yaml:2:27: rendered from here"},
 		{"- package:\n    - a:\n   - b:\n", "resources.jet:3: not valid YAML: did not find expected key (it gives the line \"- b:\")\n  m.yaml:2:27: rendered from here"},
-		{"package: x\n", "resources.jet:1: ccm.resources: want a list, got a table\n  m.yaml:2:27: rendered from here"},
+		{"package: x\n", "resources.jet:1: ccm.resources: expected a list, got a table\n  m.yaml:2:27: rendered from here"},
 	} {
 		w := newWorld(t, map[string]string{"resources.jet": tt.jet})
 		_, err := w.load(t, "m.yaml", "data: {l: [a, b]}\nccm: {resources_jet_file: resources.jet}\n")

@@ -47,7 +47,7 @@ func ReadRequest(text []byte) (Request, error) {
 func ReadJSONRequest(text []byte) (Request, error) {
 	tab := new(schema.Table)
 	if err := json.Unmarshal(text, tab); err != nil {
-		return Request{}, fmt.Errorf("want a request, one JSON object: %w", err)
+		return Request{}, diag.Expected("a request, one JSON object: %w", err)
 	}
 	return requestOf(schema.MapValue(tab))
 }
@@ -56,7 +56,7 @@ func ReadJSONRequest(text []byte) (Request, error) {
 func requestOf(v schema.Value) (Request, error) {
 	var r Request
 	if v.Kind != schema.Map {
-		return r, errors.New("want a request, a table with protocol, type and properties")
+		return r, diag.Expected("a request, a table with protocol, type and properties")
 	}
 	var errs diag.List
 	fields := []string{"protocol", "type", "properties", "sensitive"}
@@ -69,20 +69,20 @@ func requestOf(v schema.Value) (Request, error) {
 		given[e.Key] = true
 		switch {
 		case e.Key == "protocol" && e.Val.S != RequestProtocol:
-			errs.Add(fmt.Errorf("protocol: want %q, got %s", RequestProtocol, describeValue(e.Val)))
+			errs.Add(fmt.Errorf("protocol: %w", diag.Expected("%q", RequestProtocol).Got("%s", describeValue(e.Val))))
 		case e.Key == "protocol":
 		case e.Key == "type" && e.Val.Kind != schema.String:
-			errs.Add(fmt.Errorf("type: want the name of a resource type, got %s", describeValue(e.Val)))
+			errs.Add(fmt.Errorf("type: %w", diag.Expected("the name of a resource type").Got("%s", describeValue(e.Val))))
 		case e.Key == "type":
 			r.Type = e.Val.S
 		case e.Key == "properties" && e.Val.Kind != schema.Map:
-			errs.Add(fmt.Errorf("properties: want a table, got %s", describeValue(e.Val)))
+			errs.Add(fmt.Errorf("properties: %w", diag.Expected("a table").Got("%s", describeValue(e.Val))))
 		case e.Key == "properties":
 			r.Properties = e.Val.Table()
 		case e.Key == "sensitive":
 			r.Sensitive = e.Val.Texts()
 			if e.Val.Kind != schema.List || len(r.Sensitive) != len(e.Val.Items()) {
-				errs.Add(fmt.Errorf("sensitive: want a list of names of properties, got %s", describeValue(e.Val)))
+				errs.Add(fmt.Errorf("sensitive: %w", diag.Expected("a list of names of properties").Got("%s", describeValue(e.Val))))
 			}
 		default:
 			err := diag.Errorf(diag.Pos{}, "unknown field %q", e.Key)

@@ -24,7 +24,7 @@ func ParseRequest(t *resource.Type, properties *schema.Table) (Single, error) {
 			continue
 		}
 		if e.Val.Kind != schema.Map {
-			errs.Add(diag.Errorf(diag.Pos{}, "control: want a table with if and unless"))
+			errs.Add(diag.Errorf(diag.Pos{}, "control: %w", diag.Expected("a table with if and unless")))
 			continue
 		}
 		for _, c := range e.Val.Table().Entries {
@@ -47,7 +47,7 @@ func (s *Single) control(e schema.Entry) error {
 		text = strconv.FormatBool(e.Val.B)
 	case schema.String:
 	default:
-		return diag.Errorf(diag.Pos{}, "control.%s: want an expression that is true or false", e.Key)
+		return diag.Errorf(diag.Pos{}, "control.%s: %w", e.Key, diag.Expected("an expression that is true or false"))
 	}
 	switch e.Key {
 	case "if":

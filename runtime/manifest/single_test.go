@@ -84,16 +84,16 @@ func TestSingleMistakes(t *testing.T) {
 	for _, tt := range []struct{ typ, properties, want string }{
 		{"file", `{owner: root}`, "request: file: name is required"},
 		{"file", `{name: /a, owner: root, mdoe: "0644"}`, `request: file#/a: unknown property "mdoe" (did you mean "mode"?)`},
-		{"file", `{name: /a, owner: root, mode: rw}`, `request: file#/a: mode: want octal permissions such as "0644", got "rw"`},
-		{"file", `{name: a, owner: root}`, `request: file#a: name: want an absolute path, got "a"`},
+		{"file", `{name: /a, owner: root, mode: rw}`, `request: file#/a: mode: expected octal permissions such as "0644", got "rw"`},
+		{"file", `{name: a, owner: root}`, `request: file#a: name: expected an absolute path, got "a"`},
 		{"file", `{name: /a, path: /b, owner: root}`, "request: file#/a: path (the same as name) is given twice"},
 		{"file", `{name: /a, owner: "${ Facts.nope }", content: "{{ Data.nope }}"}`,
 			"request: file#/a: owner: no fact \"nope\" (give a default with lookup(path, default) or ??)\nrequest: file#/a: content: no data \"nope\" (did you mean \"name\"?)"},
-		{"file", `{name: /a, owner: root, control: yes}`, "file#/a: control: want a table with if and unless"},
+		{"file", `{name: /a, owner: root, control: yes}`, "file#/a: control: expected a table with if and unless"},
 		{"file", `{name: /a, owner: root, control: {iff: "true"}}`, `file#/a: control: unknown key "iff" (did you mean "if"?)`},
-		{"file", `{name: /a, owner: root, control: {if: [1]}}`, "file#/a: control.if: want an expression that is true or false"},
-		{"file", `{name: /a, owner: root, control: {if: "1"}}`, "request: file#/a: control.if: want true or false, got the number 1"},
-		{"package", `{name: zsh, provider: ap}`, `request: package#zsh: provider: want one of apt, dnf, got "ap" (did you mean "apt"?)`},
+		{"file", `{name: /a, owner: root, control: {if: [1]}}`, "file#/a: control.if: expected an expression that is true or false"},
+		{"file", `{name: /a, owner: root, control: {if: "1"}}`, "request: file#/a: control.if: expected true or false, got the number 1"},
+		{"package", `{name: zsh, provider: ap}`, `request: package#zsh: provider: expected one of apt, dnf, got "ap" (did you mean "apt"?)`},
 	} {
 		_, err := singleResource(t, newWorld(t, nil), tt.typ, tt.properties)
 		require.EqualError(t, err, tt.want, tt.properties)

@@ -39,7 +39,7 @@ func (t *tinyReader) manifest() (*Manifest, error) {
 		switch root := doc.Root; {
 		case root.IsNil():
 		case root.Kind != schema.Map:
-			t.fail(root, "", "want a definition, got %s", root.Describe())
+			t.fail(root, "", "%w", diag.Expected("a definition").Got("%s", root.Describe()))
 		case i == 0 && !isDefinition(root):
 			t.header(root)
 		default:
@@ -83,7 +83,7 @@ func (t *tinyReader) header(n *data.Node) {
 			continue
 		}
 		if hosts.Kind != schema.List {
-			t.fail(hosts, "", "%s: want a list, got %s", key, hosts.Describe())
+			t.fail(hosts, "", "%s: %w", key, diag.Expected("a list").Got("%s", hosts.Describe()))
 			continue
 		}
 		for _, h := range hosts.Items {
@@ -96,7 +96,7 @@ func (t *tinyReader) header(n *data.Node) {
 // beginning of the name of this machine.
 func (t *tinyReader) host(key string, n *data.Node) {
 	if n.Kind != schema.Map {
-		t.fail(n, "", "%s: want a table with filter and constants, got %s", key, n.Describe())
+		t.fail(n, "", "%s: %w", key, diag.Expected("a table with filter and constants").Got("%s", n.Describe()))
 		return
 	}
 	for _, e := range n.Entries {
@@ -133,7 +133,7 @@ func (t *tinyReader) constant(name string, n *data.Node) {
 		return
 	}
 	if n.Kind != schema.Map {
-		t.fail(n, "", "%s: want a table of constants, got %s", name, n.Describe())
+		t.fail(n, "", "%s: %w", name, diag.Expected("a table of constants").Got("%s", n.Describe()))
 		return
 	}
 	maps.Copy(t.constants, n.Go().(map[string]any))
@@ -163,12 +163,12 @@ func (t *tinyReader) definition(n *data.Node) {
 			if !slices.Contains(tinyKeys, key.Text) {
 				hint = diag.DidYouMean(key.Text, []string{"file"})
 			}
-			t.fail(key, hint, "want a definition of a file, got %q", key.Text)
+			t.fail(key, hint, "%w", diag.Expected("a definition of a file").Got("%q", key.Text))
 			return
 		}
 		body = n.Entries[0].Val
 		if body.Kind != schema.Map {
-			t.fail(body, "", "file: want a table of properties, got %s", body.Describe())
+			t.fail(body, "", "file: %w", diag.Expected("a table of properties").Got("%s", body.Describe()))
 			return
 		}
 	}
@@ -185,7 +185,7 @@ func (t *tinyReader) definition(n *data.Node) {
 		case e.Key.Text == "after":
 			d.after = append(d.after, e.Val)
 		case e.Key.Text != "name" && (e.Val.Kind == schema.List || e.Val.Kind == schema.Map):
-			t.fail(e.Val, "", "file: %s: want a text, got %s", e.Key.Text, e.Val.Describe())
+			t.fail(e.Val, "", "file: %s: %w", e.Key.Text, diag.Expected("a text").Got("%s", e.Val.Describe()))
 			good = false
 		default:
 			d.props[e.Key.Text] = e.Val
@@ -205,7 +205,7 @@ func (t *tinyReader) definition(n *data.Node) {
 			t.merge(&c)
 		}
 	case name.Kind == schema.Map:
-		t.fail(name, "", "file: name: want a path, got a table")
+		t.fail(name, "", "file: name: %w", diag.Expected("a path").Got("a table"))
 	default:
 		d.name = name
 		t.merge(&d)
@@ -231,7 +231,7 @@ func (t *tinyReader) merge(d *definition) {
 		case key == "permission-mask":
 			t.mergeMasks(first, d)
 		case n.Text != have.Text:
-			t.conflict(d, n, have, "%s: want %s as before, got %s", key, have.Describe(), n.Describe())
+			t.conflict(d, n, have, "%s: %w", key, diag.Expected("%s as before", have.Describe()).Got("%s", n.Describe()))
 		}
 	}
 }

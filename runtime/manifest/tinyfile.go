@@ -89,7 +89,7 @@ func (f *tinyFile) oneOf(name string, values ...string) string {
 			return v
 		}
 	}
-	f.wrong(n, diag.DidYouMean(n.Text, values), "%s: want one of %s, got %s", name, strings.Join(values, ", "), n.Describe())
+	f.wrong(n, diag.DidYouMean(n.Text, values), "%s: %w", name, diag.Expected("one of %s", strings.Join(values, ", ")).Got("%s", n.Describe()))
 	return ""
 }
 
@@ -101,7 +101,7 @@ func (f *tinyFile) content(ensure string) {
 	interpolate := kind == "template"
 	if i := f.d.props["interpolate"]; i != nil {
 		if i.Kind != schema.Bool {
-			f.wrong(i, "", "interpolate: want true or false, got %s", i.Describe())
+			f.wrong(i, "", "interpolate: %w", diag.Expected("true or false").Got("%s", i.Describe()))
 			return
 		}
 		interpolate = i.Scalar().B
@@ -139,9 +139,9 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	remote := err == nil && (u.Scheme == "http" || u.Scheme == "https")
 	if remote != (kind == "http") {
 		if kind == "http" {
-			f.wrong(n, "", "contents: want an http or https URL, got %q", n.Text)
+			f.wrong(n, "", "contents: %w", diag.Expected("an http or https URL").Got("%q", n.Text))
 		} else {
-			f.wrong(n, "type: http takes a URL", "contents: want a path, got %q", n.Text)
+			f.wrong(n, "type: http takes a URL", "contents: %w", diag.Expected("a path").Got("%q", n.Text))
 		}
 		return
 	}
@@ -239,7 +239,7 @@ func (f *tinyFile) attributes() {
 	mask := unmanagedMode
 	if n != nil {
 		if mask = n.Text; !isMask(mask) {
-			f.wrong(n, "", `permission-mask: want three digits from 0 to 7 or x such as "64x", got %s`, n.Describe())
+			f.wrong(n, "", "permission-mask: %w", diag.Expected(`three digits from 0 to 7 or x such as "64x"`).Got("%s", n.Describe()))
 		}
 	}
 	f.set("mode", n, schema.StringValue(mask))
@@ -254,7 +254,7 @@ func (f *tinyFile) require() {
 	var list []*data.Node
 	for i, n := range f.d.after {
 		if n.Kind == schema.List || n.Kind == schema.Map || n.IsNil() {
-			f.wrong(n, "", "after: want the name of a definition, got %s", n.Describe())
+			f.wrong(n, "", "after: %w", diag.Expected("the name of a definition").Got("%s", n.Describe()))
 			continue
 		}
 		ref := n.Text

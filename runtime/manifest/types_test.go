@@ -41,7 +41,7 @@ type Mode string
 func (m *Mode) UnmarshalText(text []byte) error {
 	digits := strings.TrimPrefix(string(text), "0o")
 	if _, err := strconv.ParseUint(strings.ReplaceAll(digits, "x", "0"), 8, 12); err != nil {
-		return fmt.Errorf("want octal permissions such as \"0644\", got %q", text)
+		return fmt.Errorf("expected octal permissions such as \"0644\", got %q", text)
 	}
 	*m = Mode(text)
 	return nil
@@ -72,7 +72,7 @@ type File struct {
 
 func (f File) Validate() error {
 	if !filepath.IsAbs(f.Name) {
-		return resource.PropertyErrorf("name", "want an absolute path, got %q", f.Name)
+		return resource.PropertyErrorf("name", "expected an absolute path, got %q", f.Name)
 	}
 	if f.Ensure != "absent" && f.Owner == "" {
 		return &resource.PropertyError{Property: "owner", Err: errors.New("is required unless ensure is absent")}

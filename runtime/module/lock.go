@@ -186,7 +186,7 @@ func (m *LockedModule) check() error {
 		return fmt.Errorf("%q is no version", m.Version)
 	}
 	if m.Git == "" == (m.URL == "") {
-		return errors.New("want either git or url")
+		return diag.Expected("either git or url")
 	}
 	if m.Git != "" {
 		if err := CheckGit(m.Git); err != nil {

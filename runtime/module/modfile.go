@@ -160,7 +160,7 @@ func (r *fileReader) fields(t *luadata.Value, known map[string]func(*luadata.Val
 		read := known[f.Key]
 		switch {
 		case f.Key == "":
-			r.note(f.Value, "want names before values, such as %s = ...", names[0])
+			r.note(f.Value, "%w", diag.Expected("names before values, such as %s = ...", names[0]))
 		case read == nil:
 			e := diag.Errorf(r.doc.Pos(f.Start, f.Start+len(f.Key)), "unknown key %q", f.Key)
 			e.Hint = diag.DidYouMean(f.Key, names)
@@ -174,9 +174,9 @@ func (r *fileReader) fields(t *luadata.Value, known map[string]func(*luadata.Val
 func (r *fileReader) text(v *luadata.Value) string {
 	switch {
 	case v.Kind != luadata.String:
-		r.note(v, "want %s, found %s", luadata.String, v.Kind)
+		r.note(v, "%w", diag.Expected("%s", luadata.String).Found("%s", v.Kind))
 	case strings.ContainsAny(v.Text, "\x00\n\r"):
-		r.note(v, "want a text of one line")
+		r.note(v, "%w", diag.Expected("a text of one line"))
 	}
 	return v.Text
 }
@@ -199,12 +199,12 @@ func (r *fileReader) texts(v *luadata.Value, check func(string) error) (list []s
 		return []string{r.checked(v, check)}
 	}
 	if v.Kind != luadata.Table {
-		r.note(v, "want a list of texts, found %s", v.Kind)
+		r.note(v, "%w", diag.Expected("a list of texts").Found("%s", v.Kind))
 		return nil
 	}
 	for _, f := range v.Fields {
 		if f.Key != "" {
-			r.note(f.Value, "want a list, found the key %q", f.Key)
+			r.note(f.Value, "%w", diag.Expected("a list").Found("the key %q", f.Key))
 		}
 		s := r.checked(f.Value, check)
 		if slices.Contains(list, s) {
@@ -218,7 +218,7 @@ func (r *fileReader) texts(v *luadata.Value, check func(string) error) (list []s
 // byModule calls read for each field of a table whose keys are names of modules or "*".
 func (r *fileReader) byModule(v *luadata.Value, read func(name string, v *luadata.Value)) {
 	if v.Kind != luadata.Table {
-		r.note(v, "want a table of modules, such as { nginx = ... }, found %s", v.Kind)
+		r.note(v, "%w", diag.Expected("a table of modules, such as { nginx = ... }").Found("%s", v.Kind))
 		return
 	}
 	for _, f := range v.Fields {
@@ -251,17 +251,17 @@ func (r *fileReader) dependencies(v *luadata.Value) (list []Dependency) {
 		}
 		switch {
 		case name == "*":
-			r.note(v, "want the name of a module")
+			r.note(v, "%w", diag.Expected("the name of a module"))
 		case version.Kind == luadata.String:
 			var err error
 			if d.Version, err = CleanVersion(version.Text); err != nil {
 				r.note(version, "%w", err)
 			}
 		case version != v || v.Kind != luadata.Table:
-			r.note(version, "want a version such as \"v1.2.0\", found %s", version.Kind)
+			r.note(version, "%w", diag.Expected(`a version such as "v1.2.0"`).Found("%s", version.Kind))
 		}
 		if d.Source.Git != "" && d.Source.URL != "" {
-			r.note(v, "want git or url, found both")
+			r.note(v, "%w", diag.Expected("git or url").Found("both"))
 		}
 		if d.Source.Folder == "." {
 			d.Source.Folder = ""
@@ -301,7 +301,7 @@ func checkFolder(s string) error {
 
 func checkPath(s string) error {
 	if s == "" {
-		return fmt.Errorf("want a path")
+		return diag.Expected("a path")
 	}
 	return nil
 }

@@ -1,23 +1,24 @@
 package module
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"strings"
 
 	"golang.org/x/mod/semver"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // CheckName returns an error unless a text can be the name of a module: nginx, or example.org/nginx. The name is also
 // a path below the cache and vendor, so it must not lead out of them.
 func CheckName(name string) error {
 	if name == "" || len(name) > 200 {
-		return errors.New("want a name such as nginx or example.org/nginx")
+		return diag.Expected("a name such as nginx or example.org/nginx")
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !isNamePart(part) {
-			return fmt.Errorf("%q is no name of a module: want letters, digits and . _ - between slashes, such as nginx or example.org/nginx", name)
+			return fmt.Errorf("%q is no name of a module: %w", name, diag.Expected("letters, digits and . _ - between slashes, such as nginx or example.org/nginx"))
 		}
 	}
 	return nil
@@ -60,7 +61,7 @@ func CleanVersion(text string) (string, error) {
 		v = "v" + v
 	}
 	if !semver.IsValid(v) || semver.Build(v) != "" || semver.Canonical(v) != v {
-		return "", fmt.Errorf("%q is no version: want one such as v1.2.0", text)
+		return "", fmt.Errorf("%q is no version: %w", text, diag.Expected("one such as v1.2.0"))
 	}
 	return v, nil
 }
@@ -107,7 +108,7 @@ func (r Rule) terms() (terms []term, err error) {
 		}
 		t.version = "v" + strings.TrimPrefix(part, "v")
 		if !semver.IsValid(t.version) || semver.Build(t.version) != "" {
-			return nil, fmt.Errorf("%q is no rule for versions: want one such as \">= 1.2\" or \">= 1.2, < 2\"", string(r))
+			return nil, fmt.Errorf("%q is no rule for versions: %w", string(r), diag.Expected(`one such as ">= 1.2" or ">= 1.2, < 2"`))
 		}
 		t.version = semver.Canonical(t.version)
 		terms = append(terms, t)

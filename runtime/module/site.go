@@ -135,7 +135,7 @@ func readOwnFile(p *trust.Policy, file string, found bool) ([]byte, error) {
 	}
 	defer f.Close()
 	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s: want a file", file))
+		return nil, errors.Join(err, fmt.Errorf("%s: %w", file, diag.Expected("a file")))
 	}
 	text, err := safepath.ReadUpTo(f, maxLock)
 	if text == nil && err == nil {

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // gitSchemes are the protocols that a repository may have.
@@ -19,7 +21,7 @@ func CheckGit(s string) error {
 	}
 	if scheme, _, ok := strings.Cut(s, "://"); ok {
 		if !slices.Contains(gitSchemes, scheme) {
-			return fmt.Errorf("want an address of %s, got %q", strings.Join(gitSchemes, ", "), s)
+			return diag.Expected("an address of %s", strings.Join(gitSchemes, ", ")).Got("%q", s)
 		}
 		u, err := url.Parse(s)
 		switch {
@@ -28,7 +30,7 @@ func CheckGit(s string) error {
 		case scheme != "file" && (u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-")):
 			return fmt.Errorf("%q names no server", s)
 		case scheme == "file" && u.Host != "":
-			return fmt.Errorf("want three slashes, as in file:///srv/git/nginx.git, got %q", s)
+			return diag.Expected("three slashes, as in file:///srv/git/nginx.git").Got("%q", s)
 		case u.User != nil && strings.HasPrefix(u.User.Username(), "-"):
 			return fmt.Errorf("%q names no user", s)
 		}
@@ -40,7 +42,7 @@ func CheckGit(s string) error {
 	// user@host:path, the form of scp
 	host, at, ok := strings.Cut(s, ":")
 	if !ok || host == "" || strings.Contains(host, "/") || strings.HasPrefix(at, ":") {
-		return fmt.Errorf("%q is no address of a repository: want https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git", s)
+		return fmt.Errorf("%q is no address of a repository: %w", s, diag.Expected("https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git"))
 	}
 	if _, host, ok := strings.Cut(host, "@"); ok && (host == "" || host[0] == '-') {
 		return fmt.Errorf("%q names no server", s)
@@ -56,9 +58,9 @@ func CheckURL(s string) error {
 	u, err := url.Parse(strings.ReplaceAll(s, VersionMark, "1"))
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return fmt.Errorf("want a URL of https or http, got %q", s)
+		return diag.Expected("a URL of https or http").Got("%q", s)
 	case !strings.HasSuffix(u.Path, ".tar.gz") && !strings.HasSuffix(u.Path, ".tgz"):
-		return fmt.Errorf("want an archive that ends in .tar.gz or .tgz, got %q", s)
+		return diag.Expected("an archive that ends in .tar.gz or .tgz").Got("%q", s)
 	}
 	if _, has := u.User.Password(); has {
 		return errors.New("the address holds a password, and the lock would hold it too")
@@ -78,7 +80,7 @@ func (s Source) At(version string) string {
 func checkAddress(s string) error {
 	switch {
 	case s == "":
-		return errors.New("want an address")
+		return diag.Expected("an address")
 	case s[0] == '-':
 		return fmt.Errorf("%q looks like an option", s)
 	case len(s) > 2000:

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -135,7 +136,7 @@ func (t *tree) read(fd int, below string, depth int) error {
 			}
 			t.files = append(t.files, fileOf(name, &st))
 		default:
-			return fmt.Errorf("%s: want files and directories, found something else, such as a link", path.Join(t.dir, name))
+			return fmt.Errorf("%s: %w", path.Join(t.dir, name), diag.Expected("files and directories").Found("something else, such as a link"))
 		}
 	}
 	return nil

@@ -22,6 +22,7 @@ import (
 	"github.com/synadia-io/orbit.go/natscontext"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // ContextVariable is the variable with the name of the context, and DefaultContext the name without it.
@@ -151,7 +152,7 @@ func contextFile(name string) (string, error) {
 		return name, nil
 	}
 	if strings.ContainsAny(name, "/\\") || strings.Contains(name, "..") {
-		return "", errors.New("want the name of a context, or the absolute path of its file")
+		return "", diag.Expected("the name of a context, or the absolute path of its file")
 	}
 	config := os.Getenv("XDG_CONFIG_HOME")
 	if config == "" {

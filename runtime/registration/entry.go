@@ -15,6 +15,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Prefix is the prefix of the subjects of all entries.
@@ -63,23 +65,23 @@ func (e *Entry) Check() error {
 	}
 	for _, x := range []struct{ field, name string }{{"cluster", e.Cluster}, {"service", e.Service}, {"protocol", e.Protocol}} {
 		if !isName(x.name) {
-			wrong(x.field, "want a name of letters, digits, - and _ that begins with a letter, got %q", x.name)
+			wrong(x.field, "%w", diag.Expected("a name of letters, digits, - and _ that begins with a letter").Got("%q", x.name))
 		}
 	}
 	if !isAddress(e.Address) {
-		wrong("address", "want an IP address or the name of a host, got %q", e.Address)
+		wrong("address", "%w", diag.Expected("an IP address or the name of a host").Got("%q", e.Address))
 	}
 	switch port := e.Port.(type) {
 	case nil:
 	case int64:
 		if port < 1 || port > math.MaxUint16 {
-			wrong("port", "want a number from 1 to 65535, got %d", port)
+			wrong("port", "%w", diag.MustBe("1 to 65535").Got("%d", port))
 		}
 	default:
-		wrong("port", "want a number from 1 to 65535, got %v", port)
+		wrong("port", "%w", diag.MustBe("1 to 65535").Got("%v", port))
 	}
 	if e.Priority < 1 || e.Priority > math.MaxUint8 {
-		wrong("priority", "want a number from 1 to 255, got %d", e.Priority)
+		wrong("priority", "%w", diag.MustBe("1 to 255").Got("%d", e.Priority))
 	}
 	if err := e.TTL.check(); err != nil {
 		wrong("ttl", "%w", err)
@@ -151,11 +153,11 @@ type Query struct{ Cluster, Protocol, Service, Address string }
 func (q Query) Check() error {
 	for _, x := range []struct{ field, name string }{{"cluster", q.Cluster}, {"protocol", q.Protocol}, {"service", q.Service}} {
 		if !isAny(x.name) && !isName(x.name) {
-			return &FieldError{x.field, fmt.Errorf("want a name of letters, digits, - and _, or * for any, got %q", x.name)}
+			return &FieldError{x.field, diag.Expected("a name of letters, digits, - and _, or * for any").Got("%q", x.name)}
 		}
 	}
 	if !isAny(q.Address) && !isAddress(q.Address) {
-		return &FieldError{"address", fmt.Errorf("want an IP address, the name of a host, or * for any, got %q", q.Address)}
+		return &FieldError{"address", diag.Expected("an IP address, the name of a host, or * for any").Got("%q", q.Address)}
 	}
 	return nil
 }

@@ -57,19 +57,19 @@ func TestWire(t *testing.T) {
 // TestCheck: an invalid entry has an error that names the field.
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*registration.Entry){
-		`cluster: want a name of letters, digits, - and _ that begins with a letter, got ""`:    func(e *registration.Entry) { e.Cluster = "" },
-		`cluster: want a name of letters, digits, - and _ that begins with a letter, got "a.b"`: func(e *registration.Entry) { e.Cluster = "a.b" },
-		`service: want a name of letters, digits, - and _ that begins with a letter, got "9"`:   func(e *registration.Entry) { e.Service = "9" },
-		`protocol: want a name of letters, digits, - and _ that begins with a letter, got ">"`:  func(e *registration.Entry) { e.Protocol = ">" },
-		`address: want an IP address or the name of a host, got "10.0.0.500"`:                   func(e *registration.Entry) { e.Address = "10.0.0.500" },
-		`address: want an IP address or the name of a host, got "fe80::1%eth0"`:                 func(e *registration.Entry) { e.Address = "fe80::1%eth0" },
-		`address: want an IP address or the name of a host, got "x y"`:                          func(e *registration.Entry) { e.Address = "x y" },
-		`address: want an IP address or the name of a host, got "a..b"`:                         func(e *registration.Entry) { e.Address = "a..b" },
-		`address: want an IP address or the name of a host, got "a;reboot"`:                     func(e *registration.Entry) { e.Address = "a;reboot" },
-		`port: want a number from 1 to 65535, got 0`:                                            func(e *registration.Entry) { e.Port = int64(0) },
-		`port: want a number from 1 to 65535, got 65536`:                                        func(e *registration.Entry) { e.Port = int64(65536) },
-		`priority: want a number from 1 to 255, got 256`:                                        func(e *registration.Entry) { e.Priority = 256 },
-		`ttl: want at least 1s, got 10ms`: func(e *registration.Entry) {
+		`cluster: expected a name of letters, digits, - and _ that begins with a letter, got ""`:    func(e *registration.Entry) { e.Cluster = "" },
+		`cluster: expected a name of letters, digits, - and _ that begins with a letter, got "a.b"`: func(e *registration.Entry) { e.Cluster = "a.b" },
+		`service: expected a name of letters, digits, - and _ that begins with a letter, got "9"`:   func(e *registration.Entry) { e.Service = "9" },
+		`protocol: expected a name of letters, digits, - and _ that begins with a letter, got ">"`:  func(e *registration.Entry) { e.Protocol = ">" },
+		`address: expected an IP address or the name of a host, got "10.0.0.500"`:                   func(e *registration.Entry) { e.Address = "10.0.0.500" },
+		`address: expected an IP address or the name of a host, got "fe80::1%eth0"`:                 func(e *registration.Entry) { e.Address = "fe80::1%eth0" },
+		`address: expected an IP address or the name of a host, got "x y"`:                          func(e *registration.Entry) { e.Address = "x y" },
+		`address: expected an IP address or the name of a host, got "a..b"`:                         func(e *registration.Entry) { e.Address = "a..b" },
+		`address: expected an IP address or the name of a host, got "a;reboot"`:                     func(e *registration.Entry) { e.Address = "a;reboot" },
+		`port: must be 1 to 65535, got 0`:                                                           func(e *registration.Entry) { e.Port = int64(0) },
+		`port: must be 1 to 65535, got 65536`:                                                       func(e *registration.Entry) { e.Port = int64(65536) },
+		`priority: must be 1 to 255, got 256`:                                                       func(e *registration.Entry) { e.Priority = 256 },
+		`ttl: must be at least 1s, got 10ms`: func(e *registration.Entry) {
 			ttl := registration.NewTTL(10 * time.Millisecond)
 			e.TTL = &ttl
 		},
@@ -101,10 +101,10 @@ func TestDecode(t *testing.T) {
 	for name, x := range map[string]struct{ subject, text, want string }{
 		"no JSON":            {subject, "x", "this is no entry"},
 		"a list":             {subject, "[]", "this is no entry"},
-		"nothing":            {subject, "null", "cluster: want a name"},
+		"nothing":            {subject, "null", "cluster: expected a name"},
 		"a port as text":     {subject, strings.Replace(string(text), "8080", `"8080"`, 1), "this is no entry"},
 		"half a port":        {subject, strings.Replace(string(text), "8080", "80.5", 1), "this is no entry"},
-		"an address as code": {subject, strings.Replace(string(text), "10.0.0.5", "10.0.0.5\\n}", 1), "address: want an IP address"},
+		"an address as code": {subject, strings.Replace(string(text), "10.0.0.5", "10.0.0.5\\n}", 1), "address: expected an IP address"},
 		"another's":          {strings.Replace(subject, "10_0_0_5", "10_0_0_6", 1), string(text), "the entry is another one: production/http/web at 10.0.0.5:8080"},
 		"of another cluster": {strings.Replace(subject, "production", "test", 1), string(text), "the entry is another one"},
 		"no subject":         {"", string(text), "the entry is another one"},
@@ -143,8 +143,8 @@ func TestQuery(t *testing.T) {
 	q := registration.Query{Cluster: "p", Protocol: "*", Service: "web", Address: "10.0.0.1"}
 	require.Equal(t, "choria.ccm.registration.v1.p.*.web.10_0_0_1.*", q.Filter())
 	require.NoError(t, q.Check())
-	require.ErrorContains(t, registration.Query{Cluster: ">"}.Check(), "cluster: want a name")
-	require.ErrorContains(t, registration.Query{Address: "a b"}.Check(), "address: want an IP address")
+	require.ErrorContains(t, registration.Query{Cluster: ">"}.Check(), "cluster: expected a name")
+	require.ErrorContains(t, registration.Query{Address: "a b"}.Check(), "address: expected an IP address")
 }
 
 // TestPrometheus: the entries that Prometheus reads, and their labels.

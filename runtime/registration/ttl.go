@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A TTL is the lifetime of an entry: a duration, or never to expire. The zero TTL is unset.
@@ -34,10 +36,10 @@ func (t *TTL) UnmarshalText(text []byte) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf(`want a time such as "10m" or "1d", or "never", got %q`, s)
+		return diag.Expected(`a time such as "10m" or "1d", or "never"`).Got("%q", s)
 	}
 	if d < time.Second {
-		return fmt.Errorf("want at least 1s, got %s", s)
+		return diag.MustBe("at least 1s").Got("%s", s)
 	}
 	*t = TTL{duration: d}
 	return nil
@@ -46,7 +48,7 @@ func (t *TTL) UnmarshalText(text []byte) error {
 // check returns an error for less than a second, which a server would refuse (ADR-43 of NATS).
 func (t *TTL) check() error {
 	if t != nil && !t.never && *t != (TTL{}) && t.duration < time.Second {
-		return fmt.Errorf("want at least 1s, got %s", t.duration)
+		return diag.MustBe("at least 1s").Got("%s", t.duration)
 	}
 	return nil
 }
@@ -101,12 +103,12 @@ func (t *TTL) UnmarshalJSON(text []byte) error {
 		return nil
 	case float64:
 		if x < 0 || x > float64(1<<62) {
-			return fmt.Errorf("want a time, got %v", x)
+			return diag.Expected("a time").Got("%v", x)
 		}
 		*t = TTL{duration: time.Duration(x)}
 		return nil
 	case string:
 		return t.UnmarshalText([]byte(x))
 	}
-	return fmt.Errorf("want a time, got %s", text)
+	return diag.Expected("a time").Got("%s", text)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -28,9 +29,9 @@ func (c CheckCommand) Err(ofFile bool) error {
 	case err != nil:
 		return err
 	case len(words) == 0 || words[0] == "":
-		return fmt.Errorf("want a command, got %q", line)
+		return diag.Expected("a command").Got("%q", line)
 	case ofFile && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, checkPlaceholder) }):
-		return fmt.Errorf("want %%s in the command, for the file that it looks at, got %q", line)
+		return diag.Expected("%%s in the command, for the file that it looks at").Got("%q", line)
 	}
 	return nil
 }
@@ -51,6 +52,18 @@ func (c CheckCommand) Words(file string) []string {
 		}
 	}
 	return words
+}
+
+// MayRun returns the reason why the host would refuse the command, for a property; nil if it would
+// not, or if there is no command.
+func (c CheckCommand) MayRun(v *host.View, property string) error {
+	if !c.IsGiven() {
+		return nil
+	}
+	if err := v.MayRun(host.Cmd{Argv: c.Words("")}); err != nil {
+		return fmt.Errorf("%s: %w", property, err)
+	}
+	return nil
 }
 
 // Ask runs the command for a property, and returns an error unless the command exits 0.

@@ -26,7 +26,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, err
 		Name: "note", Provider: "test", Schema: s,
 		Validate: func(want *resource.Properties) error {
 			if want.Text("text") == "bad" {
-				return resource.PropertyErrorf("text", "want something good")
+				return resource.PropertyErrorf("text", "expected something good")
 			}
 			return nil
 		},
@@ -89,7 +89,7 @@ func TestFunctions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, r.Spec, same.Spec)
 	_, err = decode(t, b, "", "bad")
-	require.EqualError(t, err, "x:1: note#a: text: want something good")
+	require.EqualError(t, err, "x:1: note#a: text: expected something good")
 }
 
 // found is the state of a note that exists in one of several ways.

@@ -3,6 +3,7 @@ package resource
 import (
 	"errors"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -59,11 +60,11 @@ func (c *HealthCheck) IsGoss() bool { return c.GossRules != nil }
 func (c *HealthCheck) check() error {
 	switch {
 	case c.IsGoss() && c.Command != "":
-		return errors.New("want a command or goss_rules, got both")
+		return diag.Expected("a command or goss_rules").Got("both")
 	case c.IsGoss() && c.Format == NagiosFormat:
 		return errors.New("the format nagios is that of a command, and this has goss_rules")
 	case c.IsGoss() && len(c.GossRules) == 0:
-		return errors.New("want at least one rule in goss_rules")
+		return diag.Expected("at least one rule in goss_rules")
 	case c.IsGoss():
 		return nil
 	case c.Format == GossFormat:
@@ -71,7 +72,7 @@ func (c *HealthCheck) check() error {
 	}
 	words, err := SplitWords(c.Command)
 	if err == nil && len(words) == 0 {
-		err = errors.New("want a command or goss_rules")
+		err = diag.Expected("a command or goss_rules")
 	}
 	return err
 }
@@ -86,7 +87,7 @@ func checkHealthChecks(checks []HealthCheck) error {
 			errs = append(errs, PropertyErrorf("health_checks", "check %d: %w", i+1, err))
 		}
 		if c.Tries < 1 {
-			errs = append(errs, PropertyErrorf("health_checks", "want at least 1 as tries of check %d, got %d", i+1, c.Tries))
+			errs = append(errs, PropertyErrorf("health_checks", "tries of check %d %w", i+1, diag.MustBe("at least 1").Got("%d", c.Tries)))
 		}
 	}
 	return errors.Join(errs...)

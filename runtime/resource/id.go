@@ -1,8 +1,9 @@
 package resource
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An ID names a resource. It is unique in a catalog.
@@ -15,7 +16,7 @@ func (id ID) String() string { return id.Type + "#" + id.Name }
 func ParseID(s string) (ID, error) {
 	typ, name, ok := strings.Cut(s, "#")
 	if !ok || typ == "" || name == "" {
-		return ID{}, fmt.Errorf("want a reference such as file#/etc/motd, got %q", s)
+		return ID{}, diag.Expected("a reference such as file#/etc/motd").Got("%q", s)
 	}
 	return ID{typ, name}, nil
 }

@@ -233,7 +233,7 @@ func (c *Common) check() error {
 	err := errors.Join(checkHealthChecks(c.HealthChecks), checkRegistrations(c.RegisterWhenStable))
 	switch {
 	case c.Tries != nil && *c.Tries < 1:
-		err = errors.Join(err, PropertyErrorf("tries", "want at least 1, got %d", *c.Tries))
+		err = errors.Join(err, PropertyErrorf("tries", "%w", diag.MustBe("at least 1").Got("%d", *c.Tries)))
 	case c.Tries == nil && c.TrySleep != nil:
 		err = errors.Join(err, PropertyErrorf("try_sleep", "goes only with tries"))
 	}

@@ -1,10 +1,10 @@
 package resource
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Tag is a word by which resources are selected. It has no space and no comma, which
@@ -15,10 +15,10 @@ type Tag string
 func (t *Tag) UnmarshalText(text []byte) error {
 	s := string(text)
 	if s == "" {
-		return errors.New("want a tag, got an empty text")
+		return diag.Expected("a tag").Got("an empty text")
 	}
 	if strings.HasPrefix(s, "-") || strings.ContainsFunc(s, notInTag) {
-		return fmt.Errorf("want a tag of letters, digits and _ - . : / such as web, got %q", s)
+		return diag.Expected("a tag of letters, digits and _ - . : / such as web").Got("%q", s)
 	}
 	*t = Tag(s)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // LargestText limits the size in bytes of scripts, manifests, data, templates and facts.
@@ -52,14 +53,14 @@ func (r *Resolver) OpenToRead(name string) (*os.File, error) {
 func (r *Resolver) OpenRegular(path string) (*os.File, os.FileInfo, error) {
 	f, err := r.OpenToRead(path)
 	if errors.Is(err, syscall.ENXIO) { // the error of opening a socket
-		err = unsuitable(path, "want a file, found %s", Special)
+		err = unsuitable(path, "%w", diag.Expected("a file").Found("%s", Special))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
-		err = unsuitable(path, "want a file, found %s", KindOf(fi))
+		err = unsuitable(path, "%w", diag.Expected("a file").Found("%s", KindOf(fi)))
 	}
 	if err != nil {
 		f.Close()
@@ -96,7 +97,7 @@ func (r *Resolver) ReadText(path string, limit int64) (string, error) {
 	text.Grow(int(fi.Size()))
 	n, err := io.Copy(&text, io.LimitReader(f, limit+1))
 	if err == nil && n > limit {
-		return "", unsuitable(path, "want a file of at most %s, found one of more", bytesize.Format(limit))
+		return "", unsuitable(path, "%w", diag.Expected("a file of at most %s", bytesize.Format(limit)).Found("one of more"))
 	}
 	return text.String(), err
 }
@@ -125,7 +126,7 @@ func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, er
 			return text, err
 		}
 		if int64(len(text)) > limit {
-			return nil, unsuitable(path, "want a file of at most %s, found one of more", bytesize.Format(limit))
+			return nil, unsuitable(path, "%w", diag.Expected("a file of at most %s", bytesize.Format(limit)).Found("one of more"))
 		}
 		if len(text) == cap(text) {
 			text = append(text, 0)[:len(text)]
@@ -135,7 +136,7 @@ func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, er
 
 func checkSize(fi os.FileInfo, path string, limit int64) error {
 	if fi.Size() > limit {
-		return unsuitable(path, "want a file of at most %s, found one of %s", bytesize.Format(limit), bytesize.Format(fi.Size()))
+		return unsuitable(path, "%w", diag.Expected("a file of at most %s", bytesize.Format(limit)).Found("one of %s", bytesize.Format(fi.Size())))
 	}
 	return nil
 }
@@ -184,7 +185,7 @@ func ReadPseudo(f *os.File, path string, limit int64) ([]byte, error) {
 
 // waits returns the error for a file whose reads block.
 func waits(path string) error {
-	return unsuitable(path, "want a file, found one that keeps its reader waiting")
+	return unsuitable(path, "%w", diag.Expected("a file").Found("one that keeps its reader waiting"))
 }
 
 // unsuitable returns the error for a file that cannot be read.

@@ -147,7 +147,7 @@ func (f *Field) mismatch(d *decoder, v Value) {
 	if v.Kind == Bool && f.Quoted {
 		hint = fmt.Sprintf("quote it if the command %q is meant", strconv.FormatBool(v.B))
 	}
-	d.fail(false, hint, "%swant %s, got %s", d.prefix(), f.article(), v.describe())
+	d.fail(false, hint, "%s%w", d.prefix(), diag.Expected("%s", f.article()).Got("%s", v.describe()))
 }
 
 // prefix returns the path of the value, for messages about it; "" for the whole table.
@@ -222,7 +222,7 @@ func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
 		return
 	}
 	if f.Values != nil && !slices.Contains(f.Values, s) {
-		d.fail(false, diag.DidYouMean(s, f.Values), "%swant one of %s, got %q", d.prefix(), strings.Join(f.Values, ", "), s)
+		d.fail(false, diag.DidYouMean(s, f.Values), "%s%w", d.prefix(), diag.Expected("one of %s", strings.Join(f.Values, ", ")).Got("%q", s))
 		return
 	}
 	dst.SetString(s)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Flag is a property as a flag of the command line:
@@ -204,7 +206,7 @@ func argument(f *Field, s string) (Value, error) {
 	case f.Kind == Map && isScalar(f.Elem):
 		key, val, ok := strings.Cut(s, "=")
 		if !ok || key == "" {
-			return Value{}, fmt.Errorf("want KEY=VALUE, got %q", s)
+			return Value{}, diag.Expected("KEY=VALUE").Got("%q", s)
 		}
 		v, err := argument(f.Elem, val)
 		return MapValue(&Table{Entries: []Entry{{key, v}}}), err
@@ -214,7 +216,7 @@ func argument(f *Field, s string) (Value, error) {
 			err = fmt.Errorf("got %s", v.describe())
 		}
 		if err != nil {
-			return Value{}, fmt.Errorf("want a JSON object, %w", err)
+			return Value{}, diag.Expected("a JSON object, %w", err)
 		}
 		return v, nil
 	case f.Kind == List:
@@ -223,7 +225,7 @@ func argument(f *Field, s string) (Value, error) {
 			err = fmt.Errorf("got %s", v.describe())
 		}
 		if err != nil {
-			return Value{}, fmt.Errorf("want a JSON array, %w", err)
+			return Value{}, diag.Expected("a JSON array, %w", err)
 		}
 		return v, nil
 	case f.Kind == Any:

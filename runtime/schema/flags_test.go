@@ -94,26 +94,26 @@ func TestFlagForms(t *testing.T) {
 
 func TestFlagMistakes(t *testing.T) {
 	for args, want := range map[string]string{
-		"--color blue":                   `color: want one of red, green, got "blue"`,
-		"--mode rw":                      `mode: want octal, got "rw"`,
+		"--color blue":                   `color: expected one of red, green, got "blue"`,
+		"--mode rw":                      `mode: expected octal, got "rw"`,
 		"--mode 0644 --mode 0600":        "mode is given twice",
 		"--enable --no-enable":           "enable is given twice",
-		"--enable=maybe":                 `enable: want true or false, got "maybe"`,
+		"--enable=maybe":                 `enable: expected true or false, got "maybe"`,
 		"--no-enable=false":              `invalid argument "false" for "--no-enable" flag: it takes no value`,
-		"--codes x":                      `codes[1]: want an integer, got "x"`,
-		"--headers A":                    `invalid argument "A" for "--headers" flag: want KEY=VALUE, got "A"`,
-		"--headers =1":                   `invalid argument "=1" for "--headers" flag: want KEY=VALUE, got "=1"`,
+		"--codes x":                      `codes[1]: expected an integer, got "x"`,
+		"--headers A":                    `invalid argument "A" for "--headers" flag: expected KEY=VALUE, got "A"`,
+		"--headers =1":                   `invalid argument "=1" for "--headers" flag: expected KEY=VALUE, got "=1"`,
 		"--headers A=1 --headers A=2":    `invalid argument "A=2" for "--headers" flag: A is given twice`,
-		"--checks x":                     `invalid argument "x" for "--checks" flag: want a JSON object, got "x": invalid character 'x' looking for beginning of value`,
-		"--checks [1]":                   `invalid argument "[1]" for "--checks" flag: want a JSON object, got a list`,
-		`--checks {"count":1}{}`:         `invalid argument "{\"count\":1}{}" for "--checks" flag: want a JSON object, got "{\"count\":1}{}" with more behind it`,
-		`--checks {"count":`:             `invalid argument "{\"count\":" for "--checks" flag: want a JSON object, got "{\"count\":": unexpected EOF`,
+		"--checks x":                     `invalid argument "x" for "--checks" flag: expected a JSON object, got "x": invalid character 'x' looking for beginning of value`,
+		"--checks [1]":                   `invalid argument "[1]" for "--checks" flag: expected a JSON object, got a list`,
+		`--checks {"count":1}{}`:         `invalid argument "{\"count\":1}{}" for "--checks" flag: expected a JSON object, got "{\"count\":1}{}" with more behind it`,
+		`--checks {"count":`:             `invalid argument "{\"count\":" for "--checks" flag: expected a JSON object, got "{\"count\":": unexpected EOF`,
 		`--checks {"cuont":1,"count":2}`: `checks[1]: unknown property "cuont"`,
 		"--control {}":                   "unknown flag: --control",
 		"--noop":                         "unknown flag: --noop",
 		"--name y":                       "unknown flag: --name",
 		"--tags":                         "flag needs an argument: --tags",
-		"--ratio 1.x":                    `ratio: want a number, got "1.x"`,
+		"--ratio 1.x":                    `ratio: expected a number, got "1.x"`,
 	} {
 		t.Run(args, func(t *testing.T) {
 			_, err := parse(t, strings.Fields(args)...)

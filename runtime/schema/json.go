@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/jsonwriter"
 )
 
@@ -91,7 +92,7 @@ func (t *Table) UnmarshalJSON(text []byte) error {
 	dec.UseNumber()
 	v, err := readValue(dec)
 	if err == nil && v.Kind != Map {
-		err = fmt.Errorf("want a table, got %s", v.describe())
+		err = diag.Expected("a table").Got("%s", v.describe())
 	}
 	if err != nil {
 		return err

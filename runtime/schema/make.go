@@ -52,7 +52,7 @@ const maxProperties = 64
 // properties have no names of their own.
 func Make(doc string, props []Property) (*Schema, error) {
 	if len(props) > maxProperties {
-		return nil, fmt.Errorf("want at most %d properties, got %d", maxProperties, len(props))
+		return nil, diag.MustBe("at most %d properties", maxProperties).Got("%d", len(props))
 	}
 	s := &Schema{Doc: doc, byName: make(map[string]int), name: -1}
 	fields := make([]reflect.StructField, len(props))

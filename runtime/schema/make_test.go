@@ -14,7 +14,7 @@ type upper string
 
 func (u *upper) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
-		return fmt.Errorf("want letters, got none")
+		return fmt.Errorf("expected letters, got none")
 	}
 	*u = upper(strings.ToUpper(string(text)))
 	return nil
@@ -56,11 +56,11 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 		{table("name", "x"), "must is required"},
 		{table("must", true), "name is required"},
 		{table("name", "x", "must", true, "conut", 1), `unknown property "conut" (did you mean "count"?)`},
-		{table("name", "x", "must", true, "count", "many"), `count: want an integer, got "many"`},
+		{table("name", "x", "must", true, "count", "many"), `count: expected an integer, got "many"`},
 		{table("name", "x", "must", true, "count", 1, "number", 2), "number (the same as count) is given twice"},
-		{table("name", "x", "must", true, "color", "rde"), `color: want one of red, green, got "rde" (did you mean "red"?)`},
-		{table("name", "x", "must", true, "words", "c"), `words: want one of a, b, got "c"`},
-		{table("name", "x", "must", true, "code", ""), "code: want letters, got none"},
+		{table("name", "x", "must", true, "color", "rde"), `color: expected one of red, green, got "rde" (did you mean "red"?)`},
+		{table("name", "x", "must", true, "words", "c"), `words: expected one of a, b, got "c"`},
+		{table("name", "x", "must", true, "code", ""), "code: expected letters, got none"},
 		{table("name", "x", "must", true, "limits", table()), "limits: cpu is required"},
 	} {
 		h := &heldSpec{reflect.New(s.GoType).Interface()}
@@ -101,9 +101,9 @@ func TestMakeRefuses(t *testing.T) {
 	for want, props := range map[string][]Property{
 		"b: the name a is that of another property, a":           {{Name: "a", Type: text}, {Name: "b", Aliases: []string{"a"}, Type: text}},
 		"a: what names the resource is a string":                 {{Name: "a", Type: reflect.TypeFor[int64](), IsName: true}},
-		`a: default: want true or false, got "perhaps"`:          {{Name: "a", Type: reflect.TypeFor[bool](), Default: "perhaps"}},
+		`a: default: expected true or false, got "perhaps"`:      {{Name: "a", Type: reflect.TypeFor[bool](), Default: "perhaps"}},
 		"b: only one property can name the resource, and a does": {{Name: "a", Type: text, IsName: true}, {Name: "b", Type: text, IsName: true}},
-		"want at most 64 properties, got 65":                     make([]Property, 65),
+		"must be at most 64 properties, got 65":                  make([]Property, 65),
 	} {
 		_, err := Make("", props)
 		require.EqualError(t, err, want)

@@ -27,7 +27,7 @@ type octal uint32
 
 func (o *octal) UnmarshalText(text []byte) error {
 	if _, err := fmt.Sscanf(string(text), "0%o", (*uint32)(o)); err != nil {
-		return fmt.Errorf("want octal, got %q", text)
+		return fmt.Errorf("expected octal, got %q", text)
 	}
 	return nil
 }
@@ -138,18 +138,18 @@ func TestMistakes(t *testing.T) {
 		{table("name", "x", "must", "m", "colour", "red"), `unknown property "colour" (did you mean "color"?)`},
 		{table("name", "x", "must", "m", "zzzz", 1), `unknown property "zzzz"`},
 		{table("name", "x", "path", "y", "must", "m"), "path (the same as name) is given twice"},
-		{table("name", "x", "must", "m", "color", "gren"), `color: want one of red, green, got "gren" (did you mean "green"?)`},
-		{table("name", "x", "must", "m", "mode", "rw"), `mode: want octal, got "rw"`},
-		{table("name", "x", "must", "m", "mode", 644), `mode: want a string, got the number 644 (quote it: "644")`},
-		{table("name", "x", "must", true), "must: want a string, got the boolean true"},
-		{table("name", "x", "must", "m", "force", "yes"), `force: want true or false, got "yes"`},
-		{table("name", "x", "must", "m", "size", 1.5), "size: want an integer, got the number 1.5"},
-		{table("name", "x", "must", "m", "tags", table("a", 1)), "tags: want a list, got a table"},
-		{table("name", "x", "must", "m", "tags", []any{"a", 2}), `tags[2]: want a string, got the number 2 (quote it: "2")`},
-		{table("name", "x", "must", "m", "headers", "x"), `headers: want a table, got "x"`},
-		{table("name", "x", "must", "m", "headers", table("k", false)), "headers.k: want a string, got the boolean false"},
+		{table("name", "x", "must", "m", "color", "gren"), `color: expected one of red, green, got "gren" (did you mean "green"?)`},
+		{table("name", "x", "must", "m", "mode", "rw"), `mode: expected octal, got "rw"`},
+		{table("name", "x", "must", "m", "mode", 644), `mode: expected a string, got the number 644 (quote it: "644")`},
+		{table("name", "x", "must", true), "must: expected a string, got the boolean true"},
+		{table("name", "x", "must", "m", "force", "yes"), `force: expected true or false, got "yes"`},
+		{table("name", "x", "must", "m", "size", 1.5), "size: expected an integer, got the number 1.5"},
+		{table("name", "x", "must", "m", "tags", table("a", 1)), "tags: expected a list, got a table"},
+		{table("name", "x", "must", "m", "tags", []any{"a", 2}), `tags[2]: expected a string, got the number 2 (quote it: "2")`},
+		{table("name", "x", "must", "m", "headers", "x"), `headers: expected a table, got "x"`},
+		{table("name", "x", "must", "m", "headers", table("k", false)), "headers.k: expected a string, got the boolean false"},
 		{table("name", "x", "must", "m", "control", table("fi", "x", "count", 1)), `control: unknown property "fi" (did you mean "if"?)`},
-		{table("name", "x", "must", "m", "checks", []any{table("count", "many")}), `checks[1].count: want an integer, got "many"`},
+		{table("name", "x", "must", "m", "checks", []any{table("count", "many")}), `checks[1].count: expected an integer, got "many"`},
 		{table("name", "x", "must", "m", "checks", []any{table()}), "checks[1]: count is required"},
 	} {
 		require.EqualError(t, s.Decode(x.t, new(thing)), x.err)
@@ -186,7 +186,7 @@ func TestPlaces(t *testing.T) {
 	tab.Positions = whereSpec{}
 	require.EqualError(t, Of(reflect.TypeFor[thing]()).Decode(tab, new(thing)),
 		" false:1: must is required\nnope true:1: unknown property \"nope\" (did you mean \"name\"?)\n"+
-			"tags[1] false:1: tags[1]: want a string, got the boolean true")
+			"tags[1] false:1: tags[1]: expected a string, got the boolean true")
 }
 
 func TestDocument(t *testing.T) {

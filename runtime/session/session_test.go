@@ -203,7 +203,7 @@ func TestStoreRefuses(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err := Open(file)
-	require.ErrorContains(t, err, "want a directory, found a file")
+	require.ErrorContains(t, err, "expected a directory, found a file")
 
 	s, err := Open(dir)
 	require.NoError(t, err)

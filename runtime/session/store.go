@@ -95,7 +95,7 @@ func Open(dir string) (*Session, error) {
 	case err != nil:
 		return nil, fmt.Errorf("session store: %w", err)
 	case !fi.IsDir():
-		return nil, fmt.Errorf("session store %s: want a directory, found a file", dir)
+		return nil, fmt.Errorf("session store %s: %w", dir, diag.Expected("a directory").Found("a file"))
 	}
 	return &Session{dir: dir}, nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A List is the content of an allowed_signers file.
@@ -75,16 +77,16 @@ func parseLine(row string) (x line, err error) {
 	} else {
 		at := strings.IndexAny(row, " \t")
 		if at < 0 {
-			return x, errors.New("want who may sign, and a public key")
+			return x, diag.Expected("who may sign, and a public key")
 		}
 		x.principals, rest = row[:at], row[at:]
 	}
 	if x.principals == "" {
-		return x, errors.New("want who may sign, and a public key")
+		return x, diag.Expected("who may sign, and a public key")
 	}
 	key, _, options, more, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(rest)))
 	if err != nil || len(more) > 0 {
-		return x, errors.New("want a public key behind who may sign, such as ann@example.org ssh-ed25519 and the key")
+		return x, diag.Expected("a public key behind who may sign, such as ann@example.org ssh-ed25519 and the key")
 	}
 	x.key = key
 	for _, option := range options {
@@ -104,7 +106,7 @@ func (x *line) option(text string) (err error) {
 		x.authority = true
 	case "namespaces":
 		if x.namespaces = value; value == "" {
-			err = errors.New("namespaces: want at least one")
+			err = fmt.Errorf("namespaces: %w", diag.Expected("at least one"))
 		}
 	case "valid-after":
 		x.after, err = parseTime(value)
@@ -129,7 +131,7 @@ func parseTime(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("want a time such as 20261231 or 202612312359Z, got %q", text)
+	return time.Time{}, diag.Expected("a time such as 20261231 or 202612312359Z").Got("%q", text)
 }
 
 // MaxSignature limits the size of a signature in bytes. It is enough for an RSA key of 16384 bits in a certificate.
@@ -199,7 +201,7 @@ func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signa
 	}
 	switch err := sshsig.Verify(message, sig, sig.PublicKey, sig.HashAlgorithm, namespace); {
 	case errors.Is(err, sshsig.ErrNamespaceMismatch):
-		return nil, fmt.Errorf("the signature is for the namespace %q, want %q (ssh-keygen -Y sign -n %s)", sig.Namespace, namespace, namespace)
+		return nil, diag.Expected("a signature for the namespace %q", namespace).Got("one for %q (ssh-keygen -Y sign -n %s)", sig.Namespace, namespace)
 	case err != nil:
 		return nil, fmt.Errorf("the signature is not one of this content")
 	}

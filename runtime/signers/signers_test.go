@@ -73,7 +73,7 @@ func TestVerify(t *testing.T) {
 		"at that second":       {`ann valid-after="20261123120000Z",valid-before="20261123120000Z" ` + ann, byAnn, "ann"},
 		"expired, and renewed": {`ann valid-before="20200101Z" ` + ann + "\nann2 " + ann, byAnn, "ann2"},
 		"somebody else":        {"bob " + bob, byAnn, "may not: signers does not name it"},
-		"another namespace":    {"ann " + ann, sign("ann", "file"), `the signature is for the namespace "file", want "ccm-bundle" (ssh-keygen -Y sign -n ccm-bundle)`},
+		"another namespace":    {"ann " + ann, sign("ann", "file"), `expected a signature for the namespace "ccm-bundle", got one for "file" (ssh-keygen -Y sign -n ccm-bundle)`},
 		"another text":         {"ann " + ann, []byte(keygen(t, dir, message+".", "-Y", "sign", "-f", "ann", "-n", namespace)), "the signature is not one of this content"},
 		"no signature":         {"ann " + ann, []byte("hello"), "the signature is none that ssh-keygen -Y sign makes"},
 		"empty":                {"ann " + ann, nil, "the signature is none that ssh-keygen -Y sign makes"},
@@ -130,14 +130,14 @@ func TestMistakesInTheFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "signers names nobody who may sign",
 		"# nobody\n":                        "signers names nobody who may sign",
-		"ann":                               "signers:1: want who may sign, and a public key",
-		"\nann hello":                       "signers:2: want a public key behind who may sign",
-		"ann ssh-ed25519 AAAA":              "signers:1: want a public key",
+		"ann":                               "signers:1: expected who may sign, and a public key",
+		"\nann hello":                       "signers:2: expected a public key behind who may sign",
+		"ann ssh-ed25519 AAAA":              "signers:1: expected a public key",
 		`"ann ` + key:                       "a quote is not closed",
 		"ann verify-required " + key:        `unknown option "verify-required"`,
-		"ann namespaces=\"\" " + key:        "namespaces: want at least one",
-		"ann valid-after=\"2026\" " + key:   `want a time such as 20261231 or 202612312359Z, got "2026"`,
-		"ann valid-before=20261301Z " + key: `want a time such as`,
+		"ann namespaces=\"\" " + key:        "namespaces: expected at least one",
+		"ann valid-after=\"2026\" " + key:   `expected a time such as 20261231 or 202612312359Z, got "2026"`,
+		"ann valid-before=20261301Z " + key: `expected a time such as`,
 	} {
 		_, err := signers.Parse("signers", text)
 		require.ErrorContains(t, err, want, text)

@@ -281,7 +281,7 @@ func (s *Store) forgetSelected() error {
 		if kept++; kept <= maxSelected {
 			continue
 		}
-		for _, suffix := range []string{lastAppliedSuffix, catalogSuffix, undeclaredSuffix, parentsSuffix, madeSuffix} {
+		for _, suffix := range []string{lastAppliedSuffix, catalogSuffix, undeclaredSuffix, noticeSuffix, parentsSuffix, madeSuffix} {
 			if s.dir.Has(x.name + suffix) {
 				err = errors.Join(err, s.dir.Remove(x.name+suffix))
 			}

@@ -109,7 +109,7 @@ func judge(d *statedir.Dir) (tooWide bool, err error) {
 	if other < 0 || slices.ContainsFunc(entries, isLock) {
 		return true, nil
 	}
-	return false, diag.Errorf(diag.Pos{File: d.Root}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[other].Name()).
+	return false, diag.At(diag.Pos{File: d.Root}, diag.Expected("a directory for state alone that only its owner may enter").Found("one with mode %04o that holds %s", fi.Mode().Perm(), entries[other].Name())).
 		WithHint("name one that is empty or not there")
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -98,15 +99,15 @@ func (s *Store) entry(x listedRun) (e HistoryEntry, damaged bool, err error) {
 	return rec.HistoryEntry, x.line != nil, nil
 }
 
-// LastChange returns the latest run that changed paths, and whether there is one.
-func (s *Store) LastChange() (e HistoryEntry, found bool, err error) {
+// FindLatest returns the latest run for which chosen is true, nil if there is none.
+func (s *Store) FindLatest(chosen func(run HistoryEntry) bool) (*HistoryEntry, error) {
 	runs, _, err := s.listedRuns()
 	for _, x := range slices.Backward(runs) {
-		if e, _, err := s.entry(x); err == nil && e.Files > 0 {
-			return e, true, nil
+		if e, _, err := s.entry(x); err == nil && chosen(e) {
+			return &e, nil
 		}
 	}
-	return HistoryEntry{}, false, err
+	return nil, err
 }
 
 // recorded returns the IDs of runs with a record, oldest first.
@@ -173,7 +174,7 @@ func (s *Store) Changes(id string) (*Record, error) { return s.record(id, false)
 
 func (s *Store) record(id string, events bool) (*Record, error) {
 	if id == "" || id != filepath.Base(id) {
-		return nil, fmt.Errorf("want the name of a run, got %q", id)
+		return nil, diag.Expected("the name of a run").Got("%q", id)
 	}
 	if _, err := s.dir.Stat(runFile(id)); err != nil {
 		return nil, err

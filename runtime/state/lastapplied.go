@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -81,7 +82,7 @@ func parseLastApplied(line string) (w lastApplied, err error) {
 // cutSum returns the fingerprint at the beginning of line, and the rest behind the blank.
 func cutSum(line string) (sum uint64, rest string, err error) {
 	if len(line) < 17 || line[16] != ' ' {
-		return 0, line, errors.New("want a fingerprint of 16 digits")
+		return 0, line, diag.Expected("a fingerprint of 16 digits")
 	}
 	for i := range 16 {
 		c := line[i]
@@ -91,7 +92,7 @@ func cutSum(line string) (sum uint64, rest string, err error) {
 		case c >= 'a' && c <= 'f':
 			c -= 'a' - 10
 		default:
-			return 0, line, errors.New("want a fingerprint in hexadecimal")
+			return 0, line, diag.Expected("a fingerprint in hexadecimal")
 		}
 		sum = sum<<4 | uint64(c)
 	}

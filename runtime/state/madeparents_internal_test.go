@@ -9,7 +9,7 @@ func TestNamesPath(t *testing.T) {
 		"/srv/application": false, "/srv/app-2": false, "/var/srv/app": false, "/srv": false, "": false, "/srv/app2 /srv/app": true,
 	} {
 		if namesPath(text, "/srv/app") != want {
-			t.Errorf("%q: want %v", text, want)
+			t.Errorf("%q: expected %v", text, want)
 		}
 	}
 }

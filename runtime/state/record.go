@@ -2,10 +2,11 @@ package state
 
 import (
 	"encoding/json"
-	"fmt"
+
 	"strconv"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -98,7 +99,7 @@ func (v *Version) UnmarshalJSON(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("want a kind such as file, got %q", x.Kind)
+	return diag.Expected("a kind such as file").Got("%q", x.Kind)
 }
 
 // versionOf returns the Version of an Info.

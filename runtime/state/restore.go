@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -292,7 +294,7 @@ func (x *restoreCall) clear(r Restoration) error {
 			return err
 		}
 		if len(names) > 0 {
-			return cmp.Or(x.mounted(r), fmt.Errorf("want %s, found a directory that is not empty", r.Want.Kind))
+			return cmp.Or(x.mounted(r), diag.Expected("%s", r.Want.Kind).Found("a directory that is not empty"))
 		}
 	}
 	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {
@@ -304,6 +306,11 @@ func (x *restoreCall) clear(r Restoration) error {
 	err = x.h.Remove(r.Path)
 	if errors.Is(err, syscall.EBUSY) {
 		return cmp.Or(x.mounted(r), err)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		if _, why := host.Obstacles(&x.h.View, host.PathEffect{Path: r.Path, Kind: host.Missing}); why != nil {
+			return why
+		}
 	}
 	return err
 }

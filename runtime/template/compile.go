@@ -79,7 +79,7 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 func (e *Env) Evaluate(code string) (any, error) {
 	defer e.usage.begin()()
 	if len(code) > maxCode {
-		return nil, explain(code, e.vars, fmt.Errorf("the expression has %d bytes, want at most %d", len(code), maxCode))
+		return nil, explain(code, e.vars, fmt.Errorf("the expression %w", diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code))))
 	}
 	if e.usage.evaluations++; e.usage.evaluations%checkEvery == 0 {
 		if err := e.usage.checkNow(); err != nil {
@@ -207,7 +207,7 @@ func explain(code string, vars map[string]any, err error) error {
 		if fe.Prev != nil {
 			err = fe.Prev
 		} else {
-			err = errors.New(strings.ReplaceAll(strings.TrimSpace(fe.Message), "unexpected token EOF", "want more, the expression ends here"))
+			err = errors.New(strings.ReplaceAll(strings.TrimSpace(fe.Message), "unexpected token EOF", "unexpected end of the expression"))
 		}
 		out.Err = &diag.Error{Err: err}
 	}
@@ -254,7 +254,7 @@ func conversion(message string) (what string, found bool) {
 	if !found || !both {
 		return "", false
 	}
-	return "want " + goTypeName(want) + ", got " + goTypeName(is), true
+	return diag.Expected("%s", goTypeName(want)).Got("%s", goTypeName(is)).Error(), true
 }
 
 // goTypeName describes a Go type in the words of messages.

@@ -108,7 +108,7 @@ func (e *Env) Condition(text string) (bool, error) {
 	}
 	b, ok := val.(bool)
 	if !ok {
-		return false, &Error{Offset: at, Length: len(code), Err: diag.Errorf(diag.Pos{}, "want true or false, got %s", describe(val))}
+		return false, &Error{Offset: at, Length: len(code), Err: diag.At(diag.Pos{}, diag.Expected("true or false").Got("%s", describe(val)))}
 	}
 	return b, nil
 }
@@ -124,13 +124,13 @@ func inText(val any) (string, error) {
 		return strconv.FormatInt(x, 10), nil
 	case float64:
 		if math.IsInf(x, 0) || math.IsNaN(x) {
-			return "", diag.Errorf(diag.Pos{}, "want a number to put into the text, got %v, as of a division by zero", x)
+			return "", diag.At(diag.Pos{}, diag.Expected("a number to put into the text").Got("%v, as of a division by zero", x))
 		}
 		return strconv.FormatFloat(x, 'f', -1, 64), nil
 	case nil:
-		return "", diag.Errorf(diag.Pos{}, "want a value to put into the text, got nothing").WithHint("give a default with ??")
+		return "", diag.At(diag.Pos{}, diag.Expected("a value to put into the text").Got("nothing")).WithHint("give a default with ??")
 	}
-	return "", diag.Errorf(diag.Pos{}, "want a text or a number to put into the text, got %s", describe(val)).WithHint("use join or toJSON")
+	return "", diag.At(diag.Pos{}, diag.Expected("a text or a number to put into the text").Got("%s", describe(val))).WithHint("use join or toJSON")
 }
 
 // ExpandText is like Expand, and returns a string for a single expression too. A list, a table and nil are errors there.
@@ -152,7 +152,7 @@ func CheckPrinted(val any) error {
 	switch v := reflect.ValueOf(val); v.Kind() {
 	case reflect.Slice, reflect.Array, reflect.Map:
 		if _, isText := val.([]byte); !isText {
-			return fmt.Errorf("want a text or a number to print, got %s: use join or to_json, or print its parts", describe(val))
+			return diag.Expected("a text or a number to print").Got("%s: use join or to_json, or print its parts", describe(val))
 		}
 	}
 	return nil
@@ -273,5 +273,5 @@ func plainDepth(val any, left *int) (any, error) {
 		}
 		return plainDepth(v.Elem().Interface(), left)
 	}
-	return nil, fmt.Errorf("want a value, got a %s", v.Kind())
+	return nil, diag.Expected("a value").Got("a %s", v.Kind())
 }

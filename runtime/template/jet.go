@@ -62,7 +62,7 @@ func (e *Env) jet(text string, delims ...string) (string, error) {
 	case 2:
 		left, right = delims[0], delims[1]
 	default:
-		return "", fmt.Errorf("jet: want a template and perhaps both delimiters, got %d values", len(delims)+1)
+		return "", fmt.Errorf("jet: %w", diag.Expected("a template and perhaps both delimiters").Got("%d values", len(delims)+1))
 	}
 	file := ""
 	if strings.HasSuffix(text, ".jet") {
@@ -261,7 +261,7 @@ var errTooLong = fmt.Errorf("it makes a text of more than %d bytes, which is the
 func repeated(name string, args []any) (string, int, error) {
 	s, ok := args[0].(string)
 	if !ok {
-		return "", 0, fmt.Errorf("%s: want a text, got %s", name, describe(args[0]))
+		return "", 0, fmt.Errorf("%s: %w", name, diag.Expected("a text").Got("%s", describe(args[0])))
 	}
 	n, err := plain(args[1])
 	if f, ok := n.(float64); ok {
@@ -269,7 +269,7 @@ func repeated(name string, args []any) (string, int, error) {
 	}
 	i, ok := n.(int64)
 	if err != nil || !ok {
-		return "", 0, fmt.Errorf("%s: want a number, got %s", name, describe(args[1]))
+		return "", 0, fmt.Errorf("%s: %w", name, diag.Expected("a number").Got("%s", describe(args[1])))
 	}
 	return s, int(i), nil
 }
@@ -310,7 +310,7 @@ func (r *renderer) globals(set *jet.Set) {
 		return func(args []any) (any, error) {
 			s, ok := args[0].(string)
 			if !ok {
-				return nil, fmt.Errorf("%s: want a text, got %s", name, describe(args[0]))
+				return nil, fmt.Errorf("%s: %w", name, diag.Expected("a text").Got("%s", describe(args[0])))
 			}
 			return f(s)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/parser"
 	"github.com/nikolalohinski/gonja/v2/tokens"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -144,11 +145,11 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 	switch name {
 	case "center", "ljust", "rjust", "zfill", "expandtabs", "indent", "batch", "slice", "tojson", "lipsum":
 		if most > maxWidth {
-			r.throw(fmt.Errorf("%s: want at most %d, got %d", name, maxWidth, most))
+			r.throw(fmt.Errorf("%s: %w", name, diag.MustBe("at most %d", maxWidth).Got("%d", most)))
 		}
 	case "format", "format_map":
 		if in.IsString() && wide().MatchString(in.String()) || most > maxWidth && strings.Count(in.String(), "{") > strings.Count(in.String(), "}{")+1 {
-			r.throw(fmt.Errorf("%s: want widths of at most %d", name, maxWidth))
+			r.throw(fmt.Errorf("%s: %w", name, diag.Expected("widths of at most %d", maxWidth)))
 		}
 	case "replace":
 		found := r.size(in) + 1
@@ -185,7 +186,7 @@ func (r *rendering) checkItems(v *exec.Value) {
 		n = v.Len()
 	}
 	if n > maxSteps {
-		r.throw(fmt.Errorf("it goes through %d items at once, want at most %d", n, maxSteps))
+		r.throw(fmt.Errorf("the number of items %w", diag.MustBe("at most %d", maxSteps).Got("%d", n)))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/parser"
 	"github.com/nikolalohinski/gonja/v2/tokens"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -186,7 +187,7 @@ var formatConversion = lazyregexp.New(`(?s)%(?:\(([^)]*)\))?([-+ #0]*)([0-9]*(?:
 // format fills in the conversions of a format of Python: %s, %d, %05.1f, %(name)s from named.
 func (r *rendering) format(text string, args []*exec.Value, named *exec.Value) string {
 	if wide().MatchString(text) {
-		r.throw(fmt.Errorf("format: want widths of at most %d", maxWidth))
+		r.throw(fmt.Errorf("format: %w", diag.Expected("widths of at most %d", maxWidth)))
 	}
 	used, byName := 0, false
 	var b strings.Builder
@@ -467,7 +468,7 @@ func parseUnpacking(args *parser.Parser) (nodes.ControlStructure, error) {
 	for {
 		name := args.Match(tokens.Name)
 		if name == nil {
-			return nil, args.Error("want a name", args.Current())
+			return nil, args.Error(diag.Expected("a name").Error(), args.Current())
 		}
 		n.names = append(n.names, name.Val)
 		if args.Match(tokens.Comma) == nil {
@@ -475,7 +476,7 @@ func parseUnpacking(args *parser.Parser) (nodes.ControlStructure, error) {
 		}
 	}
 	if args.Match(tokens.Assign) == nil {
-		return nil, args.Error("want = behind the names", args.Current())
+		return nil, args.Error(diag.Expected("= behind the names").Error(), args.Current())
 	}
 	for {
 		value, err := args.ParseExpression()
@@ -488,7 +489,7 @@ func parseUnpacking(args *parser.Parser) (nodes.ControlStructure, error) {
 		}
 	}
 	if !args.End() {
-		return nil, args.Error("want the end of the tag", args.Current())
+		return nil, args.Error(diag.Expected("the end of the tag").Error(), args.Current())
 	}
 	return n, nil
 }
@@ -511,7 +512,7 @@ func (n *unpacking) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) er
 		values = itemsOf(values[0])
 	}
 	if len(values) != len(n.names) {
-		return fmt.Errorf("at line %d: want %d values, got %d", n.location.Line, len(n.names), len(values))
+		return fmt.Errorf("at line %d: %w", n.location.Line, diag.Expected("%d values", len(n.names)).Got("%d", len(values)))
 	}
 	for i, name := range n.names {
 		r.Environment.Context.Set(name, values[i].Interface())

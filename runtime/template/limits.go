@@ -85,7 +85,7 @@ func (u *usage) checkNow() error {
 // CheckTemplate returns an error if a template is too long.
 func CheckTemplate(text string) error {
 	if len(text) > maxText {
-		return diag.Errorf(diag.Pos{}, "the template has %d bytes, want at most %d", len(text), maxText)
+		return diag.Errorf(diag.Pos{}, "the template %w", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text)))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func CheckTemplate(text string) error {
 // checkPath returns an error if a path is too long.
 func checkPath(path string) error {
 	if len(path) > maxPath {
-		return diag.Errorf(diag.Pos{}, "got a path of %d bytes, want at most %d", len(path), maxPath)
+		return diag.Errorf(diag.Pos{}, "the path %w", diag.MustBe("at most %d bytes", maxPath).Got("%d", len(path)))
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func checkActions(text, left, right string) error {
 		}
 		code, after, _ := strings.Cut(rest, right)
 		if len(code) > maxCode {
-			return diag.Errorf(diag.Pos{}, "what stands between %s and %s has %d bytes, want at most %d", left, right, len(code), maxCode)
+			return diag.Errorf(diag.Pos{}, "the text between %s and %s %w", left, right, diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code)))
 		}
 		text = after
 	}

@@ -43,11 +43,11 @@ func isNothing(val any, err error) bool { return IsMissing(err) || err == nil &&
 
 func (t *trees) findSteps(steps []string) (any, error) {
 	if len(steps) == 0 {
-		return nil, errors.New("want a path that begins with facts, data or env, got an empty list")
+		return nil, diag.Expected("a path that begins with facts, data or env").Got("an empty list")
 	}
 	r := roots[steps[0]]
 	if r == "" {
-		return nil, &notFoundError{problem: fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), part: steps[0], names: []string{"facts", "data", "env"}}
+		return nil, &notFoundError{problem: diag.Expected("a path that begins with facts, data or env").Got("%q", steps[0]).Error(), part: steps[0], names: []string{"facts", "data", "env"}}
 	}
 	return t.get(r, steps[1:])
 }
@@ -113,7 +113,7 @@ func pathParts(v any) ([]string, bool) {
 // lookup is the function of expressions.
 func (t *trees) lookup(args ...any) (any, error) {
 	if len(args) == 0 || len(args) > 2 {
-		return nil, fmt.Errorf("lookup: want a path and perhaps a default, got %d values", len(args))
+		return nil, fmt.Errorf("lookup: %w", diag.Expected("a path and perhaps a default").Got("%d values", len(args)))
 	}
 	var val any
 	var err error
@@ -128,7 +128,7 @@ func (t *trees) lookup(args ...any) (any, error) {
 		}
 		val, err = t.findSteps(parts)
 	} else {
-		return nil, fmt.Errorf("lookup: want a path, got %s", describe(args[0]))
+		return nil, fmt.Errorf("lookup: %w", diag.Expected("a path").Got("%s", describe(args[0])))
 	}
 	if isNothing(val, err) && len(args) == 2 {
 		return args[1], nil
@@ -143,7 +143,7 @@ func (t *trees) find(path string) (any, error) {
 		return t.query(path) // a path that begins with a modifier or a list of paths
 	}
 	if r == "" {
-		return nil, &notFoundError{problem: fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), part: first, names: []string{"facts", "data", "env"}}
+		return nil, &notFoundError{problem: diag.Expected("a path that begins with facts, data or env").Got("%q", path).Error(), part: first, names: []string{"facts", "data", "env"}}
 	}
 	if rest == "" {
 		return t.tree(r)

@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // The operator matches searches with package regexp, which takes no context: a search takes
@@ -57,7 +59,7 @@ func callOf(name string, arg ast.Node) *ast.CallNode {
 // checkSearched bounds the left operand of matches.
 func checkSearched(val any, most int) (any, error) {
 	if s, ok := val.(string); ok && len(s) > most {
-		return nil, fmt.Errorf("matches: want a text of at most %d bytes, got one of %d", most, len(s))
+		return nil, fmt.Errorf("matches: %w", diag.Expected("a text of at most %d bytes", most).Got("one of %d", len(s)))
 	}
 	return val, nil
 }
@@ -70,7 +72,7 @@ func match(val, pattern any) (bool, error) {
 	text, ok := val.(string)
 	expr, ok2 := pattern.(string)
 	if !ok || !ok2 {
-		return false, fmt.Errorf("matches: want a text and a pattern, got %s and %s", describe(val), describe(pattern))
+		return false, fmt.Errorf("matches: %w", diag.Expected("a text and a pattern").Got("%s and %s", describe(val), describe(pattern)))
 	}
 	most, err := searchable(expr)
 	if err == nil {
@@ -95,7 +97,7 @@ func searchable(pattern string) (most int, err error) {
 		return maxSearched, nil
 	}
 	if len(prog.Inst) > maxInstructions {
-		return 0, fmt.Errorf("matches: want a pattern of at most %d instructions, got one of %d", maxInstructions, len(prog.Inst))
+		return 0, fmt.Errorf("matches: %w", diag.Expected("a pattern of at most %d instructions", maxInstructions).Got("one of %d", len(prog.Inst)))
 	}
 	return min(maxSearched, maxSearch/len(prog.Inst)), nil
 }

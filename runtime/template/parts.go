@@ -9,6 +9,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm/runtime"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Functions of the expression library that make many values of one text, that compare each
@@ -51,7 +53,7 @@ func (b partBound) Visit(node *ast.Node) {
 // countScalar limits texts that are parsed as a number or time.
 func countScalar(val any) (any, error) {
 	if s, ok := val.(string); ok && len(s) > maxScalar {
-		return nil, fmt.Errorf("want a number or a time, got a text of %d bytes", len(s))
+		return nil, diag.Expected("a number or a time").Got("a text of %d bytes", len(s))
 	}
 	return val, nil
 }
@@ -59,7 +61,7 @@ func countScalar(val any) (any, error) {
 // countList refuses values other than lists: the library would iterate over the bytes of a text.
 func countList(val any) (any, error) {
 	if v := reflect.ValueOf(val); !isList(v) && v.Kind() != reflect.Map {
-		return nil, fmt.Errorf("want a list, got %s", describe(val))
+		return nil, diag.Expected("a list").Got("%s", describe(val))
 	}
 	return val, nil
 }
@@ -114,7 +116,7 @@ func (u *usage) fromJSON(args ...any) (any, error) {
 // each comparison as a step.
 func (u *usage) uniq(args ...any) (any, error) {
 	if len(args) != 1 || !isList(reflect.ValueOf(args[0])) {
-		return nil, errors.New("uniq: want a list")
+		return nil, fmt.Errorf("uniq: %w", diag.Expected("a list"))
 	}
 	list := reflect.ValueOf(args[0])
 	if err := u.takeBytes(16 * list.Len()); err != nil {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/CloudyKit/jet/v6"
 	"github.com/nikolalohinski/gonja/v2/exec"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A remoteFunction asks a server. Its name and arguments are the same in all languages.
@@ -54,13 +56,13 @@ func (e *Env) registrations(args []any) (any, error) {
 // messages.
 func textArguments(name string, args []any, want ...string) ([]string, error) {
 	if len(args) != len(want) {
-		return nil, fmt.Errorf("%s: want %s, got %d values", name, enumerate(want), len(args))
+		return nil, fmt.Errorf("%s: %w", name, diag.Expected("%s", enumerate(want)).Got("%d values", len(args)))
 	}
 	list := make([]string, len(args))
 	for i, what := range want {
 		s, ok := args[i].(string)
 		if !ok || s == "" {
-			return nil, fmt.Errorf("%s: want %s, got %s", name, what, describe(args[i]))
+			return nil, fmt.Errorf("%s: %w", name, diag.Expected("%s", what).Got("%s", describe(args[i])))
 		}
 		list[i] = s
 	}

@@ -24,9 +24,9 @@ func TestKVGet(t *testing.T) {
 	require.Equal(t, "B/k", asked)
 	for code, want := range map[string]string{
 		`kvGet("B", "none")`: "kvGet: no key none",
-		`kvGet("B")`:         "kvGet: want a bucket and a key, got 1 values",
-		`kvGet("B", 1)`:      "kvGet: want a key, got",
-		`kvGet("", "k")`:     "kvGet: want a bucket, got",
+		`kvGet("B")`:         "kvGet: expected a bucket and a key, got 1 values",
+		`kvGet("B", 1)`:      "kvGet: expected a key, got",
+		`kvGet("", "k")`:     "kvGet: expected a bucket, got",
 	} {
 		_, err := env.Evaluate(code)
 		require.ErrorContains(t, err, want, code)

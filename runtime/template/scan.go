@@ -43,7 +43,7 @@ func scan(text string) (spans []span, err error) {
 		code := strings.TrimSpace(inner)
 		s := span{begin: i, end: end + len(closing), at: i + 2 + strings.Index(inner, code), code: code}
 		if code == "" {
-			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.Errorf(diag.Pos{}, "want an expression in %s, found none", text[s.begin:s.end]).
+			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.At(diag.Pos{}, diag.Expected("an expression in %s", text[s.begin:s.end]).Found("none")).
 				WithHint("for the text itself write ${ '%s' }", text[s.begin:s.end])}
 		}
 		if closing == "}" && isGroup(inner) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/CloudyKit/jet/v6"
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // The expression library limits neither the length of texts nor of lists. The result of an operator
@@ -98,7 +100,7 @@ func (u *usage) checkRoom(n, size int) error {
 // others as numbers.
 func texts(name string, args []any, n, most int) (list []string, numbers []int, err error) {
 	if len(args) < n || len(args) > most {
-		return nil, nil, fmt.Errorf("%s: got %d values, want %d to %d", name, len(args), n, most)
+		return nil, nil, fmt.Errorf("%s: %w", name, diag.Expected("%d to %d values", n, most).Got("%d", len(args)))
 	}
 	for i, arg := range args {
 		val, err := plain(arg)
@@ -124,7 +126,7 @@ func texts(name string, args []any, n, most int) (list []string, numbers []int, 
 		if i >= n {
 			want = "a number"
 		}
-		return nil, nil, fmt.Errorf("%s: want %s, got %s", name, want, describe(val))
+		return nil, nil, fmt.Errorf("%s: %w", name, diag.Expected("%s", want).Got("%s", describe(val)))
 	}
 	return list, numbers, nil
 }
@@ -135,7 +137,7 @@ func (u *usage) repeat(args ...any) (any, error) {
 	case err != nil:
 		return nil, err
 	case len(n) == 0 || n[0] < 0:
-		return nil, errors.New("repeat: want a text and a number that is not negative")
+		return nil, fmt.Errorf("repeat: %w", diag.Expected("a text and a number that is not negative"))
 	}
 	if err := u.checkRoom(n[0], len(list[0])); err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func (u *usage) join(args ...any) (any, error) {
 		v = reflect.ValueOf(args[0])
 	}
 	if !isList(v) {
-		return nil, errors.New("join: want a list of texts and perhaps what stands between them")
+		return nil, fmt.Errorf("join: %w", diag.Expected("a list of texts and perhaps what stands between them"))
 	}
 	if err := u.checkRoom(v.Len(), len(glue)); err != nil {
 		return nil, err
@@ -183,7 +185,7 @@ func (u *usage) join(args ...any) (any, error) {
 	for i := range v.Len() {
 		item, ok := v.Index(i).Interface().(string)
 		if !ok {
-			return nil, fmt.Errorf("join: want a list of texts, got %s in it", describe(v.Index(i).Interface()))
+			return nil, fmt.Errorf("join: %w", diag.Expected("a list of texts").Got("%s in it", describe(v.Index(i).Interface())))
 		}
 		if i > 0 {
 			out.WriteString(glue)
@@ -200,7 +202,7 @@ func (u *usage) join(args ...any) (any, error) {
 
 func (u *usage) toJSON(args ...any) (any, error) {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("toJSON: want one value, got %d", len(args))
+		return nil, fmt.Errorf("toJSON: %w", diag.Expected("one value").Got("%d", len(args)))
 	}
 	if _, err := u.coded(args[0]); err != nil {
 		return nil, err
@@ -257,7 +259,7 @@ func (u *usage) marshal(val any) ([]byte, error) {
 // str is the function string.
 func (u *usage) str(args ...any) (any, error) {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("string: want one value, got %d", len(args))
+		return nil, fmt.Errorf("string: %w", diag.Expected("one value").Got("%d", len(args)))
 	}
 	if _, err := plain(args[0]); err != nil {
 		return nil, err
@@ -268,7 +270,7 @@ func (u *usage) str(args ...any) (any, error) {
 
 func (u *usage) flatten(args ...any) (any, error) {
 	if len(args) != 1 || !isList(reflect.ValueOf(args[0])) {
-		return nil, errors.New("flatten: want a list")
+		return nil, fmt.Errorf("flatten: %w", diag.Expected("a list"))
 	}
 	out, left := []any{}, maxValues
 	err := flattenInto(&out, reflect.ValueOf(args[0]), &left)

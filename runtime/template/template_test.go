@@ -139,23 +139,23 @@ func TestExpandErrors(t *testing.T) {
 		{"${ lookup('facts.os.nope') }", 3, 23, `no fact "os.nope" (give a default with lookup(path, default) or ??)`},
 		{"${ Facts.os.version.patch }", 3, 22, `no fact "os.version.patch": os.version is a text`},
 		{"${ lookup('facts.os.version.patch') }", 3, 32, `no fact "os.version.patch": os.version is a text`},
-		{"${ lookup('fcts.os') }", 3, 17, `want a path that begins with facts, data or env, got "fcts.os" (did you mean "facts"?)`},
-		{"${ lookup(5) }", 3, 6, `lookup: want a path, got the number 5`},
+		{"${ lookup('fcts.os') }", 3, 17, `expected a path that begins with facts, data or env, got "fcts.os" (did you mean "facts"?)`},
+		{"${ lookup(5) }", 3, 6, `lookup: expected a path, got the number 5`},
 		{"${ Environ.HOM }", 3, 11, `no environment variable "HOM" (did you mean "HOME"?)`},
 		{"é ${ zzqq }", 6, 4, "unknown name \"zzqq\" (for the text itself write ${ '${zzqq}' })"},
 		{"echo ${HOME}", 7, 4, "unknown name \"HOME\" (for the text itself write ${ '${HOME}' })"},
 		{"a${1}", 1, 4, "${1} is an expression here, the number 1 (for the text itself write ${ '${1}' })"},
 		{"${ lokup('x') }", 3, 5, `unknown name "lokup" (did you mean "lookup"?)`},
-		{"${ 1 + }", 5, 1, "want more, the expression ends here"},
+		{"${ 1 + }", 5, 1, "unexpected end of the expression"},
 		{"x ${ Data.name", 2, 2, "${ is not closed by } (for the text itself write ${ '${' })"},
 		{"x {{ Data.name }", 2, 2, "{{ is not closed by }} (for the text itself write ${ '{{' })"},
-		{"${}", 0, 3, "want an expression in ${}, found none (for the text itself write ${ '${}' })"},
-		{"x ${ Data.packages }", 2, 18, "want a text or a number to put into the text, got a list (use join or toJSON)"},
-		{"x ${ Data.nothing }", 2, 17, "want a value to put into the text, got nothing (give a default with ??)"},
+		{"${}", 0, 3, "expected an expression in ${}, found none (for the text itself write ${ '${}' })"},
+		{"x ${ Data.packages }", 2, 18, "expected a text or a number to put into the text, got a list (use join or toJSON)"},
+		{"x ${ Data.nothing }", 2, 17, "expected a value to put into the text, got nothing (give a default with ??)"},
 		{"${ Data.name + 1 }", 13, 1, "string + int"},
 		{"${ file('nope.txt') }", 3, 4, "nope.txt"},
 		{"${ template('loop.templ') }", 3, 8, "templates are nested more than 20 deep"},
-		{"${ jet('a', 'b') }", 3, 3, "jet: want a template and perhaps both delimiters, got 2 values"},
+		{"${ jet('a', 'b') }", 3, 3, "jet: expected a template and perhaps both delimiters, got 2 values"},
 	} {
 		_, err := newEnv().Expand(tt.text)
 		te, ok := errors.AsType[*Error](err)
@@ -196,7 +196,7 @@ func TestCondition(t *testing.T) {
 		require.Equal(t, want, got, text)
 	}
 	_, err := newEnv().Condition("Data.name")
-	require.EqualError(t, err, `want true or false, got "web"`)
+	require.EqualError(t, err, `expected true or false, got "web"`)
 }
 
 func TestExpandEach(t *testing.T) {
@@ -228,10 +228,10 @@ func TestExpandEach(t *testing.T) {
 // A value of the wrong type is named in our words.
 func TestWrongTypeInExpression(t *testing.T) {
 	for text, want := range map[string]string{
-		"${ !lookup('facts.none', nil) }":      "want true or false, got nothing",
-		"${ lookup('facts.none', 3) ? 1 : 2 }": "want true or false, got a number",
-		"${ !lookup('facts.none', 'x') }":      "want true or false, got a string",
-		"${ !lookup('facts.none', [1, 2]) }":   "want true or false, got a list",
+		"${ !lookup('facts.none', nil) }":      "expected true or false, got nothing",
+		"${ lookup('facts.none', 3) ? 1 : 2 }": "expected true or false, got a number",
+		"${ !lookup('facts.none', 'x') }":      "expected true or false, got a string",
+		"${ !lookup('facts.none', [1, 2]) }":   "expected true or false, got a list",
 	} {
 		_, err := newEnv().Expand(text)
 		require.ErrorContains(t, err, want, text)

@@ -9,6 +9,7 @@ import (
 	"github.com/CloudyKit/jet/v6"
 
 	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -63,7 +64,7 @@ func isEmpty(val any) bool {
 func (u *usage) textOf(name string, val any, change func(string) string) (string, error) {
 	s, ok := val.(string)
 	if !ok {
-		return "", fmt.Errorf("%s: want a text, got %s", name, describe(val))
+		return "", fmt.Errorf("%s: %w", name, diag.Expected("a text").Got("%s", describe(val)))
 	}
 	if err := u.checkRoom(1, len(s)); err != nil {
 		return "", err
@@ -79,7 +80,7 @@ func (u *usage) indent(args []any) (string, error) {
 	}
 	lines := strings.SplitAfter(s, "\n")
 	if n < 0 || n > 1000 {
-		return "", fmt.Errorf("indent: want 0 to 1000 spaces, got %d", n)
+		return "", fmt.Errorf("indent: %w", diag.MustBe("0 to 1000 spaces").Got("%d", n))
 	}
 	if err := u.checkRoom(1, len(s)+n*len(lines)); err != nil {
 		return "", err
@@ -97,7 +98,7 @@ func (u *usage) indent(args []any) (string, error) {
 func (u *usage) joinAny(args []any) (any, error) {
 	list := reflect.ValueOf(args[0])
 	if !isList(list) {
-		return nil, fmt.Errorf("join: want a list, got %s", describe(args[0]))
+		return nil, fmt.Errorf("join: %w", diag.Expected("a list").Got("%s", describe(args[0])))
 	}
 	if err := u.checkRoom(list.Len(), 1); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (u *usage) joinAny(args []any) (any, error) {
 				items[i] = fmt.Sprint(b)
 			}
 		default:
-			return nil, fmt.Errorf("join: want a list of texts and numbers, got %s in it", describe(val))
+			return nil, fmt.Errorf("join: %w", diag.Expected("a list of texts and numbers").Got("%s in it", describe(val)))
 		}
 	}
 	return u.join(append([]any{items}, args[1:]...)...)
@@ -142,9 +143,9 @@ func (f TextFunction) check(n int) error {
 	case n >= f.Low && n <= f.High:
 		return nil
 	case f.Low == f.High:
-		return fmt.Errorf("%s: want %d values, got %d", f.Name, f.Low, n)
+		return fmt.Errorf("%s: %w", f.Name, diag.Expected("%d values", f.Low).Got("%d", n))
 	}
-	return fmt.Errorf("%s: want %d or %d values, got %d", f.Name, f.Low, f.High, n)
+	return fmt.Errorf("%s: %w", f.Name, diag.Expected("%d or %d values", f.Low, f.High).Got("%d", n))
 }
 
 // JetFunctions returns the text functions for Jet, and the functions that ask servers.

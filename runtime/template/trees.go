@@ -199,7 +199,7 @@ func (t *trees) fetch(args []any, strict bool) (any, error) {
 			}
 			path[i] = x
 		case nil:
-			return nil, errors.New("want a name or a position in [ ], got nothing")
+			return nil, diag.Expected("a name or a position in [ ]").Got("nothing")
 		default:
 			v, err := plain(x)
 			if err != nil {
@@ -207,7 +207,7 @@ func (t *trees) fetch(args []any, strict bool) (any, error) {
 			}
 			n, ok := v.(int64)
 			if !ok {
-				return nil, diag.Errorf(diag.Pos{}, "want a name or a position in [ ], got %s", describe(v))
+				return nil, diag.At(diag.Pos{}, diag.Expected("a name or a position in [ ]").Got("%s", describe(v)))
 			}
 			path[i] = strconv.FormatInt(n, 10)
 		}

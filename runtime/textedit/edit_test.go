@@ -149,8 +149,8 @@ func TestMistakes(t *testing.T) {
 	for _, tt := range []struct{ name, text, path, want string }{
 		{".json", "{", "a", "not valid JSON: line 2, column 1"},
 		{".json", `{"a": 1}`, "a.b", `a is a value and holds no "b"`},
-		{".json", `{"a": [1]}`, "a.b", `a is a list of 1: want a position from 0 to 1, got "b"`},
-		{".json", `{"a": [1]}`, "a.2", `want a position from 0 to 1`},
+		{".json", `{"a": [1]}`, "a.b", `a is a list of 1: expected a position from 0 to 1, got "b"`},
+		{".json", `{"a": [1]}`, "a.2", `expected a position from 0 to 1`},
 		{".json", `{}`, "a.0.b", "a is not there, and 0 may be a name or a position: set a as a whole"},
 		{".json", `{"a": 1, "a": 2}`, "a", "a stands there twice"},
 		{".json", `[1]`, "a", "the document is a list of 1"},
@@ -172,7 +172,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, path := range []string{"", "a.", ".a", "a..b"} {
 		_, err := ParsePath(path)
-		require.ErrorContains(t, err, "want names with dots between them")
+		require.ErrorContains(t, err, "expected names with dots between them")
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Path is the way to a value: keys of maps, and positions in lists from 0. The position behind the last item stands
@@ -30,7 +32,7 @@ func ParsePath(text string) (Path, error) {
 	}
 	path = append(path, name.String())
 	if slices.Contains(path, "") {
-		return nil, fmt.Errorf("want names with dots between them, got %q", text)
+		return nil, diag.Expected("names with dots between them").Got("%q", text)
 	}
 	return path, nil
 }
@@ -60,7 +62,7 @@ func find(doc any, path Path) (value any, found bool, err error) {
 		case []any:
 			n, ok := position(step, len(d))
 			if !ok {
-				return nil, false, fmt.Errorf("%s is a list of %d: want a position from 0 to %d, got %q", at(path, i), len(d), len(d), step)
+				return nil, false, fmt.Errorf("%s is a list of %d: %w", at(path, i), len(d), diag.Expected("a position from 0 to %d", len(d)).Got("%q", step))
 			}
 			if n == len(d) {
 				return nil, false, numberIn(path, i+1)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	edit "github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
@@ -118,7 +119,7 @@ func cutMark(text string) (mark, rest string) {
 func (f Format) read(text string, path Path) (any, error) {
 	switch {
 	case len(path) == 0:
-		return nil, errors.New("want a path of one name at least")
+		return nil, diag.Expected("a path of one name at least")
 	case len(text) > maxText:
 		return nil, fmt.Errorf("the text is longer than %d MiB", maxText>>20)
 	case nesting(text) > maxNesting:

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
@@ -48,7 +49,7 @@ func plainNode(n *yaml.Node) (any, error) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			if key.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("line %d: want a word as the key of a map", key.Line)
+				return nil, fmt.Errorf("line %d: %w", key.Line, diag.Expected("a word as the key of a map"))
 			}
 			if _, twice := m[key.Value]; twice {
 				return nil, fmt.Errorf("line %d: %s stands there twice", key.Line, key.Value)

@@ -2,11 +2,12 @@ package trust
 
 import (
 	"context"
-	"fmt"
+
 	"io"
 	"os"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -55,7 +56,7 @@ func ReadStream(ctx context.Context, r io.Reader, name string) ([]byte, error) {
 func ReadOpened(f *os.File, name string) ([]byte, error) {
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
-		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("want a file, found %s", safepath.KindOf(fi))}
+		err = &os.PathError{Op: "read", Path: name, Err: diag.Expected("a file").Found("%s", safepath.KindOf(fi))}
 	}
 	if err != nil {
 		f.Close()

@@ -186,7 +186,7 @@ func (p *Prompt) stateFunction(ctx context.Context, args []any) (any, error) {
 		return nil, err
 	}
 	if name == "" {
-		return nil, errors.New("want a resource such as file#/etc/motd")
+		return nil, diag.Expected("a resource such as file#/etc/motd")
 	}
 	s, err := p.scratch.Look(ctx, name)
 	if err != nil {
@@ -202,7 +202,7 @@ func optionalID(args []any) (string, error) {
 	}
 	id, ok := args[0].(string)
 	if !ok {
-		return "", fmt.Errorf("want a resource such as file#/etc/motd, got %v", args[0])
+		return "", diag.Expected("a resource such as file#/etc/motd").Got("%v", args[0])
 	}
 	return id, nil
 }

@@ -22,6 +22,6 @@ suite("authorized_key", {
   },
   fails = {
     ["nobody/key"] = "there is no user alice", ["nobody/limited"] = "there is no user alice",
-    ["homeless/key"] = "want a directory at /home/alice", ["homeless/limited"] = "want a directory at /home/alice",
+    ["homeless/key"] = "expected a directory at /home/alice", ["homeless/limited"] = "expected a directory at /home/alice",
   },
 })

@@ -17,7 +17,7 @@ suite("directory", {
     ["tree/all"] = { "updated the attributes of 4 entries" }, ["tree/absent"] = { "removed the directory" },
   },
   fails = {
-    ["file/empty"] = "want a directory, found a file", ["file/all"] = "want a directory, found a file", ["file/absent"] = "want a directory, found a file",
+    ["file/empty"] = "expected a directory, found a file", ["file/all"] = "expected a directory, found a file", ["file/absent"] = "expected a directory, found a file",
     ["tree/absent"] = "no run is known to have created /srv/app/a, /srv/app/b, 0 B",
   },
 })

@@ -13,7 +13,7 @@ suite("git", {
   },
   phrases = { ["nothing/clone"] = { "cloned the repository" }, ["nothing/absent"] = {}, ["other/absent"] = { "removed the clone" } },
   fails = {
-    ["file/clone"] = "want a directory, found a file", ["other/clone"] = "found a directory with something else in it",
+    ["file/clone"] = "expected a directory, found a file", ["other/clone"] = "found a directory with something else in it",
     ["other/absent"] = "no run is known to have created /srv/app/x, 4 B",
   },
 })

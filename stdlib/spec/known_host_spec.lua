@@ -21,5 +21,5 @@ suite("known_host", {
     ["nothing/host"] = { "added the host" }, ["right/host"] = {}, ["old/host"] = { "changed the key of the host" },
     ["old/port"] = { "added the host" }, ["old/absent"] = { "removed the host" }, ["no ssh/absent"] = {},
   },
-  fails = { ["no ssh/host"] = "want a directory at /etc/ssh", ["no ssh/port"] = "want a directory at /etc/ssh" },
+  fails = { ["no ssh/host"] = "expected a directory at /etc/ssh", ["no ssh/port"] = "expected a directory at /etc/ssh" },
 })

@@ -54,7 +54,7 @@ return ccm.type {
   phrases = { create = "added the alternative", update = "set the alternative", remove = "removed the alternative" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w.+-]+$]]) then return "name", "want a name such as editor, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[\w.+-]+$]]) then return "name", "expected a name such as editor, got " .. inspect(want.name) end
     if not want.path and want.ensure ~= "auto" then return "path", "is required unless ensure is auto" end
     if (want.link == nil) ~= (want.priority == nil) then return "priority", "link and priority go together" end
     if want.link and not want.path then return "path", "is required with link" end
@@ -101,7 +101,7 @@ return ccm.type {
   perform = function(action, want, have, host)
     local function run(...)
       local words = host.root == "/" and { "update-alternatives" } or { "update-alternatives", "--root", host.root }
-      host.run(tbl.concat(words, { ... }))
+      host.run(tbl.merge(tbl.concat(words, { ... }), { below_root = true }))
     end
     if action == "remove" then return run("--remove", want.name, want.path) end
     if want.link and (not have.registered or have.priority ~= want.priority or have.link ~= want.link) then

@@ -56,7 +56,7 @@ return ccm.type {
       return "components", "goes without a suite that ends with a slash"
     end
     for _, p in ipairs { "types", "uris", "suites", "components", "architectures" } do
-      if tbl.any(want[p] or {}, function(v) return v:find("%s") ~= nil end) then return p, "want words without blanks" end
+      if tbl.any(want[p] or {}, function(v) return v:find("%s") ~= nil end) then return p, "expected words without blanks" end
     end
   end,
 

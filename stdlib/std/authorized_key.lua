@@ -56,10 +56,10 @@ return ccm.type {
     local key = ssh.authorized(want.key) or {}
     local wrong = ssh.mistake(want.key, key.type, key.blob)
     if wrong then return "key", wrong end
-    if #key.options > 0 then return "key", "want options apart from the key: options = " .. inspect(key.options) end
+    if #key.options > 0 then return "key", "expected options apart from the key: options = " .. inspect(key.options) end
     for _, o in ipairs(want.options or {}) do
       if not re.test(o, [[^[A-Za-z0-9-]+(?:=]] .. ssh.quoted .. [[)?$]]) then
-        return "options", [[want options such as no-pty and command="/bin/true", got ]] .. inspect(o)
+        return "options", [[expected options such as no-pty and command="/bin/true", got ]] .. inspect(o)
       end
     end
   end,
@@ -75,11 +75,11 @@ return ccm.type {
     local home = want.path and path.dir(want.path) or user.home
     local dir = not want.path and path.join(home, ".ssh") or nil
     local have = { uid = tostring(user.uid), gid = tostring(user.gid), dir = dir, path = want.path or path.join(dir, "authorized_keys"), wrong = {} }
-    if want.ensure == "present" and not host.is_directory(home) then error("want a directory at " .. home, 0) end
+    if want.ensure == "present" and not host.is_directory(home) then error("expected a directory at " .. home, 0) end
     -- A link may have been made by the user, and lead anywhere.
     local function look(path, kind, mode)
       local found = host.stat(path)
-      if found and found.kind ~= kind then error(("want a %s at %s, found a %s, which is not replaced"):format(kind, path, found.kind), 0) end
+      if found and found.kind ~= kind then error(("expected a %s at %s, found a %s, which is not replaced"):format(kind, path, found.kind), 0) end
       if found and want.ensure == "present" and (found.uid ~= user.uid or found.mode ~= mode) then
         table.insert(have.wrong, { "path", ("%s %s %s"):format(path, found.owner, found.mode), ("%s %s %s"):format(path, name, mode) })
       end

@@ -45,7 +45,7 @@ return ccm.type {
 
   validate = function(want)
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
-    if want.content and want.content:find("\0", 1, true) then return "content", "want a text without NUL bytes" end
+    if want.content and want.content:find("\0", 1, true) then return "content", "expected a text without NUL bytes" end
     local first, last = comment(want)
     if last ~= "" and str.contains(want.name, last) or first == "<!--" and str.contains(want.name, "--") then
       return "name", ("expected a name that can be in a comment %s %s, got %s"):format(first, last, inspect(want.name))

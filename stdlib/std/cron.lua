@@ -36,13 +36,13 @@ return ccm.type {
   phrases = { create = "created the cron job", update = "updated the cron job", remove = "removed the cron job" },
 
   validate = function(want)
-    if not re.test(want.name, "^[A-Za-z0-9_-]+$") then return "name", "want letters, digits, hyphens and underscores, got " .. inspect(want.name) end
+    if not re.test(want.name, "^[A-Za-z0-9_-]+$") then return "name", "expected letters, digits, hyphens and underscores, got " .. inspect(want.name) end
     if want.ensure == "absent" then return end
     if not want.command then return "command", "is required unless ensure is absent" end
     local wrong = crontab.schedule_mistake(want.schedule or "")
     if wrong then return "schedule", wrong end
-    if not re.test(want.command, [[^\S.*$]]) then return "command", "want a line that does not begin with a space, got " .. inspect(want.command) end
-    if not re.test(want.user, [[^[\w.][\w.@-]*\$?$]]) then return "user", "want the name of a user, got " .. inspect(want.user) end
+    if not re.test(want.command, [[^\S.*$]]) then return "command", "expected a line that does not begin with a space, got " .. inspect(want.command) end
+    if not re.test(want.user, [[^[\w.][\w.@-]*\$?$]]) then return "user", "expected the name of a user, got " .. inspect(want.user) end
     local misfit = crontab.environment_mistake(want.environment or {})
     if misfit then return "environment", misfit end
   end,

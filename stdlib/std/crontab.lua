@@ -42,7 +42,7 @@ end
 --- Returns the mistake in a schedule, which is five fields or a word such as @daily.
 function crontab.schedule_mistake(schedule)
   if not re.test(schedule, [[^(@(reboot|yearly|annually|monthly|weekly|daily|midnight|hourly)|\S+ \S+ \S+ \S+ \S+)$]]) then
-    return "want five fields such as 30 3 * * *, or a word such as @daily, got " .. inspect(schedule)
+    return "expected five fields such as 30 3 * * *, or a word such as @daily, got " .. inspect(schedule)
   end
   if str.starts(schedule, "@") then return end
   for i, text in ipairs(str.fields(schedule)) do
@@ -56,12 +56,12 @@ end
 --- Returns the mistake in the variables of a command.
 function crontab.environment_mistake(environment)
   for name, value in tbl.pairs(environment) do
-    if not re.test(name, [[^\w+$]]) then return "want names of letters, digits and underscores, got " .. inspect(name) end
-    if re.test(value, "[\\r\\n\\x00]") then return ("want one line for %s, got %s"):format(name, inspect(value)) end
-    if re.test(value, [[\$\{?]] .. name .. [[\b]]) then return ("want the whole value of %s, because cron puts nothing in the place of $%s, got %s"):format(name, name, inspect(value)) end
-    if re.test(value, [[\s$]]) then return ("want a value of %s that does not end with a space, which cron drops, got %s"):format(name, inspect(value)) end
+    if not re.test(name, [[^\w+$]]) then return "expected names of letters, digits and underscores, got " .. inspect(name) end
+    if re.test(value, "[\\r\\n\\x00]") then return ("expected one line for %s, got %s"):format(name, inspect(value)) end
+    if re.test(value, [[\$\{?]] .. name .. [[\b]]) then return ("expected the whole value of %s, because cron puts nothing in the place of $%s, got %s"):format(name, name, inspect(value)) end
+    if re.test(value, [[\s$]]) then return ("expected a value of %s that does not end with a space, which cron drops, got %s"):format(name, inspect(value)) end
     if re.test(value, "^[\\s\"']") and value:find('"', 1, true) and value:find("'", 1, true) then
-      return ("want a value of %s that cron can read: one that begins with a space or a quote has quotes of one kind only, got %s"):format(name, inspect(value))
+      return ("expected a value of %s that cron can read: one that begins with a space or a quote has quotes of one kind only, got %s"):format(name, inspect(value))
     end
   end
 end

@@ -40,16 +40,16 @@ return ccm.type {
     if want.recurse and not (want.owner or want.group or want.mode or want.dir_mode) then return "recurse", "goes with owner, group, mode or dir_mode" end
     if want.source and symbolic(want.mode) then return "mode", "a mode such as u=rwX goes without source" end
     if want.purge and want.ensure == "present" and not want.source and safepath.is_precious(want.path) then
-      return "purge", "what is not declared is not removed from " .. want.path .. ", of which the system or a user has need: want a directory below it"
+      return "purge", "what is not declared is not removed from " .. want.path .. ", of which the system or a user has need: expected a directory below it"
     end
-    if want.path == "/" then return "path", "want a directory below /" end
+    if want.path == "/" then return "path", "expected a directory below /" end
   end,
 
   -- The status lists the differences: files to copy, entries with a wrong owner or mode, entries to remove.
   status = function(want, host)
     if want.ensure == "present" then safepath.check_copy(want, host) end
     local top = host.stat(want.path)
-    if top and top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
+    if top and top.kind ~= "directory" then error("expected a directory, found a " .. top.kind .. ", which is not replaced", 0) end
     local have = { ensure = top and "present" or "absent", copy = {}, attributes = {}, extra = {} }
     if want.ensure == "absent" and top then
       local _, keeps = host.kept_data(want.path, { like = want.source })

@@ -39,7 +39,7 @@ end
 -- The mistake in rules that would end the table too early. A quoted text has no escapes, and may have several lines.
 local function mistake(rules)
   local text, depth = re.replace(rules, [["[^"]*"|#[^\n]*]], ""), 0
-  if rules:find("\0", 1, true) or text:find('"', 1, true) then return "want a text without NUL bytes, and quotes in pairs" end
+  if rules:find("\0", 1, true) or text:find('"', 1, true) then return "expected a text without NUL bytes, and quotes in pairs" end
   if re.test(text, [[(^|[\s;{}])include\b]]) then return "include is not allowed: fs.read takes a file of the site" end
   for c in text:gmatch("[{}]") do
     depth = depth + (c == "{" and 1 or -1)
@@ -61,7 +61,7 @@ return ccm.type {
   phrases = { create = "loaded the rules", update = "replaced the rules", remove = "removed the rules" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[A-Za-z]\w*$]]) then return "name", "want letters, digits and underscores, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[A-Za-z]\w*$]]) then return "name", "expected letters, digits and underscores, got " .. inspect(want.name) end
     if want.ensure == "present" and not want.rules then return "rules", "is required unless ensure is absent" end
     local wrong = want.rules and mistake(want.rules)
     if wrong then return "rules", wrong end

@@ -11,6 +11,7 @@ local function ends(pattern) return "(?:^|/)(?:" .. pattern .. ")$" end
 --   equals        a key has an equals sign or blanks behind it
 --   block         the line that begins a part for some hosts or users only
 --   includes      it includes others, and the first value counts
+--   repeats       the sections of which each is one of its own, and not a part of one
 local kv = {
   { path = ends [[sshd_config(?:\.d/[^/]+|\.[^/]+)?]], continuation = "none", ignore_case = true, equals = true, includes = true, block = [=[(?i)^\s*Match[\s=]]=] },
   {
@@ -23,6 +24,11 @@ local kv = {
 
 local units = "(?:service|socket|timer|mount|automount|path|slice|scope|target|swap|network|netdev|link|nspawn|container|pod|volume)"
 local ini = {
+  { path = ends [[wireguard/[^/]+\.conf]], continuation = "none", ignore_case = true, repeats = "(?i)^Peer$" },
+  {
+    path = ends [[[^/]+\.(?:netdev|network|link)(?:\.d/[^/]+\.conf)?]], continuation = "backslash",
+    repeats = "^(WireGuardPeer|Address|Neighbor|Route|NextHop|RoutingPolicyRule|IPv6Prefix|IPv6RoutePrefix|DHCPServerStaticLease|BridgeFDB|BridgeMDB|BridgeVLAN|IPv6AddressLabel|L2TPSession|MACsecReceiveChannel|MACsecTransmitAssociation)$",
+  },
   { path = ends([[[^/]+\.]] .. units .. [[|[^/]+\.]] .. units .. [[\.d/[^/]+\.conf]]) .. "|/systemd/", continuation = "backslash" },
   { path = ends [[\.?gitconfig|\.gitmodules|\.?git/config|smb\.conf|rsyncd\.conf]], continuation = "backslash", ignore_case = true },
   { path = ends [[openssl[^/]*\.cnf]], continuation = "backslash" },

@@ -1,6 +1,7 @@
--- Reads /etc/fstab and the mounted file systems, for the type mount.
+-- Reads /etc/fstab and the mounted file systems, for the types mount and swap.
 
-local lines, safepath = require "std.lines", require "std.safepath"
+local devices, lines = require "std.devices", require "std.lines"
+local safepath, systemd = require "std.safepath", require "std.systemd"
 
 local fstab = { path = "/etc/fstab" }
 
@@ -11,10 +12,11 @@ local function unescaped(text) return (text:gsub("\\([0-7][0-7][0-7])", function
 -- The fields of a line. Only spaces and tabs separate them.
 local function fields(text) return re.find_all(text or "", "[^ \\t]+") end
 
--- The fields of a line of fstab, nil if it is not for the mount point.
-local function entry(line, point)
+-- The fields of a line of fstab, nil if it is not for the mount point or, if swaps are given, for one of these devices.
+local function entry(line, point, swaps)
   local f = fields(line)
-  if #f < 3 or str.starts(f[1], "#") or unescaped(f[2]) ~= point then return nil end
+  if #f < 3 or str.starts(f[1], "#") then return nil end
+  if not swaps and unescaped(f[2]) ~= point or swaps and (f[3] ~= "swap" or not tbl.contains(swaps, unescaped(f[1]))) then return nil end
   return { device = unescaped(f[1]), type = f[3], options = str.split(unescaped(f[4] or "defaults"), ","), dump = tonumber(f[5] or 0), pass = tonumber(f[6] or 0) }
 end
 
@@ -29,12 +31,12 @@ function fstab.wanted(want, found)
 end
 
 --- Returns the text of fstab with the wanted entry, and the present entry. The last of several for a mount point
---- counts.
-function fstab.edited(want, text)
+--- counts. swaps are the devices that name a swap area, which has no mount point.
+function fstab.edited(want, text, swaps)
   local list, eol = lines.split(text)
   local kept, at, found = {}, nil, nil
   for _, l in ipairs(list) do
-    local e = entry(l, want.name)
+    local e = entry(l, want.name, swaps)
     if e then
       found, at = e, at or #kept + 1
     else
@@ -43,7 +45,7 @@ function fstab.edited(want, text)
   end
   local present, e = want.ensure ~= "absent", fstab.wanted(want, found)
   if not found and not present or present and (not e.device or #kept + 1 == #list and tbl.equal(e, found)) then return text, found end
-  if present then table.insert(kept, at or #kept + 1, line(e, want.name)) end
+  if present then table.insert(kept, at or #kept + 1, line(e, swaps and "none" or want.name)) end
   return lines.join(kept, eol), found
 end
 
@@ -61,10 +63,22 @@ function fstab.mounted(host, point)
   return found
 end
 
--- The path of a device without links, such as those of udev.
-local function place(host, device)
-  local by, id = device:match('^(%u+)="?([^"]*)"?$')
-  return (host.query { "readlink", "-m", "--", by and ("/dev/disk/by-%s/%s"):format(by:lower(), id) or device })
+--- Writes the text of fstab, of which units are made.
+function fstab.write(host, text)
+  host.write(fstab.path, text)
+  systemd.ctl(host, "daemon-reload")
+end
+
+--- Returns the devices in the lines of fstab that name the swap area. On a machine that is only a directory the text has
+--- to be the same.
+function fstab.swaps(host, text, device)
+  local list = {}
+  for _, l in ipairs(str.lines(text)) do
+    local f = fields(l)
+    local d = f[3] == "swap" and not str.starts(f[1], "#") and unescaped(f[1])
+    if d and (d == device or host.root == "/" and devices.place(host, d) == devices.place(host, device)) then list[#list + 1] = d end
+  end
+  return list
 end
 
 --- Whether the mounted file system is that of an entry. If it has no device, as tmpfs, the type decides.
@@ -75,25 +89,7 @@ function fstab.is_same(host, e, now, point)
   end
   if e.type ~= "auto" and not str.starts(now.type, e.type) then return false end
   if not re.test(e.device, "^(/dev/|[A-Z]+=)") then return true end
-  return place(host, e.device) == place(host, now.device)
-end
-
--- Types of file systems on a device that is a path. Others have a name there, such as tmpfs.
-local on_device = [[^(auto|ext[234]|xfs|btrfs|f2fs|vfat|exfat|ntfs3?|iso9660|udf|squashfs|erofs|swap)$]]
-
---- Fails if the device of an entry does not exist. With nofail among the options, mount would not report that.
-function fstab.check_device(host, e)
-  local device, path = e.device or "", nil
-  local by, id = device:match('^(%u+)="?([^"]*)"?$')
-  if by and host.which "findfs" then
-    if select(2, host.query { "findfs", by .. "=" .. id, check = false }) == 0 then return end
-  elseif by then
-    path = ("/dev/disk/by-%s/%s"):format(by:lower(), id)
-  elseif str.starts(device, "/dev/") or tbl.any(e.options, function(o) return re.test(o, "^r?bind$") end) or re.test(e.type, on_device) then
-    path = device
-  end
-  if path and (not str.starts(path, "/") or safepath.exists(host, path)) or not path and not by then return end
-  error(("there is no device %s to mount"):format(device), 0)
+  return devices.place(host, e.device) == devices.place(host, now.device)
 end
 
 -- The paths of an entry that mount resolves: the mount point, the device, and the layers of an overlay.

@@ -34,7 +34,7 @@ end
 return ccm.type {
   name = "git",
   doc = "Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.",
-  commands = { "git" },
+  live = true, commands = { "git" },
   properties = {
     path = { type = "path", name = true, doc = "Where the clone is.", example = "/srv/app" },
     url = { one_line = true, doc = "Where the repository is. It is required unless ensure is absent." },
@@ -48,8 +48,8 @@ return ccm.type {
 
   validate = function(want)
     if want.ensure == "present" and not want.url then return "url is required unless ensure is absent" end
-    if str.starts(want.ref, "-") then return "ref", "want a branch, a tag or a commit, got " .. inspect(want.ref) end
-    if str.starts(want.url or "", "-") then return "url", "want a URL or a path, got " .. inspect(want.url) end
+    if str.starts(want.ref, "-") then return "ref", "expected a branch, a tag or a commit, got " .. inspect(want.ref) end
+    if str.starts(want.url or "", "-") then return "url", "expected a URL or a path, got " .. inspect(want.url) end
   end,
 
   status = function(want, host)
@@ -59,9 +59,9 @@ return ccm.type {
       local kept = only and #only > 0 and ("%s has %s"):format(want.path, str.join(only, ", ")) or nil
       return { ensure = found and "present" or "absent", kept = kept, keeps = found and (want.force or only) and {} or nil }
     end
-    if found and found.kind ~= "directory" then error("want a directory, found a " .. found.kind, 0) end
+    if found and found.kind ~= "directory" then error("expected a directory, found a " .. found.kind, 0) end
     if not host.stat(want.path .. "/.git") then
-      if found and #host.list(want.path) > 0 then error("want a clone, found a directory with something else in it", 0) end
+      if found and #host.list(want.path) > 0 then error("expected a clone, found a directory with something else in it", 0) end
       return { ensure = "absent" }
     end
     local function ask(...) return (host.query(command({ ... }, { cwd = want.path }))) end

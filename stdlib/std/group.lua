@@ -20,7 +20,7 @@ return ccm.type {
   },
 
   validate = function(want)
-    if not accounts.is_name(want.name) then return "name", "want the name of a group, got " .. inspect(want.name) end
+    if not accounts.is_name(want.name) then return "name", "expected the name of a group, got " .. inspect(want.name) end
   end,
 
   status = function(want, host)

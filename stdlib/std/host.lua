@@ -73,11 +73,11 @@ return ccm.type {
 
   validate = function(want)
     local name = want.host or want.name
-    if not is_name(name) then return want.host and "host" or "name", "want the name of a host, got " .. inspect(name) end
+    if not is_name(name) then return want.host and "host" or "name", "expected the name of a host, got " .. inspect(name) end
     if not want.ip and want.ensure == "present" then return "ip", "is required unless ensure is absent" end
-    if want.ip and not net.is_address(want.ip) then return "ip", "want an address such as 192.0.2.10 or 2001:db8::10, got " .. inspect(want.ip) end
+    if want.ip and not net.is_address(want.ip) then return "ip", "expected an address such as 192.0.2.10 or 2001:db8::10, got " .. inspect(want.ip) end
     for _, a in ipairs(want.aliases or {}) do
-      if not is_name(a) then return "aliases", "want names of hosts, got " .. inspect(a) end
+      if not is_name(a) then return "aliases", "expected names of hosts, got " .. inspect(a) end
     end
   end,
 

@@ -22,7 +22,7 @@ return ccm.type {
 
   validate = function(want)
     if #want.name > 64 or not re.test(want.name, [[^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$]]) then
-      return "name", "want a name of letters, digits, hyphens and dots, of at most 64 characters, got " .. inspect(want.name)
+      return "name", "expected a name of letters, digits, hyphens and dots, of at most 64 characters, got " .. inspect(want.name)
     end
   end,
 

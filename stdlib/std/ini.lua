@@ -6,6 +6,7 @@
 --   ini { "skip-networking", path = "/etc/my.cnf", section = "mysqld", no_value = true }
 --   ini { "Environment", path = "/etc/systemd/system/a.service.d/b.conf", section = "Service", values = { "A=1", "B=2" } }
 --   ini { "tests", path = "/etc/app.ini", whole_section = true, ensure = "absent" }
+--   ini { "AllowedIPs", path = "/etc/wireguard/wg0.conf", section = "Peer", where = { PublicKey = "6Yk=" }, value = "10.0.0.2/32" }
 
 local entries, formats = require "std.entries", require "std.formats"
 local lines, sections = require "std.lines", require "std.sections"
@@ -17,6 +18,7 @@ return ccm.type {
     name = { name = true, one_line = true, doc = "The key or, if key is given, any name.", example = "listen" },
     path = { type = "path", required = true, doc = "The file.", example = "/etc/app.ini" },
     section = { one_line = true, doc = "The section. Left out, it is what stands before the first one." },
+    where = { type = "map", one_line = true, scalar = true, doc = "Which of several sections of that name: the one with these settings. If there is none, one is added with them. It is required in files where each is for itself, such as [Peer] of WireGuard." },
     key = { one_line = true, doc = "The key. Left out, it is the name." },
     value = { one_line = true, scalar = true, doc = "The value, with whatever else stands behind the equals sign. It is required unless ensure is absent, or values or no_value are given. Of several lines with the key the last one counts." },
     no_value = { type = "boolean", default = false, doc = "Whether the key is alone in its line, without an equals sign, such as skip-networking in my.cnf." },
@@ -35,24 +37,29 @@ return ccm.type {
     if want.whole_section and want.ensure == "present" then return "whole_section", "goes with ensure absent" end
     if want.whole_section and want.key then return "key", "goes without whole_section" end
     local key, section = want.key or want.name, want.section or ""
-    if section:find("[%[%]]") then return "section", "want a section without brackets, got " .. inspect(section) end
+    if section:find("[%[%]]") then return "section", "expected a section without brackets, got " .. inspect(section) end
     if not want.whole_section and re.test(key, [=[^\s|\s$|^[\[#;]|=]=]) then
-      return want.key and "key" or "name", "want a key without an equals sign, brackets before it or blanks around it, got " .. inspect(key)
+      return want.key and "key" or "name", "expected a key without an equals sign, brackets before it or blanks around it, got " .. inspect(key)
+    end
+    if want.where and section == "" and not want.whole_section then return "where", "goes with section" end
+    for name, value in tbl.pairs(want.where or {}) do
+      if re.test(name, [=[^\s|\s$|^[\[#;]|=|^$]=]) or value == "" then return "where", "expected keys with their values, got " .. inspect(want.where) end
+      if name == key and not want.whole_section then return "where", "goes without the key itself, " .. name end
     end
     if want.no_value and (want.value or want.values) then return "no_value", "goes without value and values" end
     if not want.no_value then return entries.mistake(want) end
   end,
 
-  part = { "whole_section", "section", "key" },
+  part = { "whole_section", "section", "where", "key" },
   edit = lines.keeping(function(want, text)
     local format = formats.ini(want)
-    if want.whole_section then return sections.without(text, want.section or want.name, format.fold), nil, nil, "removed the section" end
+    if want.whole_section then return sections.without(text, want.section or want.name, want.where, format), nil, nil, "removed the section" end
     local key, section = want.key or want.name, want.section or ""
     local setting = [[^(\s*]] .. format.pattern(key) .. [[\s*[=:]\s*)(.*?)\s*$]]
     local bare = [[^\s*]] .. format.pattern(key) .. [[\s*(?:[#;].*)?$]]
     local glue = format.continuation == "indent" and "\n" or " "
     local list = lines.of(text)
-    local mine = sections.parts(text, section, format.fold)
+    local mine = sections.chosen(text, section, want.where, format)
 
     local found = {}
     for _, part in ipairs(mine) do
@@ -86,6 +93,7 @@ return ccm.type {
     local list, eol = lines.split(text)
     if not last and #values > 0 then
       list = tbl.concat(list, #list > 0 and { "" } or {}, { "[" .. section .. "]" })
+      for name, value in tbl.pairs(want.where or {}) do list[#list + 1] = name .. want.separator .. value end
       last = #list
     end
     if not entries.replace(list, found, about, values, write, last) then return text end

@@ -50,8 +50,8 @@ return ccm.type {
   phrases = { create = "added the module", update = "updated the module", remove = "removed the module" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w-]+$]]) then return "name", "want the name of a module such as br_netfilter, got " .. inspect(want.name) end
-    if want.options and not re.test(want.options, [[^[^\s#\\][^\r\n\\]*$]]) then return "options", "want parameters in one line such as hashsize=65536, got " .. inspect(want.options) end
+    if not re.test(want.name, [[^[\w-]+$]]) then return "name", "expected the name of a module such as br_netfilter, got " .. inspect(want.name) end
+    if want.options and not re.test(want.options, [[^[^\s#\\][^\r\n\\]*$]]) then return "options", "expected parameters in one line such as hashsize=65536, got " .. inspect(want.options) end
   end,
 
   status = function(want, host)

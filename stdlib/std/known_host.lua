@@ -63,7 +63,7 @@ return ccm.type {
   phrases = { create = "added the host", update = "changed the key of the host", remove = "removed the host" },
 
   validate = function(want)
-    if not re.test(want.name, [[^(\[[\w.:%-]+\]:\d+|[\w.:%-]+)$]]) then return "name", "want a name such as git.example.org or [git.example.org]:2222, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^(\[[\w.:%-]+\]:\d+|[\w.:%-]+)$]]) then return "name", "expected a name such as git.example.org or [git.example.org]:2222, got " .. inspect(want.name) end
     if not want.key then
       if want.ensure == "present" then return "key", "is required unless ensure is absent" end
       return
@@ -75,8 +75,8 @@ return ccm.type {
 
   status = function(want, host)
     local dir, found = path.dir(want.path), host.stat(want.path)
-    if not found and want.ensure == "present" and not host.is_directory(dir) then error("want a directory at " .. dir, 0) end
-    if found and found.kind ~= "file" then error(("want a file at %s, found a %s, which is not replaced"):format(want.path, found.kind), 0) end
+    if not found and want.ensure == "present" and not host.is_directory(dir) then error("expected a directory at " .. dir, 0) end
+    if found and found.kind ~= "file" then error(("expected a file at %s, found a %s, which is not replaced"):format(want.path, found.kind), 0) end
     local have = { text = found and host.read(want.path) or "" }
     local _, line = edited(want, have.text)
     have.ensure = line and "present" or "absent"

@@ -39,7 +39,7 @@ return ccm.type {
 
   validate = function(want)
     local key = want.key or want.name
-    if key:find("%s") then return want.key and "key" or "name", "want a key without blanks, got " .. inspect(key) end
+    if key:find("%s") then return want.key and "key" or "name", "expected a key without blanks, got " .. inspect(key) end
     return entries.mistake(want)
   end,
 

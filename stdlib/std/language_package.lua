@@ -11,7 +11,7 @@ local names = { "pip", "npm", "gem" }
 return ccm.type {
   name = "language_package",
   doc = "Keeps a package of a language's own package manager: pip, npm or gem.",
-  commands = { "python3", "npm", "gem", "id" },
+  live = true, commands = { "python3", "npm", "gem", "id" },
   properties = {
     name = { name = true, doc = "The name of the package.", example = "flask" },
     manager = { enum = names, doc = "The package manager. It is required and must be installed." },
@@ -27,9 +27,9 @@ return ccm.type {
   validate = function(want)
     if not want.manager then return "manager is required" end
     if want.ensure == "latest" and (want.version or want.source) then return "ensure", "latest goes without version and source" end
-    if not re.test(want.name, [[^[A-Za-z0-9@][\w./@-]*$]]) then return "name", "want the name of a package, got " .. inspect(want.name) end
-    if want.version and not re.test(want.version, [[^[\w][\w.+!-]*$]]) then return "version", "want a version such as 3.0.2, got " .. inspect(want.version) end
-    if want.user and not re.test(want.user, [[^[\w.][\w.-]*$]]) then return "user", "want the name of a user, got " .. inspect(want.user) end
+    if not re.test(want.name, [[^[A-Za-z0-9@][\w./@-]*$]]) then return "name", "expected the name of a package, got " .. inspect(want.name) end
+    if want.version and not re.test(want.version, [[^[\w][\w.+!-]*$]]) then return "version", "expected a version such as 3.0.2, got " .. inspect(want.version) end
+    if want.user and not re.test(want.user, [[^[\w.][\w.-]*$]]) then return "user", "expected the name of a user, got " .. inspect(want.user) end
   end,
 
   status = function(want, host)

@@ -66,7 +66,7 @@ return ccm.type {
     local n = captures.highest(want.line)
     if not n then return end
     local most = captures.count(want.match)
-    if n > most then return "line", ("want groups of match, of which there are %d, got ${%d}"):format(most, n) end
+    if n > most then return "line", ("expected groups of match, of which there are %d, got ${%d}"):format(most, n) end
     for _, key in ipairs { "create", "insert_before", "insert_after" } do
       if want[key] then return key, "a line with ${" .. n .. "} is never added, only replaced" end
     end

@@ -33,7 +33,7 @@ return ccm.type {
       end
       return { ensure = "absent", missing = #missing > 0 and missing or nil }
     end
-    if found.kind ~= "link" then error("want a symbolic link, found a " .. found.kind .. ", which is not replaced", 0) end
+    if found.kind ~= "link" then error("expected a symbolic link, found a " .. found.kind .. ", which is not replaced", 0) end
     -- A number in the property is compared with the number of the owner.
     local numeric = function(s) return s and s:match("^%d+$") end
     return {

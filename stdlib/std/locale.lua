@@ -66,7 +66,7 @@ return ccm.type {
   phrases = { create = "generated the locale", update = "updated the locale", remove = "removed the locale" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[A-Za-z_]+(\.[\w-]+)?(@\w+)?$]]) then return "name", "want a locale such as de_DE.UTF-8, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[A-Za-z_]+(\.[\w-]+)?(@\w+)?$]]) then return "name", "expected a locale such as de_DE.UTF-8, got " .. inspect(want.name) end
     if want.default and want.ensure == "absent" then return "default", "does not go with ensure absent" end
   end,
 

@@ -41,7 +41,7 @@ function login.check(host, want, found)
   if not want.manage_home or not str.starts(home, "/") or home == "/nonexistent" then return {} end
   if host.is_directory(home) and home == old then return {} end
   local there, moves = host.stat(home), str.starts(old, "/") and old ~= home and host.is_directory(old)
-  if there and not host.is_directory(home) then error(("want a directory at %s, found a %s"):format(home, there.kind), 0) end
+  if there and not host.is_directory(home) then error(("expected a directory at %s, found a %s"):format(home, there.kind), 0) end
   if there and moves then
     error(("%s cannot be moved to %s, which exists already (move the files by hand, or set manage_home = false)"):format(old, home), 0)
   end
@@ -86,8 +86,8 @@ function login.make_home(host, user, home)
   host.mkdir(home, { mode = "0700" })
   local ok, err = pcall(function()
     local at = host.real(home)
-    if host.is_directory(skel) then host.run { "cp", "-a", "--", host.real(skel) .. "/.", at } end
-    host.run { "chown", "-R", "-h", user.uid .. ":" .. user.gid, "--", at }
+    if host.is_directory(skel) then host.run { "cp", "-a", "--", host.real(skel) .. "/.", at, below_root = true } end
+    host.run { "chown", "-R", "-h", user.uid .. ":" .. user.gid, "--", at, below_root = true }
     host.chmod(home, mode(host))
     if host.root == "/" and host.which "restorecon" then host.run { "restorecon", "-R", at } end
   end)

@@ -6,7 +6,7 @@
 --   mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
 
 local fstab, mount_options = require "std.fstab", require "std.mount_options"
-local safepath, systemd = require "std.safepath", require "std.systemd"
+local devices, safepath = require "std.devices", require "std.safepath"
 
 -- The action for the mounted file system, and its description; nothing if it is as wanted, or if the machine is only
 -- a directory.
@@ -38,16 +38,17 @@ return ccm.type {
   },
 
   validate = function(want)
+    if want.type == "swap" then return "type", "std.swap puts swap to use (swap { " .. inspect(want.device or "LABEL=swap") .. " })" end
     for _, p in ipairs { "device", "type" } do
-      if want[p] and not re.test(want[p], p == "type" and [[^[\w.,-]+$]] or [[^[^#\s][^\r\n]*$]]) then return p, "want such as " .. (p == "type" and "ext4" or "LABEL=data") .. ", got " .. inspect(want[p]) end
+      if want[p] and not re.test(want[p], p == "type" and [[^[\w.,-]+$]] or [[^[^#\s][^\r\n]*$]]) then return p, "expected such as " .. (p == "type" and "ext4" or "LABEL=data") .. ", got " .. inspect(want[p]) end
     end
     for _, p in ipairs { "name", "device" } do
-      if re.test(want[p] or "", [[\\[0-7]{3}]]) then return p, "want blanks as they are, because they are escaped in fstab, got " .. inspect(want[p]) end
+      if re.test(want[p] or "", [[\\[0-7]{3}]]) then return p, "expected blanks as they are, because they are escaped in fstab, got " .. inspect(want[p]) end
     end
     for _, o in ipairs(want.options or {}) do
-      if not re.test(o, [[^[^,\s]+$]]) then return "options", "want one option in each text, such as noatime, got " .. inspect(o) end
-      if str.count(o, '"') % 2 > 0 then return "options", "want quotes in pairs, because what follows would be a part of it, got " .. inspect(o) end
-      if re.test(o, "^r?bind$") and want.device and not str.starts(want.device, "/") then return "device", "want an absolute path with " .. o .. ", got " .. inspect(want.device) end
+      if not re.test(o, [[^[^,\s]+$]]) then return "options", "expected one option in each text, such as noatime, got " .. inspect(o) end
+      if str.count(o, '"') % 2 > 0 then return "options", "expected quotes in pairs, because what follows would be a part of it, got " .. inspect(o) end
+      if re.test(o, "^r?bind$") and want.device and not str.starts(want.device, "/") then return "device", "expected an absolute path with " .. o .. ", got " .. inspect(want.device) end
     end
   end,
 
@@ -61,7 +62,7 @@ return ccm.type {
       local now = fstab.mounted(host, safepath.resolved(host, want.name) or want.name)
       if now or want.ensure ~= "absent" then fstab.refuse_users_paths(host, want.name, entry) end
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
-      if want.ensure == "mounted" and have.mounted ~= "it" then fstab.check_device(host, entry) end
+      if want.ensure == "mounted" and have.mounted ~= "it" then devices.check(host, entry) end
       have.other = now and now.device .. " (" .. now.type .. ")"
       have.lacks = now and now.type ~= "autofs" and mount_options.lacks(entry.options, now.options) or {}
     end
@@ -97,8 +98,7 @@ return ccm.type {
     local options = str.join(tbl.filter(e.options, function(o) return o ~= "nofail" end), ",")
     if options == "" then options = "defaults" end
     if action == "write" then
-      host.write(fstab.path, (fstab.edited(want, host.read(fstab.path) or "")))
-      return systemd.ctl(host, "daemon-reload") -- units are made of fstab
+      return fstab.write(host, (fstab.edited(want, host.read(fstab.path) or "")))
     end
     if action == "remount" then return mount_options.remount(host, e, want.name, options) end
     if action ~= "mount" then host.run { "umount", "--", want.name } end

@@ -53,7 +53,7 @@ return ccm.type {
     if repos.bad_key(want) then return repos.bad_key(want) end
     if want.ensure == "present" and not want.key then return "key", "is required unless ensure is absent" end
     if want.key and want.key:find("PGP PRIVATE KEY", 1, true) then
-      return "key", "want the public key, got a private one (gpg --armor --export prints the public key)"
+      return "key", "expected the public key, got a private one (gpg --armor --export prints the public key)"
     end
   end,
 

@@ -34,9 +34,9 @@ return ccm.type {
   phrases = { update = "replaced the text" },
 
   validate = function(want)
-    if re.test("", want.match) then return "match", "want a pattern that does not match an empty text, got " .. inspect(want.match) end
+    if re.test("", want.match) then return "match", "expected a pattern that does not match an empty text, got " .. inspect(want.match) end
     local n, most = captures.highest(want.replacement), captures.count(want.match)
-    if n and n > most then return "replacement", ("want groups of match, of which there are %d, got ${%d}"):format(most, n) end
+    if n and n > most then return "replacement", ("expected groups of match, of which there are %d, got ${%d}"):format(most, n) end
   end,
 
   edit = function(want, whole)

@@ -3,13 +3,13 @@ local repos = {}
 
 --- Returns the mistake in a name, which becomes that of a file.
 function repos.bad_name(name)
-  if not re.test(name, [[^\w[\w.-]*$]]) then return "name", "want letters, digits, dots, hyphens and underscores, got " .. inspect(name) end
+  if not re.test(name, [[^\w[\w.-]*$]]) then return "name", "expected letters, digits, dots, hyphens and underscores, got " .. inspect(name) end
 end
 
 --- Returns the mistake in a key that is given as text.
 function repos.bad_key(want)
   if re.test(want.key or "", [[^\w+://]]) then
-    return "key", ('want the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/%s.asc")'):format(want.name)
+    return "key", ('expected the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/%s.asc")'):format(want.name)
   end
 end
 

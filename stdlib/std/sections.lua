@@ -37,10 +37,31 @@ function sections.parts(text, section, fold)
   return found
 end
 
+--- Returns the parts of a section in which each key has its value in where; all of them without it. Fails if the file
+--- has several sections of that name, each for itself, and where does not say which.
+function sections.chosen(text, section, where, format)
+  local list, found = lines.of(text), sections.parts(text, section, format.fold)
+  if not where then
+    if #found > 1 and re.test(section, format.repeats or "^$") then
+      error(("there are %d sections [%s]: where says which one, by a setting that only this one has"):format(#found, section), 0)
+    end
+    return found
+  end
+  found = tbl.filter(found, function(part)
+    return tbl.all(tbl.keys(where), function(key)
+      local setting = [[^\s*]] .. format.pattern(key) .. [[\s*[=:]\s*]] .. re.escape(where[key]) .. [[\s*$]]
+      return tbl.any(tbl.slice(list, part.from, part.to), function(l) return re.test(l, setting) end)
+    end)
+  end)
+  local which = str.join(tbl.map(tbl.keys(where), function(key) return key .. " = " .. where[key] end), ", ")
+  if #found > 1 then error(("there are %d sections [%s] with %s"):format(#found, section, which), 0) end
+  return found
+end
+
 --- Returns the text without a section. Comments directly above the next section belong to that one.
-function sections.without(text, section, fold)
+function sections.without(text, section, where, format)
   local list, eol = lines.split(text)
-  local found = sections.parts(text, section, fold)
+  local found = sections.chosen(text, section, where, format)
   for n = #found, 1, -1 do
     local last = found[n].to
     while last < #list and re.test(list[last], [=[^\s*[#;]]=]) do last = last - 1 end

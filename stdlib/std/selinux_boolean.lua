@@ -20,7 +20,7 @@ return ccm.type {
   },
 
   validate = function(want)
-    if not re.test(want.name, [[^\w+$]]) then return "name", "want the name of a boolean such as httpd_can_network_connect, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^\w+$]]) then return "name", "expected the name of a boolean such as httpd_can_network_connect, got " .. inspect(want.name) end
   end,
 
   status = function(want, host)

@@ -49,9 +49,9 @@ return ccm.type {
   phrases = { create = "added the pattern", update = "updated the pattern", remove = "removed the pattern" },
 
   validate = function(want)
-    if not re.test(want.name, [[^/[^\s]*$]]) then return "name", "want a pattern of absolute paths without spaces, such as /srv/www(/.*)?, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^/[^\s]*$]]) then return "name", "expected a pattern of absolute paths without spaces, such as /srv/www(/.*)?, got " .. inspect(want.name) end
     if not want.type and want.ensure == "present" then return "type", "is required unless ensure is absent" end
-    if want.type and not re.test(want.type, [[^[A-Za-z]\w*$]]) then return "type", "want a type such as httpd_sys_content_t, got " .. inspect(want.type) end
+    if want.type and not re.test(want.type, [[^[A-Za-z]\w*$]]) then return "type", "expected a type such as httpd_sys_content_t, got " .. inspect(want.type) end
   end,
 
   status = function(want, host)

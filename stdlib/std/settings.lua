@@ -74,7 +74,7 @@ function settings.type(spec)
       local key = want.key or want.name
       local is_list = type(key) == "table" and #key > 0 and tbl.all(key, function(k) return type(k) == "string" and k ~= "" end)
       if type(key) ~= "string" and not is_list then
-        return "key", "want a text such as " .. spec.key .. ", or a list of names, got " .. inspect(key)
+        return "key", "expected a text such as " .. spec.key .. ", or a list of names, got " .. inspect(key)
       end
       local ok, fault = pcall(spec.library.remove, "", key)
       if not ok then return want.key and "key" or "name", reason(fault) end

@@ -16,17 +16,17 @@ local ageing = {
 --- Returns the mistake in the properties, as validate of a type does.
 function shadow.mistake(want)
   for _, p in ipairs { "comment", "home", "shell" } do
-    if want[p] and want[p]:find(":", 1, true) then return p, "want a text without colons" end
+    if want[p] and want[p]:find(":", 1, true) then return p, "expected a text without colons" end
   end
   if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then
-    return "expires", "want a date such as 2027-01-31, or never"
+    return "expires", "expected a date such as 2027-01-31, or never"
   end
   for _, a in ipairs(ageing) do
     local days = want[a[1]]
-    if type(days) == "number" and days < -1 then return a[1], "want days, or -1 for none" end
+    if type(days) == "number" and days < -1 then return a[1], "expected days, or -1 for none" end
   end
   if want.password and (want.password:find("[:%s]") or not re.test(want.password, crypted)) then
-    return "password", "want a password as crypt(3) makes it, which begins with $ and is no clear text (mkpasswd makes one; * is none that fits)"
+    return "password", "expected a password as crypt(3) makes it, which begins with $ and is no clear text (mkpasswd makes one; * is none that fits)"
   end
 end
 
@@ -74,7 +74,7 @@ function shadow.change(want, have, host, differs, new)
   if differs "password" and (new or want.update_password == "always") then
     local text = (locked and not str.starts(want.password, "!") and "!" or "") .. want.password
     -- All users can read the arguments of a process, but not its standard input.
-    host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. text .. "\n" }))
+    host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { below_root = true, stdin = want.name .. ":" .. text .. "\n" }))
   elseif not new and want.locked ~= nil and want.locked ~= have.locked then
     accounts.run(host, "usermod", locked and "--lock" or "--unlock", want.name)
   end
@@ -82,7 +82,7 @@ function shadow.change(want, have, host, differs, new)
   for _, a in ipairs(ageing) do
     if differs(a[1]) then words = tbl.concat(words, { a[2], want[a[1]] == "never" and -1 or want[a[1]] }) end
   end
-  if #words > 0 then host.run(tbl.concat({ "chage" }, root, words, { want.name })) end
+  if #words > 0 then host.run(tbl.merge(tbl.concat({ "chage" }, root, words, { want.name }), { below_root = true })) end
 end
 
 return shadow

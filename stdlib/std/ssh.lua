@@ -31,9 +31,9 @@ end
 
 --- Returns the mistake in the text of a key, from which type and blob were read.
 function ssh.mistake(text, type, blob)
-  if text:find("PRIVATE KEY", 1, true) then return "want the public key, got a private one (ssh-keygen -y -f FILE prints the public key)" end
-  if str.trim(text):find("[\r\n]") then return "want the one line of a .pub file, got several" end
-  if not type then return "want a public key such as ssh-ed25519 AAAA..., got " .. inspect(text:sub(1, 40)) .. " (fs.read reads one from a .pub file)" end
+  if text:find("PRIVATE KEY", 1, true) then return "expected the public key, got a private one (ssh-keygen -y -f FILE prints the public key)" end
+  if str.trim(text):find("[\r\n]") then return "expected the one line of a .pub file, got several" end
+  if not type then return "expected a public key such as ssh-ed25519 AAAA..., got " .. inspect(text:sub(1, 40)) .. " (fs.read reads one from a .pub file)" end
   local decoded, data = pcall(base64.decode, blob)
   if not decoded or not is_key(data, type) then
     return "the key is cut off or was changed: what follows " .. type .. " is no such key (copy the whole line of the .pub file)"

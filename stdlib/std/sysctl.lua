@@ -50,7 +50,7 @@ return ccm.type {
   phrases = { create = "set the kernel setting", update = "changed the kernel setting", remove = "removed the kernel setting" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w-]+([./][\w-]+)*$]]) then return "name", "want the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[\w-]+([./][\w-]+)*$]]) then return "name", "expected the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
     if tbl.contains(boot.directories, path.dir(want.path)) and path.ext(want.path) ~= ".conf" then
       return "path", "only files whose names end in .conf are read at boot, got " .. inspect(want.path)
     end
@@ -64,8 +64,8 @@ return ccm.type {
     local have = { ensure = #found > 0 and "present" or "absent", file = boot.words(value), text = text }
     if want.ensure == "absent" then return have end
     boot.warn(want, host)
-    -- A machine that is only a directory has no running kernel.
-    local running = boot.words(host.read(proc(want)))
+    -- A machine that is only a directory has no running kernel, even if the /proc of this machine is mounted there.
+    local running = host.live and boot.words(host.read(proc(want))) or nil
     if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
     have.running = running
     have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}

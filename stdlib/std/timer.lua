@@ -50,9 +50,9 @@ return ccm.type {
   },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w:.@-]+$]]) then return "name", "want the name of a unit without its suffix, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[\w:.@-]+$]]) then return "name", "expected the name of a unit without its suffix, got " .. inspect(want.name) end
     if want.ensure == "absent" then return end
-    if not want.command or not str.starts(want.command, "/") then return "command", "want a command with an absolute path" end
+    if not want.command or not str.starts(want.command, "/") then return "command", "expected a command with an absolute path" end
     if #(want.schedule or {}) == 0 then return "schedule", "is required unless ensure is absent" end
     local wrong = calendar.first_mistake(want.schedule)
     if wrong then return "schedule", wrong end

@@ -21,7 +21,7 @@ return ccm.type {
   phrases = { update = "set the time zone" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$]]) then return "name", "want a time zone such as Europe/Berlin, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$]]) then return "name", "expected a time zone such as Europe/Berlin, got " .. inspect(want.name) end
   end,
 
   status = function(want, host)
@@ -29,7 +29,7 @@ return ccm.type {
       error(("there is no time zone %s in %s (its package is tzdata)"):format(want.name, zones), 0)
     end
     local found, text = host.stat("/etc/localtime"), host.read(name_file)
-    if found and found.kind ~= "link" and found.kind ~= "file" then error("want a link at /etc/localtime, found a " .. found.kind, 0) end
+    if found and found.kind ~= "link" and found.kind ~= "file" then error("expected a link at /etc/localtime, found a " .. found.kind, 0) end
     local zone = found and (found.target and zone_of(found.target) or "a file") or "none"
     return {
       name = zone, kind = found and found.kind or "none", localtime = zone,

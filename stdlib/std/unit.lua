@@ -37,16 +37,16 @@ return ccm.type {
 
   validate = function(want)
     if not re.test(name(want), [[^[\w:.@\\-]+\.(service|socket|timer|path|mount|automount|swap|target|slice)$]]) then
-      return want.unit and "unit" or "name", "want the name of a unit with its suffix, such as app.service, got " .. inspect(name(want))
+      return want.unit and "unit" or "name", "expected the name of a unit with its suffix, such as app.service, got " .. inspect(name(want))
     end
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
-    if want.content and want.content:find("\0", 1, true) then return "content", "want a text without NUL bytes" end
+    if want.content and want.content:find("\0", 1, true) then return "content", "expected a text without NUL bytes" end
     if is_template(want) and (want.enable ~= nil or want.active ~= nil) then
       return want.enable ~= nil and "enable" or "active",
         ("%s is a template, and only its instances run: service { %q, enable = true }"):format(name(want), (name(want):gsub("@.*", "@NAME")))
     end
     if want.content == "" and not want.dropin then return "content", ("is empty, which masks a unit: service { %q, mask = true }"):format(name(want)) end
-    if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "want a word, got " .. inspect(want.dropin) end
+    if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "expected a word, got " .. inspect(want.dropin) end
   end,
 
   status = function(want, host)

@@ -36,7 +36,7 @@ return ccm.type {
   },
 
   validate = function(want)
-    if not accounts.is_name(want.name) then return "name", "want the name of a user, got " .. inspect(want.name) end
+    if not accounts.is_name(want.name) then return "name", "expected the name of a user, got " .. inspect(want.name) end
     return shadow.mistake(want)
   end,
 

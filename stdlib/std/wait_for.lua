@@ -51,14 +51,14 @@ return ccm.type {
 
   validate = function(want)
     local given = tbl.filter({ "port", "file", "url" }, function(p) return want[p] end)
-    if #given > 1 then return given[2], "want one of port, file and url, got also " .. given[1] end
-    if #given == 0 and not str.starts(want.name, "/") then return "want one of port, file and url, or the path of a file as the name" end
-    if want.port and (want.port < 1 or want.port > 65535) then return "port", "want a port from 1 to 65535, got " .. want.port end
+    if #given > 1 then return given[2], "expected one of port, file and url, got also " .. given[1] end
+    if #given == 0 and not str.starts(want.name, "/") then return "expected one of port, file and url, or the path of a file as the name" end
+    if want.port and (want.port < 1 or want.port > 65535) then return "port", "expected a port from 1 to 65535, got " .. want.port end
     if want.match and want.port then return "match", "goes only with a file or a url" end
-    if want.url and not re.test(want.url, "^https?://[^/]") then return "url", "want a URL of http or https, got " .. inspect(want.url) end
+    if want.url and not re.test(want.url, "^https?://[^/]") then return "url", "expected a URL of http or https, got " .. inspect(want.url) end
     for _, p in ipairs { "within", "interval" } do
       local ok, seconds = pcall(time.duration, want[p] or "1m")
-      if not ok or seconds <= 0 then return p, "want a duration such as 30s, got " .. inspect(want[p]) end
+      if not ok or seconds <= 0 then return p, "expected a duration such as 30s, got " .. inspect(want[p]) end
     end
   end,
 
@@ -92,7 +92,7 @@ return ccm.type {
         error(("waited %s in vain for %s: %s"):format(limit == given and want.within or ("%.2gs"):format(limit), what(want), why), 0)
       end
       local pause = math.max(math.min(seconds, rest), 0.001)
-      host.query { "sleep", ("%.3f"):format(pause) }
+      host.query { "sleep", ("%.3f"):format(pause), below_root = true }
       paused = paused + pause
     end
   end,

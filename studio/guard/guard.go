@@ -17,6 +17,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // MaxBody is the most bytes of the body of a request.
@@ -106,13 +108,13 @@ func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 		if r.Method == http.MethodOptions { // a browser asks for another page: refused
 			return http.StatusForbidden, Refusal{Error: "no other page may ask"}
 		}
-		return http.StatusMethodNotAllowed, Refusal{Error: "want GET or POST"}
+		return http.StatusMethodNotAllowed, Refusal{Error: diag.Expected("GET or POST").Error()}
 	case strings.HasPrefix(r.URL.Path, "/api/") && !g.Login.has(r):
 		return http.StatusUnauthorized, Refusal{Error: "not logged in", Hint: g.Login.where()}
 	}
 	if r.Method == http.MethodPost {
 		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-			return http.StatusUnsupportedMediaType, Refusal{Error: "want a body of type application/json"}
+			return http.StatusUnsupportedMediaType, Refusal{Error: diag.Expected("a body of type application/json").Error()}
 		}
 		if r.ContentLength > MaxBody { // a body without a length is read up to the limit
 			return http.StatusRequestEntityTooLarge, Refusal{Error: "the request: it is too large", Code: "limit"}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Refusal is the body of an answer of 400 and above.
@@ -39,7 +41,7 @@ func Decode(w http.ResponseWriter, r *http.Request, v any) bool {
 	err := dec.Decode(v)
 	if err == nil {
 		if _, more := dec.Token(); more != io.EOF {
-			err = errors.New("want one JSON object")
+			err = diag.Expected("one JSON object")
 		}
 	}
 	if err == nil {

@@ -3,6 +3,8 @@ package guard
 import (
 	"fmt"
 	"net/netip"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // CheckLoopback refuses an address that other machines can reach. It also refuses names, because
@@ -10,7 +12,7 @@ import (
 func CheckLoopback(listen string) error {
 	to, err := netip.ParseAddrPort(listen)
 	if err != nil {
-		return fmt.Errorf("want an address with a port such as 127.0.0.1:0, got %q", listen)
+		return diag.Expected("an address with a port such as 127.0.0.1:0").Got("%q", listen)
 	}
 	if a := to.Addr(); !a.IsLoopback() || a.Is4In6() || a.Zone() != "" {
 		return fmt.Errorf("%s is no address of this machine alone", a)

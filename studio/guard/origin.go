@@ -1,9 +1,10 @@
 package guard
 
 import (
-	"errors"
 	"net/url"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // ParseOrigin returns the origin of a page behind a proxy, as browsers send it: the name in small
@@ -14,16 +15,16 @@ func ParseOrigin(text string) (string, error) {
 	var usual string
 	switch {
 	case err != nil || u.Opaque != "" || u.Hostname() == "":
-		return "", errors.New("want https://NAME or https://NAME:PORT")
+		return "", diag.Expected("https://NAME or https://NAME:PORT")
 	case u.Scheme == "https":
 		usual = ":443"
 	case u.Scheme == "http":
 		usual = ":80"
 	default:
-		return "", errors.New("want https://NAME or https://NAME:PORT")
+		return "", diag.Expected("https://NAME or https://NAME:PORT")
 	}
 	if u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return "", errors.New("want https://NAME or https://NAME:PORT with nothing else: a page needs a name, or a port, of its own")
+		return "", diag.Expected("https://NAME or https://NAME:PORT with nothing else: a page needs a name, or a port, of its own")
 	}
 	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), usual), nil
 }

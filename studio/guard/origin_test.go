@@ -24,6 +24,6 @@ func TestParseOrigin(t *testing.T) {
 		"https://ccm.example.net?a", "https://ccm.example.net/?", "https://ccm.example.net#a", "https://ccm.example.net:x",
 	} {
 		_, err := ParseOrigin(text)
-		require.ErrorContains(t, err, "want https://NAME", text)
+		require.ErrorContains(t, err, "expected https://NAME", text)
 	}
 }

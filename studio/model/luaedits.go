@@ -1,11 +1,11 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/template"
 	"github.com/luaccm/ccm/studio/luaedit"
@@ -120,7 +120,7 @@ func (l *luaEditor) copy(i int) error {
 // add makes a new call.
 func (l *luaEditor) add(e Edit) error {
 	if e.Type == "" || e.Name == "" {
-		return errors.New("want a type and a name")
+		return diag.Expected("a type and a name")
 	}
 	if key := template.LuaKey(e.Type, false); key != e.Type {
 		return fmt.Errorf("%q is no name of a constructor", e.Type)

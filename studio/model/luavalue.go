@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/studio/luaedit"
 )
 
@@ -19,7 +20,7 @@ func (l *luaEditor) value(e Edit) error {
 		inner = inner[1:]
 	}
 	if property == "" {
-		return fmt.Errorf("%w: want a property", ErrPath)
+		return fmt.Errorf("%w: %w", ErrPath, diag.Expected("a property"))
 	}
 	p := res.Prop(property)
 	if len(inner) == 0 && e.Op == Set {

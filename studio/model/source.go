@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/template"
 	"github.com/luaccm/ccm/studio/yamledit"
 )
@@ -43,7 +44,7 @@ func (y *yamlEditor) groups(text string) (string, error) {
 	case root.Kind() == yamledit.List:
 		return text, nil
 	case root.Kind() != yamledit.Map:
-		return "", errors.New("want resources to paste, such as - file: [...]")
+		return "", diag.Expected("resources to paste, such as - file: [...]")
 	}
 	if _, ok := root.Child("ccm"); !ok {
 		return "- " + strings.TrimLeft(indent(text, 2), " "), nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/template"
 	"github.com/luaccm/ccm/studio/yamledit"
 )
@@ -116,7 +117,7 @@ func (l *yamlLister) add(res Resource, body yamledit.Node, defaults []Prop) {
 	case yamledit.Alias:
 		res.Form, res.Reason = None, "its properties stand elsewhere ("+body.Text()+")"
 	case yamledit.Scalar, yamledit.List:
-		res.Form, res.Reason = None, "want properties with their values, found "+body.Text()
+		res.Form, res.Reason = None, diag.Expected("properties with their values").Found("%s", body.Text()).Error()
 	}
 	if template.HasExpression(res.Name) {
 		res.Reason = "its name is an expression"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/studio/yamledit"
 )
 
@@ -82,7 +83,7 @@ func (y *yamlEditor) path(e Edit) (yamledit.Path, error) {
 		}
 		path = yamledit.Path(y.res[i].Path)
 		if e.Property == "" && len(e.Path) == 0 {
-			return nil, fmt.Errorf("%w: want a property", ErrPath)
+			return nil, fmt.Errorf("%w: %w", ErrPath, diag.Expected("a property"))
 		}
 	}
 	if e.Property != "" {
@@ -160,7 +161,7 @@ func (y *yamlEditor) copy(i int) error {
 // add makes a new resource.
 func (y *yamlEditor) add(e Edit) error {
 	if e.Type == "" || e.Name == "" {
-		return errors.New("want a type and a name")
+		return diag.Expected("a type and a name")
 	}
 	var own yamledit.Pairs
 	for _, p := range e.Props {

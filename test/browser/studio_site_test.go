@@ -467,7 +467,7 @@ func TestTextAndForm(t *testing.T) {
 	for _, where := range []string{`.field.wrong .err`, `.row .mark.err`, `.foot .err`, `.cm-lint-marker-error`} {
 		b.until(`!!document.querySelector(` + quote(where) + `)`)
 	}
-	if say := eval[string](b, `document.querySelector(".field.wrong .err").textContent`); !strings.Contains(say, `mode: want octal permissions such as "0644", got "0888"`) {
+	if say := eval[string](b, `document.querySelector(".field.wrong .err").textContent`); !strings.Contains(say, `mode: expected octal permissions such as "0644", got "0888"`) {
 		t.Errorf("the mistake says %s", say)
 	}
 	b.both("mistake")

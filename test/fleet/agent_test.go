@@ -57,7 +57,7 @@ func becomes(t *testing.T, path, want string, said *output) {
 		if string(text) == want {
 			return
 		}
-		require.True(t, time.Now().Before(end), "want %q in %s, got %q\n%s", want, path, text, said)
+		require.True(t, time.Now().Before(end), "expected %q in %s, got %q\n%s", want, path, text, said)
 	}
 }
 

@@ -35,9 +35,9 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 	require.Equal(t, 3, strings.Count(l.must(t, "fleet", "enrol"), name+" "))
 
 	for said, more := range map[string][]string{
-		"want who may sign, and a public key":  {"--environment", "prod", "--signers", token},
-		"want small letters, digits and -":     {"--environment", "Prod"},
-		"want a token as ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
+		"expected who may sign, and a public key":  {"--environment", "prod", "--signers", token},
+		"expected small letters, digits and -":     {"--environment", "Prod"},
+		"expected a token as ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
 	} {
 		_, stderr, status := l.ccm(append(args, more...)...)
 		require.Equal(t, 1, status)
@@ -60,10 +60,10 @@ func TestFleetMistakes(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"--at-most: want a number of nodes, got -1", []string{"run", "web1", "--at-most", "-1"}},
-		{"--expires: want a duration from 1s to 24h, got 0s", []string{"run", "web1", "--expires", "0s"}},
-		{"--expires: want a duration from 1s to 24h, got 48h", []string{"plan", "web1", "--expires", "48h"}},
-		{`--target: want type#name, got "motd"`, []string{"run", "web1", "--target", "motd"}},
+		{"--at-most: expected a number of nodes, got -1", []string{"run", "web1", "--at-most", "-1"}},
+		{"--expires: expected a duration from 1s to 24h, got 0s", []string{"run", "web1", "--expires", "0s"}},
+		{"--expires: expected a duration from 1s to 24h, got 48h", []string{"plan", "web1", "--expires", "48h"}},
+		{`--target: expected type#name, got "motd"`, []string{"run", "web1", "--target", "motd"}},
 		{"no node is meant\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
 		{"there is no file " + l.dir + "/none", []string{"run", "web1", "--sign", l.dir + "/none"}},
 		{"new1 was revoked: it is no node any more (ccm fleet events new1 prints what it told)", []string{"run", "new1"}},
@@ -74,14 +74,14 @@ func TestFleetMistakes(t *testing.T) {
 		{"there is no environment nope (there is prod, test)", []string{"jobs", "--environment", "nope"}},
 		{"there is no environment nope (there is prod, test)", []string{"status", "--environment", "nope"}},
 		{"there is no environment nope (there is prod, test)", []string{"enrol", "token", "--name", "x", "--environment", "nope"}},
-		{"want an environment: there are prod, test", []string{"enrol", "token", "--name", "x"}},
-		{"--expires: want a duration such as 24h, got -1h", []string{"enrol", "token", "--name", "x", "--environment", "prod", "--expires", "-1h"}},
-		{"--last: want a number of jobs, or 0 for all, got -1", []string{"jobs", "--last", "-1"}},
-		{"--since: want a duration such as 1h, got -1h", []string{"events", "--since", "-1h"}},
-		{"--within: want a duration from 1s to 24h, got 0s", []string{"nodes", "--live", "--within", "0s"}},
+		{"expected an environment: there are prod, test", []string{"enrol", "token", "--name", "x"}},
+		{"--expires: expected a duration such as 24h, got -1h", []string{"enrol", "token", "--name", "x", "--environment", "prod", "--expires", "-1h"}},
+		{"--last: expected a number of jobs, or 0 for all, got -1", []string{"jobs", "--last", "-1"}},
+		{"--since: expected a duration such as 1h, got -1h", []string{"events", "--since", "-1h"}},
+		{"--within: expected a duration from 1s to 24h, got 0s", []string{"nodes", "--live", "--within", "0s"}},
 		{"there is no site " + l.dir + "/none\n", []string{"release", "prod", l.dir + "/none"}},
 		{"--canary: the condition holds for no node of prod that was ever heard of: nothing was released", []string{"release", "prod", site, "--canary", `labels.role == "wbe"`}},
-		{"want HOST or HOST:PORT, without a scheme", []string{"init", l.dir + "/other", "--server", "tls://web1"}},
+		{"expected HOST or HOST:PORT, without a scheme", []string{"init", l.dir + "/other", "--server", "tls://web1"}},
 	} {
 		args := append([]string{"fleet"}, c.args...)
 		if c.args[0] == "run" || c.args[0] == "plan" || c.args[0] == "release" || c.args[0] == "nodes" {

@@ -192,14 +192,14 @@ func TestMistakes(t *testing.T) {
 		"no key":             {[]string{"web/manifest.yaml", "--data", "kv://CONF/none"}, "kv://CONF/none: no key none in the bucket CONF\n"},
 		"a deleted key":      {[]string{"web/manifest.yaml", "--data", "kv://CONF/gone"}, "no key gone in the bucket CONF\n"},
 		"no bucket of keys":  {[]string{"web/manifest.yaml", "--data", "kv://NONE/x"}, "no bucket NONE\n"},
-		"no key in the name": {[]string{"obj://SITES"}, `want obj://BUCKET/KEY, got "obj://SITES"`},
+		"no key in the name": {[]string{"obj://SITES"}, `expected obj://BUCKET/KEY, got "obj://SITES"`},
 		"kvGet of no key":    {[]string{"unknown.yaml"}, "kvGet: no key nothing in the bucket CONF"},
-		"kvGet of little":    {[]string{"few.yaml"}, "kvGet: want a bucket and a key, got 1 values"},
+		"kvGet of little":    {[]string{"few.yaml"}, "kvGet: expected a bucket and a key, got 1 values"},
 		"no context":         {[]string{"obj://SITES/web.tar.gz", "--context", "other"}, `NATS context "other": there is none: no file ` + w.config + "/nats/context/other.json"},
-		"a path as context":  {[]string{"obj://SITES/web.tar.gz", "--context", "../other"}, "want the name of a context, or the absolute path of its file"},
+		"a path as context":  {[]string{"obj://SITES/web.tar.gz", "--context", "../other"}, "expected the name of a context, or the absolute path of its file"},
 		"no server":          {[]string{"obj://SITES/web.tar.gz", "--context", "nowhere"}, `NATS context "nowhere": no server answers`},
 		"no signature":       {[]string{"obj://SITES/web.tar.gz", "--signers", "signers"}, "--signers"},
-		"another digest":     {[]string{"obj://SITES/web.tar.gz", "--sha256", strings.Repeat("0", 64)}, "obj://SITES/web.tar.gz: want the SHA-256 0000"},
+		"another digest":     {[]string{"obj://SITES/web.tar.gz", "--sha256", strings.Repeat("0", 64)}, "obj://SITES/web.tar.gz: expected the SHA-256 0000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, status := w.plan(x.args...)

@@ -165,7 +165,7 @@ func TestWhenRegistered(t *testing.T) {
 	w.env = append(w.env, "CCM_REGISTER=jetstram")
 	_, stderr, status = w.run(root, "site.yaml")
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, `CCM_REGISTER: want one of jetstream, nats, none (did you mean "jetstream"?)`)
+	require.Contains(t, stderr, `CCM_REGISTER: expected one of jetstream, nats, none (did you mean "jetstream"?)`)
 	w.env = append(w.env, "CCM_REGISTER=jetstream")
 	w.write("site.lua", `exec { "a", command = "true", register_when_stable = { { cluster = "c", service = "s", protocol = "p", address = "::1", annotations = { pw = secret.env "PW" } } } }`)
 	w.env = append(w.env, "PW="+password)
@@ -217,7 +217,7 @@ func TestManyServices(t *testing.T) {
 	var list []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &list))
 	require.Len(t, list, many)
-	require.Contains(t, stderr, "10_9_9_9.x: address: want an IP address or the name of a host")
+	require.Contains(t, stderr, "10_9_9_9.x: address: expected an IP address or the name of a host")
 
 	w.write("x.jet", `[[ range _, e := registrations("big", "http", "node", "10.1.0.7") ]][[ e.Address ]]:[[ e.Port ]] [[ end ]][[ len(registrations("*", "*", "*", "*")) ]]`)
 	w.write("sc/a", `{{ range registrations "big" "http" "node" "10.1.0.7" }}{{ .Address }}:{{ .Port }}{{ end }} {{ len (registrations "*" "*" "*" "*") }}`)
@@ -258,7 +258,7 @@ scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 	w.write("bad.yaml", "ccm:\n  resources:\n    - exec: [{x: {command: \"echo ${ registrations('>', '*', '*', '*') }\"}}]\n")
 	_, stderr, status = w.plan("bad.yaml")
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, `registrations: cluster: want a name of letters, digits, - and _, or * for any, got ">"`)
+	require.Contains(t, stderr, `registrations: cluster: expected a name of letters, digits, - and _, or * for any, got ">"`)
 }
 
 // TestUpstreamsStream: agents of Choria CCM send a header that only a stream with roll-ups accepts. Their entries are
@@ -353,14 +353,14 @@ func TestMistakesOfRegistrations(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) { o.JetStream = false })
 	w.context("CCM", map[string]any{})
 	for want, args := range map[string]string{
-		"want 1 to 5 replicas, got 9":                                               "init --replicas 9",
-		"want a maximal age of at least 1s, got 1ms":                                "init --max-age 1ms",
-		`cluster: want a name of letters, digits, - and _, or * for any, got "a.b"`: "query a.b",
-		"want --service": "create --cluster x",
-		`--address: want an IP address or the name of a host, got "a b"`: "create --cluster x --service x --protocol x --address a\tb",
-		`--ttl: want a time such as "10m" or "1d", or "never", got "x"`:  "create --cluster x --service x --protocol x --address ::1 --ttl x",
-		"--annotation: want NAME=TEXT, got \"x\"":                        "create --cluster x --service x --protocol x --address ::1 -A x",
-		"ccm registration rm asks on a terminal, and there is none":      "rm --cluster x --service x --protocol x --address ::1",
+		"expected 1 to 5 replicas, got 9":                                               "init --replicas 9",
+		"expected a maximal age of at least 1s, got 1ms":                                "init --max-age 1ms",
+		`cluster: expected a name of letters, digits, - and _, or * for any, got "a.b"`: "query a.b",
+		"expected --service": "create --cluster x",
+		`--address: expected an IP address or the name of a host, got "a b"`: "create --cluster x --service x --protocol x --address a\tb",
+		`--ttl: expected a time such as "10m" or "1d", or "never", got "x"`:  "create --cluster x --service x --protocol x --address ::1 --ttl x",
+		"--annotation: expected NAME=TEXT, got \"x\"":                        "create --cluster x --service x --protocol x --address ::1 -A x",
+		"ccm registration rm asks on a terminal, and there is none":          "rm --cluster x --service x --protocol x --address ::1",
 	} {
 		var list []string
 		for _, a := range strings.Fields(strings.ReplaceAll(args, "a\tb", "a_b")) {

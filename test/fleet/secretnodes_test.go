@@ -78,8 +78,8 @@ func TestSecretsForRole(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct{ to, want string }{
 		{"tag:role=" + role + "x", "no node has the tag role=" + role + `x (did you mean "tag:role=` + role + `"?)`},
-		{"tag:role", `tag "role": want NAME=VALUE`},
-		{"role:db", `want the name of a node, tag:NAME=VALUE or env:NAME, got "role:db"`},
+		{"tag:role", `tag "role": expected NAME=VALUE`},
+		{"role:db", `expected the name of a node, tag:NAME=VALUE or env:NAME, got "role:db"`},
 		{db1 + "x", "there is no node " + db1 + "x (did you mean"},
 	} {
 		_, stderr, status := s.run(ann, "secret", "encrypt", "db.conf", "--to", c.to)
@@ -143,7 +143,7 @@ func TestSecretsForRole(t *testing.T) {
 	// A file gets other recipients.
 	_, stderr, status = s.run(ann, "secret", "rekey", "--to", web)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "want the files that are to be for "+web)
+	require.Contains(t, stderr, "expected the files that are to be for "+web)
 	said = s.must(t, ann, "secret", "rekey", "db.conf.age", "--for", "ann", "--to", web)
 	require.Contains(t, said, "db.conf.age: now for "+web+", no more for "+db2+"\n"+db2+" could read: db.conf.age\n")
 	require.Equal(t, "password = hunter2", s.must(t, liar, "secret", "decrypt", "db.conf.age"))

@@ -77,7 +77,7 @@ func TestFieldApt(t *testing.T) {
 		{name: "present is not upgraded", prepare: "apt-get -qq install -y ccm-demo=1.0 2> /dev/null > /dev/null", site: `package { "ccm-demo" }`, run: "Nothing to do"},
 		{
 			name: "held and latest", prepare: "apt-mark -qq hold ccm-demo", site: `package { "ccm-demo", ensure = "latest" }`,
-			run: "want 2.0, found 1.0, which is on hold and not changed", fails: true,
+			run: "expected 2.0, found 1.0, which is on hold and not changed", fails: true,
 		},
 		{name: "held in the wanted version", site: `package { "ccm-demo", ensure = "1.0" }`, run: "Nothing to do"},
 		{

@@ -126,7 +126,7 @@ func TestLuaGitRepairs(t *testing.T) {
 	l.at("1", "HEAD")
 
 	l.sh("rm -r /srv/app; mkdir /srv/app; echo mine > /srv/app/mine")
-	l.converge(refused("/srv/repo.git HEAD", "want a clone, found a directory with something else in it"))
+	l.converge(refused("/srv/repo.git HEAD", "expected a clone, found a directory with something else in it"))
 	l.says("mine", "cat /srv/app/*")
 	l.sh("rm /srv/app/mine")
 	l.converge(app("/srv/repo.git HEAD", "Cloned the repository"))

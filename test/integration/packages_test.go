@@ -91,10 +91,10 @@ func TestPackageWishes(t *testing.T) {
 		ensure("+ package#ccm-demo: Installed (intended) (version 1.1", "--source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
 		ensure("stable", "1.1 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
 		ensure("Upgraded to 2.0", "2.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]2.0*) --checksum $(sha256sum /srv/ccm-lab/*/ccm-demo[-_]2.0* | cut -c1-64)")
-		ensure("want a source that holds version 1.0 of ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
-		ensure("want a source that holds the package ccm-demo, found ccm-demo-dep ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
-		ensure("want a source that holds the package ", "1.0 --noop --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
-		ensure("want a source with the SHA-256 aa", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.0*) --checksum "+strings.Repeat("a", 64))
+		ensure("expected a source that holds version 1.0 of ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
+		ensure("expected a source that holds the package ccm-demo, found ccm-demo-dep ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
+		ensure("expected a source that holds the package ", "1.0 --noop --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
+		ensure("expected a source with the SHA-256 aa", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.0*) --checksum "+strings.Repeat("a", 64))
 	})
 }
 

@@ -120,10 +120,10 @@ func TestServiceMasked(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo-service > /dev/null; systemctl mask -q ccm-demo")
 	s := only("ccm-demo running", "ccm-demo", "failed")
-	s.errs = map[string][]string{"service#ccm-demo": {"want the service running, found it masked: it has to be unmasked first"}}
+	s.errs = map[string][]string{"service#ccm-demo": {"expected the service running, found it masked: it has to be unmasked first"}}
 	l.converge(s)
 	s = only("ccm-demo stopped true", "ccm-demo", "failed")
-	s.errs = map[string][]string{"service#ccm-demo": {"want the service enabled, found it masked"}}
+	s.errs = map[string][]string{"service#ccm-demo": {"expected the service enabled, found it masked"}}
 	l.converge(s)
 	l.converge(only("ccm-demo stopped false", "ccm-demo", "stable"))
 	l.is("ccm-demo", "inactive", "masked")
@@ -173,7 +173,7 @@ func TestServiceStatic(t *testing.T) {
 	l.converge(only("fixed running true", "fixed", "Started"))
 	l.is("fixed", "active", "static")
 	s := only("fixed running false", "fixed", "failed")
-	s.errs = map[string][]string{"service#fixed": {"want enable = false, found the service static, which cannot be changed"}}
+	s.errs = map[string][]string{"service#fixed": {"expected enable = false, found the service static, which cannot be changed"}}
 	l.converge(s)
 	l.converge(only("fixed stopped", "fixed", "Stopped"))
 	l.is("fixed", "inactive", "static")
@@ -320,7 +320,7 @@ func TestServiceReload(t *testing.T) {
 	unit("")
 	l.sh("systemctl daemon-reload")
 	s := site("five reload", "stable", "failed")
-	s.errs = map[string][]string{itService: {"want a service that can reload, found one that cannot"}}
+	s.errs = map[string][]string{itService: {"expected a service that can reload, found one that cannot"}}
 	l.converge(s)
 	l.converge(site("six reload-or-restart", "Updated the file", "Restarted"))
 	l.says("3", starts)

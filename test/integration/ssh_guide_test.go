@@ -126,7 +126,7 @@ func giveSudoPassword(t *testing.T, labs map[string]*lab) {
 	labs["web1"].sh("! grep -q 'kept by ccm' /etc/motd")
 	said, status = ask("")
 	require.NotZero(t, status, said)
-	require.Contains(t, said, "--ask-sudo-pass: want a password, found none")
+	require.Contains(t, said, "--ask-sudo-pass: expected a password, found none")
 
 	out := here.exec("sh", "-c", "cd /root; ccm ssh bob@web1 --sudo -- run site")
 	require.NotZero(t, out.status)

@@ -264,7 +264,7 @@ func TestSSHCommands(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.Equal(t, "x", l.read(content))
-		require.NotContains(t, string(out), "declared no more")
+		require.NotContains(t, string(out), "no longer declared")
 	}
 	l.says(0, "Give files back what they were", "nowhere.invalid", "--", "undo", "--help")
 	l.says(0, "a: present", "one", "two", "--", "status", "file", l.dir+"/a")
@@ -442,7 +442,7 @@ func TestSSHOtherSystem(t *testing.T) {
 	require.NoError(t, l.sshd.Process.Kill())
 	_ = l.sshd.Wait()
 	l.start()
-	l.says(1, "want the file ccm-linux-arm64 in one of", "one", "--", "facts")
+	l.says(1, "expected the file ccm-linux-arm64 in one of", "one", "--", "facts")
 	text, err := os.ReadFile(l.ccm)
 	require.NoError(t, err)
 	l.write("programs/ccm-linux-arm64", string(text)+"x") // with another digest

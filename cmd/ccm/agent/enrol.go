@@ -81,7 +81,7 @@ func enrolMachine(ctx context.Context, e *cli.Env, m *enrol.Machine, wait time.D
 		if !strings.Contains(s, "://") {
 			m.Servers[i] = "tls://" + s
 		} else if !strings.HasPrefix(s, "tls://") {
-			return diag.Errorf(diag.Pos{}, "--servers: want tls://HOST, got %q", s)
+			return diag.Errorf(diag.Pos{}, "--servers: %w", diag.Expected("tls://HOST").Got("%q", s))
 		}
 	}
 	r.Host, r.Version = host, e.Version

@@ -52,7 +52,7 @@ read: it is not printed.
 Exit status: 1 if something could not be described; the rest is printed.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return diag.Errorf(diag.Pos{}, "want a type and names").WithHint("%s", cmd.UseLine())
+				return diag.At(diag.Pos{}, diag.Expected("a type and names")).WithHint("%s", cmd.UseLine())
 			}
 			return nil
 		},

@@ -42,7 +42,7 @@ Exit status: 1 if something is found.`,
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return diag.Errorf(diag.Pos{}, "want scripts or directories").WithHint("ccm lint . checks all scripts here")
+				return diag.At(diag.Pos{}, diag.Expected("scripts or directories")).WithHint("ccm lint . checks all scripts here")
 			}
 			return nil
 		},

@@ -35,7 +35,7 @@ written by ccm types is left alone.`,
 		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if definitions != "" && len(args) > 0 {
-				return diag.Errorf(diag.Pos{}, "want either DIR or --definitions")
+				return diag.At(diag.Pos{}, diag.Expected("either DIR or --definitions"))
 			}
 			lang, err := language()
 			if err != nil {

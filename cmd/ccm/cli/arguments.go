@@ -22,7 +22,7 @@ func WantArguments(least, most int) cobra.PositionalArgs {
 		}
 		name, form, _ := strings.Cut(cmd.Use, " ")
 		form = strings.TrimSpace(strings.TrimSuffix(cmd.CommandPath(), cmd.Name()) + name + " " + form)
-		return diag.Errorf(diag.Pos{}, "want %s, got %s", argumentsWanted(least, most), quotedList(args)).WithHint("%s", form)
+		return diag.At(diag.Pos{}, diag.Expected("%s", argumentsWanted(least, most)).Got("%s", quotedList(args))).WithHint("%s", form)
 	}
 }
 
@@ -60,7 +60,7 @@ func quotedList(args []string) string {
 // NeedFile reports a command line without a script or manifest.
 func NeedFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return diag.Errorf(diag.Pos{}, "want a script or manifest").WithHint("%s FILE; - is standard input", cmd.CommandPath())
+		return diag.At(diag.Pos{}, diag.Expected("a script or manifest")).WithHint("%s FILE; - is standard input", cmd.CommandPath())
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (c *Choice) Set(s string) error {
 		if near := diag.DidYouMean(s, c.values); near != "" {
 			hint = " (" + near + ")"
 		}
-		return fmt.Errorf("want one of %s%s", strings.Join(c.values, ", "), hint)
+		return diag.Expected("one of %s%s", strings.Join(c.values, ", "), hint)
 	}
 	c.Value = s
 	return nil
@@ -76,7 +76,7 @@ func NeedCommand(cmd *cobra.Command) {
 				names = append(names, sub.Name())
 			}
 		}
-		err := diag.Errorf(diag.Pos{}, "%s: want %s", cmd.CommandPath(), strings.Join(names, " or "))
+		err := diag.Errorf(diag.Pos{}, "%s: %w", cmd.CommandPath(), diag.Expected("%s", strings.Join(names, " or ")))
 		if len(args) > 0 {
 			err.Err = fmt.Errorf("%w, got %q", err.Err, args[0])
 			err.Hint = diag.DidYouMean(args[0], names)

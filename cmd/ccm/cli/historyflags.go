@@ -79,6 +79,15 @@ func FindRun(e *Env, store *state.Store, name string, read func(id string) (*sta
 	return rec, err
 }
 
+// ChangedFiles reports whether a run has changed files.
+func ChangedFiles(run state.HistoryEntry) bool { return run.Files > 0 }
+
+// ChangedAnything reports whether a run has changed something: files, or resources of which nothing is in files, such as
+// a command.
+func ChangedAnything(run state.HistoryEntry) bool {
+	return run.Files > 0 || run.Summary != nil && run.Summary.Changed > 0
+}
+
 // Absolute returns paths as absolute paths; relative paths begin at the working directory.
 func Absolute(paths []string) ([]string, error) {
 	out := make([]string, len(paths))

@@ -23,7 +23,7 @@ func OpenSession(cmd *cobra.Command, e *Env) (*session.Session, error) {
 	case !set:
 		return nil, nil
 	case dir == "":
-		return nil, diag.Errorf(diag.Pos{}, "want the directory of a session, got an empty one").
+		return nil, diag.At(diag.Pos{}, diag.Expected("the directory of a session").Got("an empty one")).
 			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, session.Variable)
 	}
 	policy := e.Files.Trust()

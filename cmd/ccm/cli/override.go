@@ -25,7 +25,7 @@ func ReadUnsaved(e *Env, cmd *cobra.Command) error {
 	}
 	var given map[string]string
 	if err := json.Unmarshal(text, &given); err != nil {
-		return diag.Errorf(diag.Pos{}, `--unsaved: want {"FILE": "text", ...} on standard input: %w`, err)
+		return diag.Errorf(diag.Pos{}, "--unsaved: %w", diag.Expected(`{"FILE": "text", ...} on standard input: %w`, err))
 	}
 	texts := map[string]string{}
 	for name, text := range given {

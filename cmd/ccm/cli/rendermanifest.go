@@ -25,7 +25,7 @@ func RenderManifest(ctx context.Context, e *Env, name string, f *SiteFlags) erro
 func LoadManifest(ctx context.Context, e *Env, name string, f *SiteFlags) (*manifest.Manifest, error) {
 	m, err := e.LoadManifest(ctx, name, f.SiteOptions())
 	if err == nil && m == nil {
-		err = diag.Errorf(diag.Pos{File: name}, "want a manifest, found a Lua script")
+		err = diag.At(diag.Pos{File: name}, diag.Expected("a manifest").Found("a Lua script"))
 	}
 	return m, err
 }

@@ -110,11 +110,11 @@ tokens in FILE, until this is ended. Several may do it at once.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case watch && (tokenFile == "" || len(args) > 0):
-				return diag.Errorf(diag.Pos{}, "--watch: want --token-file FILE, and no name").WithHint("%s --watch --token-file FILE", cmd.CommandPath())
+				return diag.Errorf(diag.Pos{}, "--watch: %w", diag.Expected("--token-file FILE, and no name")).WithHint("%s --watch --token-file FILE", cmd.CommandPath())
 			case watch:
 				return watchRequests(cmd.Context(), e, f, out, tokenFile)
 			case len(args) == 0:
-				return diag.Errorf(diag.Pos{}, "want the name of a machine that asks").WithHint("ccm fleet enrol lists them")
+				return diag.At(diag.Pos{}, diag.Expected("the name of a machine that asks")).WithHint("ccm fleet enrol lists them")
 			}
 			return approve(cmd.Context(), e, f, out, args[0], a)
 		},
@@ -306,7 +306,7 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 				return err
 			}
 			if life < time.Second {
-				return diag.Errorf(diag.Pos{}, "--expires: want a duration such as 24h, got %s", life)
+				return diag.Errorf(diag.Pos{}, "--expires: %w", diag.Expected("a duration such as 24h").Got("%s", life))
 			}
 			t.Expires = e.Clock.Now().Add(life).UTC().Truncate(time.Second)
 			token, err := enrol.NewToken(t)

@@ -86,7 +86,7 @@ func (f *eventFlags) print(ctx context.Context, e *cli.Env, nodes []string) erro
 	c := d.Cluster
 	defer c.Close()
 	if f.since < 0 {
-		return diag.Errorf(diag.Pos{}, "--since: want a duration such as 1h, got %s", f.since)
+		return diag.Errorf(diag.Pos{}, "--since: %w", diag.Expected("a duration such as 1h").Got("%s", f.since))
 	}
 	if err := f.check(ctx, d, nodes); err != nil {
 		return err

@@ -104,7 +104,7 @@ func environmentIn(d *identity.Directory, named string) (string, error) {
 	case named == "" && len(list) == 1:
 		return list[0], nil
 	case named == "":
-		return "", diag.Errorf(diag.Pos{}, "want an environment: there are %s", strings.Join(list, ", ")).WithHint("--environment NAME")
+		return "", diag.At(diag.Pos{}, diag.Expected("an environment: there are %s", strings.Join(list, ", "))).WithHint("--environment NAME")
 	case !d.Fleet.HasEnvironment(named):
 		return "", diag.Errorf(diag.Pos{}, "there is no environment %s", named).WithHint("there is %s", strings.Join(list, ", "))
 	}
@@ -137,9 +137,9 @@ func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Clu
 func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string, args []string) (names []string, total int, err error) {
 	switch given := len(args) > 0; {
 	case given && (f.condition != "" || f.all), f.condition != "" && f.all:
-		return nil, 0, errors.New("want names, --where or --all, and only one of them")
+		return nil, 0, diag.Expected("names, --where or --all, and only one of them")
 	case !given && f.condition == "" && !f.all:
-		return nil, 0, diag.Errorf(diag.Pos{}, "want the names of nodes, or a condition").WithHint("--all means all nodes of the environment")
+		return nil, 0, diag.At(diag.Pos{}, diag.Expected("the names of nodes, or a condition")).WithHint("--all means all nodes of the environment")
 	}
 	condition, err := where.Parse(f.condition)
 	if err != nil {
@@ -202,9 +202,9 @@ func sayUnheard(e *cli.Env, issued map[string]string, environment string, known 
 func (f *jobFlags) check() error {
 	switch {
 	case f.atMost < 0:
-		return diag.Errorf(diag.Pos{}, "--at-most: want a number of nodes, got %d", f.atMost)
+		return diag.Errorf(diag.Pos{}, "--at-most: %w", diag.Expected("a number of nodes").Got("%d", f.atMost))
 	case f.expires < time.Second || f.expires > signed.MaxJob:
-		return diag.Errorf(diag.Pos{}, "--expires: want a duration from 1s to %s, got %s", durationText(signed.MaxJob), durationText(f.expires))
+		return diag.Errorf(diag.Pos{}, "--expires: %w", diag.Expected("a duration from 1s to %s", durationText(signed.MaxJob)).Got("%s", durationText(f.expires)))
 	}
 	for _, t := range f.targets {
 		if err := signed.CheckTarget(t); err != nil {

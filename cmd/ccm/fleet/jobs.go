@@ -45,7 +45,7 @@ fleet. It is a key if that is not known, and none if the signature does not hold
 
 func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environment string, last int, output string) error {
 	if last < 0 {
-		return diag.Errorf(diag.Pos{}, "--last: want a number of jobs, or 0 for all, got %d", last)
+		return diag.Errorf(diag.Pos{}, "--last: %w", diag.Expected("a number of jobs, or 0 for all").Got("%d", last))
 	}
 	c, err := fleet.Connect(e)
 	if err != nil {

@@ -23,7 +23,7 @@ type liveFlags struct {
 // askNodes asks the reachable nodes, prints their answers, and names the other nodes.
 func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
 	if f.timeout < time.Second || f.timeout > signed.MaxJob {
-		return diag.Errorf(diag.Pos{}, "--within: want a duration from 1s to %s, got %s", durationText(signed.MaxJob), durationText(f.timeout))
+		return diag.Errorf(diag.Pos{}, "--within: %w", diag.Expected("a duration from 1s to %s", durationText(signed.MaxJob)).Got("%s", durationText(f.timeout)))
 	}
 	answer, err := overview.Ask(ctx, d, overview.Query{
 		Options: o, Names: names, Timeout: f.timeout,

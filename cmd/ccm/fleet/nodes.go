@@ -2,7 +2,7 @@ package fleet
 
 import (
 	"context"
-	"errors"
+
 	"fmt"
 	"strings"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -47,7 +48,7 @@ Exit status: 4 if --live asked a node that did not answer.`,
 				return fmt.Errorf("--where: %w", err)
 			}
 			if len(args) == 1 && (condition != "" || environment != "") {
-				return errors.New("want the name of a node, or --where and --environment")
+				return diag.Expected("the name of a node, or --where and --environment")
 			}
 			least := identity.Viewer
 			if live.live {

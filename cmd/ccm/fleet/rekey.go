@@ -49,7 +49,7 @@ Exit status: 4 if nodes do not use the new key yet.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if wait < 0 {
-				return diag.Errorf(diag.Pos{}, "--wait: want a duration such as 30m, got %s", wait)
+				return diag.Errorf(diag.Pos{}, "--wait: %w", diag.Expected("a duration such as 30m").Got("%s", wait))
 			}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()

@@ -109,7 +109,7 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 	for stage := range strings.SplitSeq(f.stages, ",") {
 		stage = strings.TrimSpace(stage)
 		if _, percent, err := signed.ParseStage(stage); err != nil || !percent {
-			return nil, diag.Errorf(diag.Pos{}, "--stages: want percentages, got %q", stage).WithHint("--stages 1%%,10%%,100%%")
+			return nil, diag.Errorf(diag.Pos{}, "--stages: %w", diag.Expected("percentages").Got("%q", stage)).WithHint("--stages 1%%,10%%,100%%")
 		}
 		r.Stages = append(r.Stages, stage)
 	}

@@ -93,7 +93,7 @@ func (f *signersFlags) change(ctx context.Context, e *cli.Env, environment, file
 		return err
 	}
 	if f.threshold < 1 {
-		return diag.Errorf(diag.Pos{}, "--threshold: want a number from 1 on, got %d", f.threshold)
+		return diag.Errorf(diag.Pos{}, "--threshold: %w", diag.Expected("a number from 1 on").Got("%d", f.threshold))
 	}
 	return withController(e, f.Flags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
 		if err := sayTooFew(ctx, e, c, f.otherKeys); err != nil {

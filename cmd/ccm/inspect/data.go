@@ -89,7 +89,7 @@ func addData(e *cli.Env, cmd *cobra.Command, f *dataFlags) {
 	fs.BoolVar(&f.Data.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return diag.Errorf(diag.Pos{}, "want a hierarchy document").WithHint("%s", cmd.UseLine())
+			return diag.At(diag.Pos{}, diag.Expected("a hierarchy document")).WithHint("%s", cmd.UseLine())
 		}
 		return nil
 	}
@@ -101,7 +101,7 @@ func addData(e *cli.Env, cmd *cobra.Command, f *dataFlags) {
 				continue
 			}
 			if keys++; keys > 1 {
-				return diag.Errorf(diag.Pos{}, "want one key, got also %q", arg).WithHint("%s", cmd.UseLine())
+				return diag.At(diag.Pos{}, diag.Expected("one key").Got("also %q", arg)).WithHint("%s", cmd.UseLine())
 			}
 			f.query = arg
 		}

@@ -88,7 +88,7 @@ func (x *modSite) ask(ctx context.Context, text, arg string) (string, error) {
 	}
 	if version == "" {
 		if source.Git == "" {
-			return "", diag.Errorf(diag.Pos{}, "%s: want a version behind the address of an archive", arg).WithHint("ccm mod get %s@v1.0.0", arg)
+			return "", diag.Errorf(diag.Pos{}, "%s: %w", arg, diag.Expected("a version behind the address of an archive")).WithHint("ccm mod get %s@v1.0.0", arg)
 		}
 		versions, err := x.r.Versions(ctx, source)
 		if err != nil {
@@ -173,7 +173,7 @@ func newUpdateCommand(e *cli.Env) *cobra.Command {
 		Use: "update [MODULE...]", Short: "Ask for the newest versions",
 		Long: `Ask in ` + module.FileName + ` for the newest release of each module that it names, or of
 those that are given, and write ` + module.LockName + `. The first number of a version stays:
-v2.0.0 after v1.9.0 may want something of the site, and ccm mod get takes it.`,
+v2.0.0 after v1.9.0 may need changes of the site, and ccm mod get takes it.`,
 		Args: cli.WantArguments(0, cli.AnyNumber), ValidArgsFunction: completeModules(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := openModSite(e)

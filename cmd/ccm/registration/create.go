@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/registry"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -55,7 +56,7 @@ func (f *entryFlags) check(fs *pflag.FlagSet) error {
 	for _, a := range f.annotations {
 		name, val, ok := strings.Cut(a, "=")
 		if !ok || name == "" {
-			return fmt.Errorf("--annotation: want NAME=TEXT, got %q", a)
+			return fmt.Errorf("--annotation: %w", diag.Expected("NAME=TEXT").Got("%q", a))
 		}
 		if f.entry.Annotations == nil {
 			f.entry.Annotations = make(map[string]string)

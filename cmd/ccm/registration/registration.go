@@ -100,5 +100,5 @@ made with --upstream. Whoever may publish one service there can remove all of th
 
 // needName returns the error about a missing flag that names a thing.
 func needName(flag string) error {
-	return diag.Errorf(diag.Pos{}, "want --%s", flag)
+	return diag.At(diag.Pos{}, diag.Expected("--%s", flag))
 }

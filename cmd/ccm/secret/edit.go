@@ -61,7 +61,7 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	asked := names
 	switch {
 	case isNew && !whole && syntax == nil:
-		return diag.Errorf(diag.Pos{}, "%s: want a name that ends with .age, or a document in YAML, JSON, TOML or Lua", file)
+		return diag.Errorf(diag.Pos{}, "%s: %w", file, diag.Expected("a name that ends with .age, or a document in YAML, JSON, TOML or Lua"))
 	case isNew:
 	case whole:
 		if plain, err = d.File(file, raw); err != nil {

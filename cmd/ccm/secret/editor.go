@@ -34,7 +34,7 @@ func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []
 	}
 	argv, err := shellquote.Split(editor)
 	if err != nil || len(argv) == 0 {
-		return nil, fmt.Errorf("EDITOR: want a command, got %q", editor)
+		return nil, fmt.Errorf("EDITOR: %w", diag.Expected("a command").Got("%q", editor))
 	}
 	private, err := newPrivateDir()
 	if err != nil {

@@ -77,7 +77,7 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	out := f.out
 	switch {
 	case out == "" && name == "-":
-		return diag.Errorf(diag.Pos{}, "want the name of the file to write").WithHint("-o FILE")
+		return diag.At(diag.Pos{}, diag.Expected("the name of the file to write")).WithHint("-o FILE")
 	case out == "":
 		out = name + encryption.Suffix
 	}
@@ -138,7 +138,7 @@ func encryptValues(e *cli.Env, file string, f *encryptFlags) error {
 	}
 	s := cli.SecretSyntax(file)
 	if s == nil {
-		return fmt.Errorf("%s: want a document in YAML, JSON, TOML or Lua, by the end of its name", file)
+		return fmt.Errorf("%s: %w", file, diag.Expected("a document in YAML, JSON, TOML or Lua, by the end of its name"))
 	}
 	r, err := readRecipients(e, file)
 	if err != nil {

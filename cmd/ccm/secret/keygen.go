@@ -77,7 +77,7 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 	if pluginName != "" {
 		id := plugin.EncodeIdentity(pluginName, nil)
 		if id == "" {
-			return fmt.Errorf("--plugin: want the name of a plugin, got %q", pluginName)
+			return fmt.Errorf("--plugin: %w", diag.Expected("the name of a plugin").Got("%q", pluginName))
 		}
 		if _, err := exec.LookPath("age-plugin-" + pluginName); err != nil {
 			return diag.Errorf(diag.Pos{}, "the program age-plugin-%s is not installed, and nobody but it could use this identity", pluginName).
@@ -203,18 +203,18 @@ func addRecipient(e *cli.Env, name, key string) error {
 	if !strings.HasPrefix(key, "age1") && !strings.HasPrefix(key, "ssh-") {
 		text, err := e.Files.ReadFile(key)
 		if err != nil {
-			return diag.Errorf(diag.Pos{}, "want a key or the file of one: %w", err)
+			return diag.At(diag.Pos{}, diag.Expected("a key or the file of one: %w", err))
 		}
 		if strings.Contains(string(text), "PRIVATE KEY") || strings.Contains(string(text), "AGE-SECRET-"+"KEY-") {
-			return fmt.Errorf("%s holds a private key: want the public one", key)
+			return fmt.Errorf("%s holds a private key: %w", key, diag.Expected("the public one"))
 		}
 		key = strings.TrimSpace(string(text))
 		if strings.Contains(key, "\n") {
-			return fmt.Errorf("want one key in %s, found several lines", key)
+			return diag.Expected("one key in %s", key).Found("several lines")
 		}
 	}
 	if !encryption.IsName(name) {
-		return fmt.Errorf("want a name of letters, digits, - _ and . for whom the key is, got %q", name)
+		return diag.Expected("a name of letters, digits, - _ and . for whom the key is").Got("%q", name)
 	}
 	path := recipientsPath("x")
 	old, err := e.Files.ReadFile(path)

@@ -31,11 +31,11 @@ and his key opens it. That is listed, and has to be changed where it is used.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(nodes.to) > 0 {
 				if len(args) == 0 {
-					return diag.Errorf(diag.Pos{}, "want the files that are to be for %s", cli.NamesOf(nodes.to)).
+					return diag.At(diag.Pos{}, diag.Expected("the files that are to be for %s", cli.NamesOf(nodes.to))).
 						WithHint("ccm secret recipients nodes, then ccm secret rekey has all follow that is for nodes")
 				}
 				if dry {
-					return errors.New("want --to or --noop: nodes are written into " + encryption.RecipientsFile)
+					return diag.Expected("--to or --noop: nodes are written into %s", encryption.RecipientsFile)
 				}
 				more, err := nodes.resolve(cmd.Context(), e, args[0])
 				if err != nil {

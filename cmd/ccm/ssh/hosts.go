@@ -46,7 +46,7 @@ func (f *sshFlags) hostList(ctx context.Context, e *cli.Env, names []string) (ho
 		hosts = append(list, hosts...) // for a host in both, the file counts
 	}
 	if hosts = ssh.Distinct(hosts); len(hosts) == 0 {
-		return nil, diag.Errorf(diag.Pos{}, "want at least one host").WithHint("ccm ssh web1 -- facts")
+		return nil, diag.At(diag.Pos{}, diag.Expected("at least one host")).WithHint("ccm ssh web1 -- facts")
 	}
 	return hosts, nil
 }
@@ -169,7 +169,7 @@ func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s 
 		return s, err
 	}
 	if !slices.Contains([]string{"", "ssh", "smart", "paramiko", "paramiko_ssh"}, connection) {
-		return s, mistake("ansible_connection", fmt.Errorf("want ssh, got %q", connection))
+		return s, mistake("ansible_connection", diag.Expected("ssh").Got("%q", connection))
 	}
 	switch strings.ToLower(become) {
 	case "", "no", "n", "off", "0", "false", "f": // as Ansible reads them
@@ -178,7 +178,7 @@ func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s 
 			return s, mistake("ansible_become", err)
 		}
 	default:
-		return s, mistake("ansible_become", fmt.Errorf("want true or false, got %q", become))
+		return s, mistake("ansible_become", diag.Expected("true or false").Got("%q", become))
 	}
 	if s.Reach(address, port, user, key, further); err == nil {
 		err = s.Check()
@@ -223,7 +223,7 @@ func (u *unknownVariables) warn(e *cli.Env) {
 // becomeOf returns the command for ansible_become_method.
 func becomeOf(method, user string) ([]string, error) {
 	if user != "" && user != "root" {
-		return nil, fmt.Errorf("want root, got the user %q", user)
+		return nil, diag.Expected("root").Got("the user %q", user)
 	}
 	switch method {
 	case "", "sudo":
@@ -231,5 +231,5 @@ func becomeOf(method, user string) ([]string, error) {
 	case "doas":
 		return []string{"doas", "-n"}, nil
 	}
-	return nil, fmt.Errorf("want the method sudo or doas, got %q", method)
+	return nil, diag.Expected("the method sudo or doas").Got("%q", method)
 }

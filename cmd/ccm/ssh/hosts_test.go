@@ -36,5 +36,5 @@ func TestBecomeOfInventory(t *testing.T) {
 	list, err := inv.Select(nil)
 	require.NoError(t, err)
 	_, err = inventoryHost(&list[0], nil)
-	require.EqualError(t, err, `host h of the inventory: ansible_become: want true or false, got "ture"`)
+	require.EqualError(t, err, `host h of the inventory: ansible_become: expected true or false, got "ture"`)
 }

@@ -41,7 +41,7 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 		req.WantFacts()
 	}
 	if name == "test" && len(rest) != 1 {
-		return req, nil, diag.Errorf(diag.Pos{}, "want one folder of a site behind test, got %d", len(rest))
+		return req, nil, diag.At(diag.Pos{}, diag.Expected("one folder of a site behind test").Got("%d", len(rest)))
 	}
 	if slices.Contains(siteCommands, name) && len(rest) > 0 {
 		if req.Bundle, content, err = f.pack(ctx, e, args, rest[0]); err != nil {
@@ -185,7 +185,7 @@ func (f *sshFlags) argumentOf(args []string, site string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, diag.Errorf(diag.Pos{}, "want the site as an argument by itself, got %q", site)
+	return 0, diag.At(diag.Pos{}, diag.Expected("the site as an argument by itself").Got("%q", site))
 }
 
 // notInName matches characters that a folder's name may have, but the name of a site on the hosts

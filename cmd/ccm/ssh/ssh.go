@@ -74,7 +74,7 @@ finish within --timeout.`,
 				return f.printHosts(cmd.Context(), e, args)
 			}
 			if dash < 0 || dash == len(args) {
-				return diag.Errorf(diag.Pos{}, "want -- and a command of ccm behind the hosts").WithHint("%s web1 -- run site/", cmd.CommandPath())
+				return diag.At(diag.Pos{}, diag.Expected("-- and a command of ccm behind the hosts")).WithHint("%s web1 -- run site/", cmd.CommandPath())
 			}
 			if helped, err := f.help(cmd, e, args[dash:]); helped || err != nil {
 				return err
@@ -120,7 +120,7 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 	}
 	many := ssh.Schedule{Parallel: f.parallel, MaxFailed: -1, Stop: e.Stop}
 	if f.parallel < 1 {
-		return diag.Errorf(diag.Pos{}, "-j: want at least 1, got %d", f.parallel)
+		return diag.Errorf(diag.Pos{}, "-j: %w", diag.MustBe("at least 1").Got("%d", f.parallel))
 	}
 	serial, err := ssh.ParseShare(f.serial)
 	if err != nil {
@@ -217,7 +217,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 	}
 	for flag, d := range map[string]time.Duration{"timeout": f.timeout, "connect-timeout": f.connectTimeout} {
 		if d < 0 {
-			return nil, diag.Errorf(diag.Pos{}, "--%s: want no less than nothing, got %s", flag, d)
+			return nil, diag.Errorf(diag.Pos{}, "--%s: %w", flag, diag.Expected("no less than nothing").Got("%s", d))
 		}
 	}
 	if c.ConnectTimeout = f.connectTimeout; c.Interactive {
@@ -229,7 +229,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 	}
 	if command != "" {
 		if c.Command, err = shellquote.Split(command); err != nil || len(c.Command) == 0 {
-			return nil, diag.Errorf(diag.Pos{}, "--ssh-command: want a command, got %q", command)
+			return nil, diag.Errorf(diag.Pos{}, "--ssh-command: %w", diag.Expected("a command").Got("%q", command))
 		}
 	}
 	if _, err := exec.LookPath(c.Command[0]); err != nil {
@@ -263,7 +263,7 @@ func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 			return fmt.Errorf("--ask-sudo-pass: %w", err)
 		}
 		if c.Password = string(password); c.Password == "" {
-			return diag.Errorf(diag.Pos{}, "--ask-sudo-pass: want a password, found none").WithHint("sudo that asks for no password needs only --sudo")
+			return diag.Errorf(diag.Pos{}, "--ask-sudo-pass: %w", diag.Expected("a password").Found("none")).WithHint("sudo that asks for no password needs only --sudo")
 		}
 		_ = e.Secrets.Add(c.Password) // a password too short for masking is sent all the same
 		c.Become = ssh.SudoWithPassword()

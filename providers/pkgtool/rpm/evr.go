@@ -3,11 +3,12 @@ package rpm
 import (
 	"cmp"
 	"context"
-	"fmt"
+
 	"strings"
 
 	rpm "github.com/knqyf263/go-rpm-version"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -25,7 +26,7 @@ func ParseEVR(s string) (e EVR, err error) {
 	switch {
 	case hasEpoch && (e.Epoch == "" || strings.Trim(e.Epoch, "0123456789") != ""),
 		e.Version == "", hasRelease && e.Release == "", strings.ContainsAny(e.Version+e.Release, ":-"):
-		return EVR{}, fmt.Errorf("want a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got %q", s)
+		return EVR{}, diag.Expected("a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9").Got("%q", s)
 	}
 	return e, nil
 }

@@ -58,6 +58,6 @@ func TestCompareVersions(t *testing.T) {
 	}
 	for _, bad := range []string{"", "1-2-3", "x:1", ":1", "1:", "1-", "-1"} {
 		_, err := ParseEVR(bad)
-		require.ErrorContains(t, err, "want a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9", bad)
+		require.ErrorContains(t, err, "expected a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9", bad)
 	}
 }

@@ -1,9 +1,10 @@
 package rpm
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 const noarch = "noarch"
@@ -20,7 +21,7 @@ const alnum = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 // CheckName returns an error if dnf would not take s for a package name.
 func CheckName(s string) error {
 	if s == "" || !strings.Contains(alnum+"_", s[:1]) || strings.Trim(s, alnum+"._+-") != "" {
-		return fmt.Errorf("want the name of an rpm package such as zsh or glibc.i686, got %q", s)
+		return diag.Expected("the name of an rpm package such as zsh or glibc.i686").Got("%q", s)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -143,7 +144,7 @@ func parseRecords(out string, found map[string][]Record) error {
 		texts := strings.SplitN(line, "\t", 4)
 		words := strings.Split(texts[0], " ")
 		if len(texts) != 4 || len(words) != 5 {
-			return fmt.Errorf("rpm -q: want a line about a package, got %.200q", line)
+			return fmt.Errorf("rpm -q: %w", diag.Expected("a line about a package").Got("%.200q", line))
 		}
 		r := Record{Name: words[0], EVR: EVR{words[1], words[2], words[3]}, Arch: words[4]}
 		r.license, r.url, r.summary = known(texts[1]), known(texts[2]), known(texts[3])

@@ -165,7 +165,7 @@ func (tool Tool) Suite(t *testing.T, provider *svctool.Scripts) {
 		for want := range suite.Wants {
 			switch {
 			case want == "of a user":
-				suite.Fails[name+"/"+want] = "want a service of a user, found " + provider.Init + ": only systemd has these"
+				suite.Fails[name+"/"+want] = "expected a service of a user, found " + provider.Init + ": only systemd has these"
 			case name == "not found":
 				suite.Fails[name+"/"+want] = "service not found: x"
 			case want == "masked":
@@ -188,7 +188,7 @@ func (tool Tool) OnChange(t *testing.T, provider *svctool.Scripts) {
 	}{
 		{resources.ServiceRestart, tool.Script, []string{"restart"}, ""},
 		{resources.ServiceReload, tool.Reloads, []string{"reload"}, ""},
-		{resources.ServiceReload, tool.Script, nil, "want a service that can reload, found one that cannot"},
+		{resources.ServiceReload, tool.Script, nil, "expected a service that can reload, found one that cannot"},
 		{resources.ServiceReloadOrRestart, tool.Reloads, []string{"reload"}, ""},
 		{resources.ServiceReloadOrRestart, tool.Script, []string{"restart"}, ""},
 	} {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Request describes an HTTP download. Its credentials, the user and the headers, go only to the
@@ -123,7 +125,7 @@ func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trus
 	bare.User, bare.Fragment = nil, ""
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, bare.String(), nil)
 	if err != nil {
-		return nil, errors.New("want a valid URL")
+		return nil, diag.Expected("a valid URL")
 	}
 	req.Header.Set("User-Agent", "ccm")
 	if d.ETag != "" {
@@ -204,7 +206,7 @@ func portOf(u *url.URL) string {
 
 // refusal returns the error for a status other than 200.
 func (d Request) refusal(status int, trusted bool) error {
-	err := fmt.Errorf("want status 200, got %d %s", status, http.StatusText(status))
+	err := diag.Expected("status 200").Got("%d %s", status, http.StatusText(status))
 	authorized := d.Username != "" || len(d.Header) > 0
 	if !trusted && authorized && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 		return fmt.Errorf("%w (credentials and headers do not follow a redirect to another server)", err)

@@ -37,7 +37,8 @@ func OnLesserKernels(t *testing.T, pattern, ofProc string) {
 	for name := range lesserKernels {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			words := []string{os.Args[0], "-test.run=" + pattern, "-test.v"}
+			// A test that hangs shows where: without the limit, all output of this process would be lost.
+			words := []string{os.Args[0], "-test.run=" + pattern, "-test.v", "-test.timeout=8m"}
 			if name == "before 5.6 and without /proc" {
 				words[1] = "-test.run=Adversary|^TestNoModes$"
 			}

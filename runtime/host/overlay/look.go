@@ -9,6 +9,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
@@ -332,7 +333,7 @@ func (o *View) read(name string, limit int64) (assumed *string, found []byte, er
 		return nil, nil, err
 	}
 	if p.info.Kind != safepath.Regular && p.info.Kind != safepath.Missing {
-		return nil, nil, fmt.Errorf("want a file, found %s", p.info.Kind)
+		return nil, nil, diag.Expected("a file").Found("%s", p.info.Kind)
 	}
 	if p.info.Kind == safepath.Regular && p.entry.asIs() {
 		found, err = o.base.ReadUpTo(p.path, limit)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -79,7 +80,7 @@ func checkWay(o *View, dir string) error {
 			if o.looks != nil {
 				o.looks.recordPath(at, false)
 			}
-			return fmt.Errorf("want a directory at %s, found %s", dir, end.info.Kind)
+			return diag.Expected("a directory at %s", dir).Found("%s", end.info.Kind)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -50,7 +51,7 @@ func (t Target) Backup(copy bool) error {
 			}
 		}
 	default:
-		return fmt.Errorf("want a file to set aside, found %s", info.Kind)
+		return diag.Expected("a file to set aside").Found("%s", info.Kind)
 	}
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func FindBackup(p safepath.Location) (BackupFile, error) {
 		var err error
 		old.info, err = old.at.Stat()
 		if err == nil && old.Exists() && !isBackup(old.info) {
-			err = fmt.Errorf("%s: want a file that was set aside, found %s", old.at.Path(), old.info.Kind)
+			err = fmt.Errorf("%s: %w", old.at.Path(), diag.Expected("a file that was set aside").Found("%s", old.info.Kind))
 		}
 		return old, err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -182,7 +183,7 @@ func (x *treeCopy) copyOne(name, at string, have host.Info) error {
 		return err
 	}
 	if have.Kind != host.Missing && have.Kind != source.Kind {
-		return fmt.Errorf("%s: want %s, found %s, which is not replaced", at, source.Kind, have.Kind)
+		return fmt.Errorf("%s: %w", at, diag.Expected("%s", source.Kind).Found("%s, which is not replaced", have.Kind))
 	}
 	var made host.Attr
 	if have.Kind == host.Missing {
@@ -206,7 +207,7 @@ func (x *treeCopy) copyOne(name, at string, have host.Info) error {
 // checkKind returns an error for a source that is neither a file nor a directory.
 func (x *treeCopy) checkKind(name string, source host.Info) error {
 	if source.Kind != host.Regular && source.Kind != host.Directory {
-		return fmt.Errorf("%s: want files and directories, found %s", filepath.Join(x.Source, name), source.Kind)
+		return fmt.Errorf("%s: %w", filepath.Join(x.Source, name), diag.Expected("files and directories").Found("%s", source.Kind))
 	}
 	return nil
 }

@@ -4,20 +4,22 @@ import (
 	"bufio"
 	"compress/bzip2"
 	"compress/gzip"
-	"errors"
+
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // maxWindow is the largest window, in bytes, of a compressed stream, and so bounds the memory to
 // read it. xz -9 needs 64 MiB, zstd --ultra -22 needs this.
 const maxWindow = 128 << 20
 
-var errFormat = errors.New("archive type not supported, want one of " + Suffixes())
+var errFormat = fmt.Errorf("archive type not supported: %w", diag.Expected("one of %s", Suffixes()))
 
 // compressions are the compressions of the formats, and the bytes with which their streams begin
 // (RFC 1952, the .xz file format 1.2.1, RFC 8878; bzip2 has no standard).

@@ -43,7 +43,7 @@ func TestExtractXzBlocks(t *testing.T) {
 		last := bytes.LastIndex(b, filter)
 		b[last+2] = 40
 		_, err = extract(t, "a.tar.xz", b, unpack.Options{})
-		require.ErrorContains(t, err, "it takes 4.0 GiB of memory to read, want at most 128.0 MiB")
+		require.ErrorContains(t, err, "the memory to read it must be at most 128.0 MiB, got 4.0 GiB")
 	}
 }
 
@@ -61,7 +61,7 @@ func TestExtractMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		root, err := extract(t, name, b, unpack.Options{})
 		runtime.ReadMemStats(&after)
-		require.ErrorContains(t, err, map[string]string{"a.tar.xz": "of memory to read", "a.tar.zst": "window size"}[name])
+		require.ErrorContains(t, err, map[string]string{"a.tar.xz": "the memory to read it must be", "a.tar.zst": "window size"}[name])
 		require.NotContains(t, below(t, root), "opt", name)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), name)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -40,19 +41,19 @@ func entryName(name string) (string, error) {
 	case name == "":
 		return "", errors.New("has no name")
 	case len(name) > maxNameLen:
-		return "", fmt.Errorf("has a name of %d bytes, want at most %d", len(name), maxNameLen)
+		return "", fmt.Errorf("has a name of %d bytes, which %w", len(name), diag.MustBe("at most %d", maxNameLen))
 	case strings.ContainsRune(name, 0):
 		return "", errors.New("has a NUL byte in its name")
 	case strings.HasPrefix(name, "/"):
-		return "", errors.New("is an absolute path, want one inside the directory")
+		return "", fmt.Errorf("is an absolute path: %w", diag.Expected("one inside the directory"))
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "", errors.New("has .. in its path, want one inside the directory")
+		return "", fmt.Errorf("has .. in its path: %w", diag.Expected("one inside the directory"))
 	}
 	if name = path.Clean(name); name == "." {
 		return "", nil
 	}
 	if depth := strings.Count(name, "/"); depth > maxNameDepth {
-		return "", fmt.Errorf("lies %d directories deep, want at most %d", depth, maxNameDepth)
+		return "", fmt.Errorf("is %d directories deep, which %w", depth, diag.MustBe("at most %d", maxNameDepth))
 	}
 	return name, nil
 }

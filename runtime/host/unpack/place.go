@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -114,20 +115,20 @@ func (s *stage) fits(name string) (there bool, err error) {
 	if err == nil && s.kinds[name] == host.Directory && info.Kind == host.Symlink {
 		info, err = s.look(name, true) // a link to a directory inside the parent is good too
 		if errors.Is(err, os.ErrNotExist) {
-			return true, fmt.Errorf("%s: want a directory, found a symbolic link to nothing", s.full(name))
+			return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("a directory").Found("a symbolic link to nothing"))
 		}
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return false, nil
 	case errors.Is(err, syscall.ENOTDIR):
-		return false, fmt.Errorf("%s: want a directory, found something else", s.full(parentOf(name)))
+		return false, fmt.Errorf("%s: %w", s.full(parentOf(name)), diag.Expected("a directory").Found("something else"))
 	case err != nil:
 		return false, fmt.Errorf("%s: a symbolic link on the way leads out of %s, or cannot be followed: %w", s.full(name), s.x.Parent, err)
 	case (s.kinds[name] == host.Directory) != (info.Kind == host.Directory):
-		return true, fmt.Errorf("%s: want %s, found %s", s.full(name), s.kinds[name], info.Kind)
+		return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("%s", s.kinds[name]).Found("%s", info.Kind))
 	case info.Kind == host.Special:
-		return true, fmt.Errorf("%s: want a file, found %s", s.full(name), host.Special)
+		return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("a file").Found("%s", host.Special))
 	}
 	return true, nil
 }

@@ -324,13 +324,13 @@ func TestExtractOverExisting(t *testing.T) {
 		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
 		{"a link to nothing", func(t *testing.T, app string) {
 			require.NoError(t, os.Symlink("nothing", app+"/d"))
-		}, []hosttest.ArchiveEntry{file("a", "new"), dir("d", 0o755)}, nil, "/opt/app/d: want a directory, found a symbolic link to nothing"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), dir("d", 0o755)}, nil, "/opt/app/d: expected a directory, found a symbolic link to nothing"},
 		{"a directory where a file is wanted", func(t *testing.T, app string) {
 			require.NoError(t, os.Mkdir(app+"/f", 0o755))
-		}, []hosttest.ArchiveEntry{file("a", "new"), file("f", "new")}, nil, "/opt/app/f: want a file, found a directory"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("f", "new")}, nil, "/opt/app/f: expected a file, found a directory"},
 		{"a file where a directory is wanted", func(t *testing.T, app string) {
 			require.NoError(t, os.WriteFile(app+"/d", nil, 0o600))
-		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: want a directory, found a file"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: expected a directory, found a file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -415,7 +415,7 @@ func TestArchiveFormatOf(t *testing.T) {
 		require.Equal(t, want, unpack.FormatOf(name), name)
 	}
 	_, err := extract(t, "a.rar", nil, unpack.Options{})
-	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2")
+	require.ErrorContains(t, err, "archive type not supported: expected one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar, .zip, .gz, .xz, .zst, .bz2")
 }
 
 // Directories without an entry count too: one name can make thousands.
@@ -437,9 +437,9 @@ func TestExtractDeepNames(t *testing.T) {
 		_, err := extract(t, name, pack(many...), unpack.Options{MaxEntries: 200})
 		require.EqualError(t, err, `entry "6/`+strings.Repeat("d/", 30)+`x": the archive holds more than 200 entries, which is the limit`)
 		_, err = extract(t, name, pack(file(strings.Repeat("d/", 20000)+"x", "x")), unpack.Options{})
-		require.ErrorContains(t, err, "has a name of 40001 bytes, want at most 4096")
+		require.ErrorContains(t, err, "has a name of 40001 bytes, which must be at most 4096")
 		_, err = extract(t, name, pack(file(strings.Repeat("d/", 256)+"x", "x")), unpack.Options{})
-		require.ErrorContains(t, err, "lies 256 directories deep, want at most 255")
+		require.ErrorContains(t, err, "is 256 directories deep, which must be at most 255")
 		_, err = extract(t, name, pack(slices.Repeat([]hosttest.ArchiveEntry{dir("./", 0o755)}, 11)...), unpack.Options{MaxEntries: 10})
 		require.ErrorContains(t, err, "more than 10 entries")
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An xzGuard passes an xz stream on. It ends the stream with an error before the header of a
@@ -95,7 +96,7 @@ func (g *xzGuard) block() (int64, error) {
 		}
 		if id == lzma2 && length == 1 && at[0] < 64 {
 			if window := int64(2|at[0]&1) << (at[0]/2 + 11); window > maxWindow {
-				return 0, fmt.Errorf("it takes %s of memory to read, want at most %s", bytesize.Format(window), bytesize.Format(maxWindow))
+				return 0, fmt.Errorf("the memory to read it %w", diag.MustBe("at most %s", bytesize.Format(maxWindow)).Got("%s", bytesize.Format(window)))
 			}
 		}
 		at = at[length:]

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -143,9 +144,9 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	}
 	switch {
 	case x.Fails != "" && err == nil:
-		return fmt.Errorf("want an error with %q, got none", x.Fails)
+		return diag.Expected("an error with %q", x.Fails).Got("none")
 	case x.Fails != "" && !strings.Contains(err.Error(), x.Fails):
-		return fmt.Errorf("want an error with %q, got %w", x.Fails, err)
+		return diag.Expected("an error with %q", x.Fails).Got("%w", err)
 	case x.Fails != "":
 		return nil
 	}
@@ -210,7 +211,7 @@ func (x Trial) checkDecision(d resource.Decision) error {
 	}
 	for _, a := range d.Actions {
 		if a.Verb == "" || !Phrase().MatchString(a.Phrase) {
-			return fmt.Errorf("want an action whose phrase reads well after Would have, got %q", a.Phrase)
+			return diag.Expected("an action whose phrase reads well after Would have").Got("%q", a.Phrase)
 		}
 	}
 	if len(d.Diff) > 0 && len(d.Actions) == 0 {
@@ -222,7 +223,7 @@ func (x Trial) checkDecision(d resource.Decision) error {
 	want, got := slices.Sorted(slices.Values(x.Phrases)), phraseList(d)
 	slices.Sort(got)
 	if !slices.Equal(want, got) {
-		return fmt.Errorf("want it to be %q, got %q", want, got)
+		return diag.Expected("it to be %q", want).Got("%q", got)
 	}
 	return nil
 }

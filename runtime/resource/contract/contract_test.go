@@ -114,7 +114,7 @@ func TestBreaches(t *testing.T) {
 				return nil, resource.CommandEffects, nil
 			}
 		},
-		`left otherwise than a plan expects after kept the note: want the content "old" of /note, found "new"`: func(f *resource.Functions) {
+		`left otherwise than a plan expects after kept the note: expected the content "old" of /note, found "new"`: func(f *resource.Functions) {
 			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.OtherEffects, error) {
 				return []host.PathEffect{{Path: "/note", Kind: host.Regular, Content: new("old")}}, resource.UnknownEffects, nil
 			}
@@ -128,7 +128,7 @@ func TestBreaches(t *testing.T) {
 		"a difference without an action: text: a → b": func(f *resource.Functions) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("text", "a", "b"); return d }
 		},
-		`want an action whose phrase reads well after Would have, got "writes"`: func(f *resource.Functions) {
+		`expected an action whose phrase reads well after Would have, got "writes"`: func(f *resource.Functions) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.AddAction("write", "writes"); return d }
 		},
 	} {
@@ -155,8 +155,8 @@ func TestSuite(t *testing.T) {
 	trials, err := s.Trials()
 	require.NoError(t, err)
 	require.Len(t, trials, 2)
-	require.EqualError(t, trials[0].Run(t.Context(), t.TempDir(), nil), `want an error with "no luck", got none`)
-	require.EqualError(t, trials[1].Run(t.Context(), t.TempDir(), nil), `want it to be ["kept it"], got ["kept the note"]`)
+	require.EqualError(t, trials[0].Run(t.Context(), t.TempDir(), nil), `expected an error with "no luck", got none`)
+	require.EqualError(t, trials[1].Run(t.Context(), t.TempDir(), nil), `expected it to be ["kept it"], got ["kept the note"]`)
 	s.Fails["c/w"] = "x"
 	_, err = s.Trials()
 	require.EqualError(t, err, "no start and want are called c/w")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -89,21 +90,21 @@ func standsAs(h *host.Host, p host.PathEffect) error {
 	case p.Vague:
 		return nil
 	case now.Kind != p.Kind:
-		return fmt.Errorf("want %s at %s, found %s", p.Kind, p.Path, now.Kind)
+		return diag.Expected("%s at %s", p.Kind, p.Path).Found("%s", now.Kind)
 	}
 	if p.Target != "" {
 		if target, err := h.Readlink(p.Path); err != nil || target != p.Target {
-			return fmt.Errorf("want a link to %s at %s, found one to %s", p.Target, p.Path, target)
+			return diag.Expected("a link to %s at %s", p.Target, p.Path).Found("one to %s", target)
 		}
 	}
 	if p.Attr != nil && p.Attr.Mode != now.Mode {
-		return fmt.Errorf("want mode %04o of %s, found %04o", p.Attr.Mode, p.Path, now.Mode)
+		return diag.Expected("mode %04o of %s", p.Attr.Mode, p.Path).Found("%04o", now.Mode)
 	}
 	if p.Content == nil {
 		return nil
 	}
 	if text, err := h.ReadFile(p.Path); err != nil || string(text) != *p.Content {
-		return fmt.Errorf("want the content %q of %s, found %q", *p.Content, p.Path, text)
+		return diag.Expected("the content %q of %s", *p.Content, p.Path).Found("%q", text)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func TestPut(t *testing.T) {
 	_, err = b.read(strings.Repeat("0", 64))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = b.read("../../etc/passwd")
-	require.ErrorContains(t, err, "want the SHA-256")
+	require.ErrorContains(t, err, "expected the SHA-256")
 }
 
 // What holds secrets is encrypted to the identity of the machine: the library of age reads it with nothing but

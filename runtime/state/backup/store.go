@@ -21,6 +21,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
@@ -142,7 +143,7 @@ type content struct {
 // Open returns a content. The error wraps [os.ErrNotExist] if it was removed.
 func (s *Store) Open(id string) (io.ReadCloser, error) {
 	if !isID(id) {
-		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
+		return nil, diag.Expected("the SHA-256 of a content").Got("%q", id)
 	}
 	f, err := s.openFile(id)
 	if err != nil {

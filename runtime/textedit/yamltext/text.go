@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
@@ -46,7 +47,7 @@ func Parse(text string) (*yaml.Node, error) {
 		return nil, fmt.Errorf("not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if _, err := dec.Decode(); err == nil {
-		return nil, errors.New("want one document of YAML, found a second one")
+		return nil, diag.Expected("one document of YAML").Found("a second one")
 	}
 	return root, nil
 }

@@ -40,7 +40,7 @@ func measureAll(ctx context.Context, sizes, dir, out string) error {
 	for text := range strings.SplitSeq(sizes, ",") {
 		count, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || count < crowd.Few {
-			return fmt.Errorf("-nodes: want numbers from %d on, got %q", crowd.Few, text)
+			return fmt.Errorf("-nodes: expected numbers from %d on, got %q", crowd.Few, text)
 		}
 		m, err := measure(ctx, count, machinesOf(count), dir)
 		if err != nil {

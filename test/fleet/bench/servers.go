@@ -153,7 +153,7 @@ func (s *servers) restartWithoutAccounts() error {
 		before, rest, ok := strings.Cut(string(text), "\noperator: ")
 		_, after, closed := strings.Cut(rest, "\ncluster {")
 		if !ok || !closed {
-			return fmt.Errorf("%s: want an operator, and then a cluster", file)
+			return fmt.Errorf("%s: expected an operator, and then a cluster", file)
 		}
 		if err := os.WriteFile(file, []byte(before+"\ncluster {"+after), 0o600); err != nil {
 			return err

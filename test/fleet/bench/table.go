@@ -103,7 +103,7 @@ func write(file, text string) error {
 	before, rest, ok := bytes.Cut(old, []byte(begin))
 	_, after, closed := bytes.Cut(rest, []byte(end))
 	if !ok || !closed {
-		return fmt.Errorf("%s: want the lines %q and %q", file, strings.TrimSpace(begin), strings.TrimSpace(end))
+		return fmt.Errorf("%s: expected the lines %q and %q", file, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return os.WriteFile(file, slices.Concat(before, []byte(begin+"\n"+text+"\n"+end), after), 0o644)
 }

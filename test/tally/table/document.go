@@ -56,7 +56,7 @@ func split(doc string) (before, table, after string, err error) {
 	before, rest, ok := strings.Cut(doc, begin)
 	table, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		err = fmt.Errorf("want a line %q and after it a line %q", strings.TrimSpace(begin), strings.TrimSpace(end))
+		err = fmt.Errorf("expected a line %q and after it a line %q", strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return before, table, after, err
 }
@@ -113,7 +113,7 @@ func parse(table string) (rows []tally.Row, err error) {
 		}
 		cells := strings.Split(strings.ReplaceAll(strings.Trim(line, "|\n"), `\|`, "\x00"), "|")
 		if len(cells) != 5 {
-			return nil, fmt.Errorf("want five cells, got %d: %s", len(cells), line)
+			return nil, fmt.Errorf("expected five cells, got %d: %s", len(cells), line)
 		}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(strings.TrimSpace(c), "\x00", "|")
