@@ -34,7 +34,7 @@ of the script makes the same changes again, unless the script is changed first.`
 			if err != nil {
 				return err
 			}
-			last, err := cli.FindLatest(store, cli.ChangedFiles)
+			last, err := store.FindLatest(cli.ChangedFiles)
 			if err != nil {
 				return err
 			}

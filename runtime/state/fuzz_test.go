@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -104,7 +105,7 @@ func FuzzState(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			_ = s.Restorer().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
+			_ = s.Restorer().Restore(context.Background(), h, list, func(state.Restoration) (*resource.Resource, error) { return nil, nil })
 			_ = run.End(event.Summary{})
 		}
 		require.Equal(t, []string{"a"}, namesIn(t, base))

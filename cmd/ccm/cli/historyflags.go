@@ -65,37 +65,18 @@ func CompleteRun(e *Env, f *HistoryFlags) cobra.CompletionFunc {
 // FindRun returns the record of the run with a name. The record of a run that did nothing is empty.
 // Read is the method of the store that reads a record.
 func FindRun(e *Env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
-	id, err := store.Find(name)
+	entry, err := store.Find(name)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := read(id)
-	if !errors.Is(err, os.ErrNotExist) {
-		if err == nil {
-			WarnDamaged(e, rec.Damaged)
-		}
-		return rec, err
+	rec, err := read(entry.ID)
+	if errors.Is(err, os.ErrNotExist) {
+		return &state.Record{HistoryEntry: entry}, nil
 	}
-	list, _, err := store.History()
-	at := slices.IndexFunc(list, func(entry state.HistoryEntry) bool { return entry.ID == id })
-	if err != nil || at < 0 {
-		return nil, errors.Join(err, fmt.Errorf("no run %q", name))
+	if err == nil {
+		WarnDamaged(e, rec.Damaged)
 	}
-	return &state.Record{HistoryEntry: list[at]}, nil
-}
-
-// FindLatest returns the latest run for which chosen is true, nil if there is none.
-func FindLatest(store *state.Store, chosen func(run state.HistoryEntry) bool) (*state.HistoryEntry, error) {
-	list, _, err := store.History()
-	if err != nil {
-		return nil, err
-	}
-	for i := range slices.Backward(list) {
-		if chosen(list[i]) {
-			return &list[i], nil
-		}
-	}
-	return nil, nil
+	return rec, err
 }
 
 // ChangedFiles reports whether a run has changed files.

@@ -229,7 +229,7 @@ func nameOrLatest(store *state.Store, args []string, chosen func(state.HistoryEn
 	if len(args) > 0 {
 		return args[0], nil
 	}
-	run, err := cli.FindLatest(store, chosen)
+	run, err := store.FindLatest(chosen)
 	if err != nil {
 		return "", err
 	}

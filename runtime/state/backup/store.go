@@ -64,14 +64,27 @@ const (
 
 func contentFile(id, suffix string) string { return filepath.Join(contentsDir, id[:2], id+suffix) }
 
+// suffixes are those of files with contents, the most frequent first: to look for another one takes five system calls.
+var suffixes = []string{clearSuffix, encryptedSuffix, sealedSuffix}
+
 // file returns the name of the file with a content.
 func (s *Store) file(id string) string {
-	for _, suffix := range []string{encryptedSuffix, sealedSuffix} {
+	for _, suffix := range suffixes {
 		if name := contentFile(id, suffix); s.Dir.Has(name) {
 			return name
 		}
 	}
 	return contentFile(id, clearSuffix)
+}
+
+// openFile opens the file with a content.
+func (s *Store) openFile(id string) (f *os.File, err error) {
+	for _, suffix := range suffixes {
+		if f, err = s.Dir.Open(contentFile(id, suffix), os.O_RDONLY); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	return f, err
 }
 
 // secretID returns the ID of a content with secrets, given its SHA-256.
@@ -107,7 +120,7 @@ func (s *Store) each(f func(id, name string, size int64) error) error {
 				return e
 			}
 			id, suffix, _ := strings.Cut(file.Name(), ".")
-			if !slices.Contains([]string{clearSuffix, encryptedSuffix, sealedSuffix}, "."+suffix) || !isID(id) {
+			if !slices.Contains(suffixes, "."+suffix) || !isID(id) {
 				id = ""
 			}
 			if err := f(id, name, fi.Size); err != nil {
@@ -132,7 +145,7 @@ func (s *Store) Open(id string) (io.ReadCloser, error) {
 	if !isID(id) {
 		return nil, diag.Expected("the SHA-256 of a content").Got("%q", id)
 	}
-	f, err := s.Dir.Open(s.file(id), os.O_RDONLY)
+	f, err := s.openFile(id)
 	if err != nil {
 		return nil, err
 	}
