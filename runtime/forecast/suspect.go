@@ -75,6 +75,9 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 		}
 	}
 	list := looks.List()
+	if resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
+		list = looks.ListReads()
+	}
 	if s.dependsOnAnything(i, list) {
 		for _, k := range s.ancestorsOf(i).unsettled {
 			blame(k, declared)

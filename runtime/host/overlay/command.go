@@ -64,14 +64,15 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 		}
 	}
 	paths := doubtWords(o, c)
-	if pathReaders[path.Base(c.Argv[0])] {
-		for _, p := range paths {
-			at, err := o.find(p, true)
-			o.looks.note(Look{Kind: TreeLook, Name: p, Found: err == nil && at.info.Kind != safepath.Missing})
-		}
-		return res, false, nil
-	}
 	o.looks.add(Look{Kind: CommandLook, Name: c.String(), Found: true})
+	if pathReaders[path.Base(c.Argv[0])] {
+		reads := make([]Look, len(paths))
+		for i, p := range paths {
+			at, err := o.find(p, true)
+			reads[i] = Look{Kind: TreeLook, Name: p, Found: err == nil && at.info.Kind != safepath.Missing}
+		}
+		o.looks.noteReads(c.String(), reads)
+	}
 	return res, false, nil
 }
 
