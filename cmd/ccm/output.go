@@ -76,6 +76,11 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		failures := &report.Failures{Text: t, HasSudo: e.HasSudo}
 		r.reporters = []event.Reporter{t, failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
+		if f.isDigest() {
+			digest := &report.Digest{Text: t, Sorted: f.sort.Value == sortRisk, Grouped: f.group, Counts: f.counts}
+			r.reporters = []event.Reporter{digest, failures}
+			r.summary = func(s event.Summary) { digest.Tell(); t.Summary(s) }
+		}
 		r.rights = failures.TellRights
 	}
 	switch {
