@@ -43,6 +43,11 @@ func parse(argv []string) (a account, err error) {
 	return a, nil
 }
 
+func isDir(name string) bool {
+	fi, err := os.Stat(name)
+	return err == nil && fi.IsDir()
+}
+
 // Run implements host.Runner.
 func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	switch c.Argv[0] {
@@ -114,6 +119,11 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 			}
 			if err := os.Mkdir(filepath.Join(m.root, users[len(users)-1][5]), mode); err != nil {
 				return refuse(12, "cannot create directory: %v", err)
+			}
+			if skel := filepath.Join(m.root, "etc/skel"); isDir(skel) {
+				if err := os.CopyFS(filepath.Join(m.root, users[len(users)-1][5]), os.DirFS(skel)); err != nil {
+					return host.Result{}, err
+				}
 			}
 		}
 		if !m.join(groups, a) {

@@ -77,6 +77,11 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		_, failures.Rows = terminal.Size(e.Stdout)
 		r.reporters = []event.Reporter{failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
+		if f.isDigest() {
+			digest := &report.Digest{Text: t, Sorted: f.sort.Value == sortRisk, Grouped: f.group, Counts: f.counts}
+			r.reporters = []event.Reporter{digest, failures}
+			r.summary = func(s event.Summary) { digest.Tell(); t.Summary(s) }
+		}
 		r.rights = failures.TellRights
 	}
 	switch {

@@ -187,6 +187,25 @@ func TestFreshMachine(t *testing.T) {
 	}
 }
 
+// TestPlanOfUsersRole: on a machine without the users of examples/roles, nothing about them is unknown.
+func TestPlanOfUsersRole(t *testing.T) {
+	isolate(t)
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"etc/passwd": "root:x:0:0:root:/root:/bin/sh\n", "etc/group": "root:x:0:\n", "etc/skel/.profile": "umask 022\n", "home/.keep": "", "bin/bash": "",
+	} {
+		file := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
+	}
+	out, stderr, status := ccm(t, nil, "plan", "--root", root, "../../examples/roles/users/site.lua")
+	require.Equal(t, 0, status, out+stderr)
+	require.Contains(t, out, "+ authorized_key#foo1: Would have added the key")
+	require.Contains(t, out, "+ block#foo: Would have added the block")
+	require.NotContains(t, out, "? ")
+	require.NotContains(t, out, "unknown")
+}
+
 // TestUnknownReason: the reason is a required or matching resource, not just the nearest pending one.
 func TestUnknownReason(t *testing.T) {
 	isolate(t)

@@ -32,8 +32,11 @@ type runFlags struct {
 	quiet         bool
 	stream        bool
 	diffLines     uint
-	oneOff        bool // a resource is named on the command line
-	drift         bool // the machine is compared with the applied state
+	sort          *cli.Choice // of a plan; nil for other commands
+	group         bool        // alike resources on one line
+	counts        bool        // only numbers of resources
+	oneOff        bool        // a resource is named on the command line
+	drift         bool        // the machine is compared with the applied state
 	debug         bool
 	monitorOnly   bool
 	interactive   bool
@@ -124,8 +127,33 @@ properties only digests. ccm plan FILE says whether a saved plan still holds.`,
 	}
 	f.add(cmd, report.DiffChanges)
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan in `FILE`, for ccm run FILE")
+	f.sort = cli.NewChoice(sortOrder, sortOrder, sortRisk)
+	cmd.Flags().Var(f.sort, "sort", "order of the report: that of the run (order), or failures, removals and restarts first (risk)")
+	cmd.Flags().BoolVar(&f.group, "group", false, "report resources that are alike, such as new files below one directory, on one line")
+	cmd.Flags().BoolVar(&f.counts, "summary", false, "report only how many resources of each type are changed, and failures")
+	for _, other := range []string{"quiet", "sort", "group", "verbose"} {
+		cmd.MarkFlagsMutuallyExclusive("summary", other)
+	}
+	check := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if f.isDigest() && f.output.Value == "json" {
+			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary are for the text, got --output json")
+		}
+		return check(cmd, args)
+	}
 	cli.AddUnsavedFlag(cmd)
 	return cmd
+}
+
+// The orders of a report.
+const (
+	sortOrder = "order"
+	sortRisk  = "risk"
+)
+
+// isDigest reports whether a plan is reported at its end, in another form than that of a run.
+func (f *runFlags) isDigest() bool {
+	return f.sort != nil && (f.sort.Value == sortRisk || f.group || f.counts)
 }
 
 func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {

@@ -35,6 +35,11 @@ func (c *call) pendingAccount(kind host.LookKind) int {
 	if a.ID != host.NoAccount {
 		t.RawSetString(map[host.LookKind]string{host.UserLook: "uid", host.GroupLook: "gid"}[kind], lua.LNumber(a.ID))
 	}
+	for field, text := range map[string]string{"group": a.Group, "home": a.Home} {
+		if text != "" {
+			t.RawSetString(field, lua.LString(text))
+		}
+	}
 	if kind == host.GroupLook {
 		t.RawSetString("members", c.stringList(a.Members))
 	}

@@ -22,7 +22,7 @@ import (
 // what only commands report.
 
 // effectKeys are the allowed keys in the table of one effect.
-var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "keeps", "kept"}
+var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "home", "keeps", "kept"}
 
 // callLeaves asks the script for the effects. In a run only those of removals are needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
@@ -45,12 +45,16 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	if _, ok := out[0].(*lua.LTable); !ok {
 		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "%w", diag.Expected("a list of what is left").Got("%s", describe(out[0])))
 	}
+	made := make(map[string]*host.Account)
 	for i, row := range rows(out[0]) {
-		p, err := readEffect(s.view, row)
+		p, err := readEffect(s.view, row, made)
 		if err != nil {
 			return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "[%d]: %w", i+1, err)
 		}
 		list = append(list, p)
+		if a := p.Account; a != nil && !a.Absent && !a.Unsure {
+			made[accountWord(a.Kind)+a.Name] = a
+		}
 	}
 	switch {
 	case out[1] == lua.LString("commands"):
@@ -63,8 +67,14 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	return list, resource.NoOtherEffects, nil
 }
 
+// accountWord is the field that names an account of a kind.
+func accountWord(kind host.LookKind) string {
+	return map[host.LookKind]string{host.UserLook: "user", host.GroupLook: "group"}[kind]
+}
+
 // readEffect reads the table of one effect. If view is nil, it leaves out owner, group and mode.
-func readEffect(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
+// Made are the accounts of the rows before, which may own the path.
+func readEffect(v *host.View, row *lua.LTable, made map[string]*host.Account) (p host.PathEffect, err error) {
 	for k, _ := row.Next(lua.LNil); k != lua.LNil; k, _ = row.Next(k) {
 		if !slices.Contains(effectKeys, k.String()) {
 			return p, fmt.Errorf("unknown field %s", describe(k))
@@ -102,7 +112,7 @@ func readEffect(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 		return p, fmt.Errorf("kind: %w", diag.Expected("file, directory, link, absent or nothing").Got("%q", kind))
 	}
 	if v != nil && (p.Kind == host.Regular || p.Kind == host.Directory) {
-		p.Attr, err = attrOf(v.Recording(nil), p, text)
+		p.Attr, err = attrOf(v.Recording(nil), p, text, made)
 	}
 	return p, err
 }
@@ -130,6 +140,9 @@ func accountIn(row *lua.LTable) (*host.Account, error) {
 	default:
 		return nil, fmt.Errorf("kind: %w", diag.Expected("absent, unknown or nothing of a user or group").Got("%q", kind))
 	}
+	if kind == host.UserLook {
+		a.Group, a.Home = lua.LVAsString(row.RawGetString("group")), lua.LVAsString(row.RawGetString("home"))
+	}
 	if list, ok := row.RawGetString("members").(*lua.LTable); ok {
 		for i := range list.Len() {
 			a.Members = append(a.Members, lua.LVAsString(list.RawGetInt(i+1)))
@@ -139,7 +152,17 @@ func accountIn(row *lua.LTable) (*host.Account, error) {
 }
 
 // attrOf returns the attributes that host.write and host.mkdir give to an existing or new path.
-func attrOf(v *host.View, p host.PathEffect, text func(string) string) (*host.Attr, error) {
+func attrOf(v *host.View, p host.PathEffect, text func(string) string, made map[string]*host.Account) (*host.Attr, error) {
+	number := func(kind host.LookKind, name string, look func(string) (uint32, error)) (uint32, error) {
+		id, err := look(name)
+		if a := made[accountWord(kind)+name]; a != nil && (err != nil || a.ID != host.NoAccount) {
+			if pending, ok := host.PendingNumber(v, a); ok {
+				return pending, nil
+			}
+		}
+		return id, err
+	}
+
 	info, err := v.Lstat(p.Path)
 	if err != nil {
 		return nil, nil // the action will fail, or another check tells why
@@ -149,12 +172,12 @@ func attrOf(v *host.View, p host.PathEffect, text func(string) string) (*host.At
 		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}
 	if owner := text("owner"); owner != "" {
-		if attr.UID, err = v.UserID(owner); err != nil {
+		if attr.UID, err = number(host.UserLook, owner, v.UserID); err != nil {
 			return nil, nil
 		}
 	}
 	if group := text("group"); group != "" {
-		if attr.GID, err = v.GroupID(group); err != nil {
+		if attr.GID, err = number(host.GroupLook, group, v.GroupID); err != nil {
 			return nil, nil
 		}
 	}

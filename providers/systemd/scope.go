@@ -111,7 +111,7 @@ func (p *provider) services(ctx context.Context, v *host.View, want resources.Se
 			return nil, err
 		}
 	}
-	if uid == host.NoAccount {
+	if host.IsPlaceholder(uid) {
 		return nil, &resource.UnknownError{Reason: "the user " + want.User + " is pending"}
 	}
 	p.mu.Lock()

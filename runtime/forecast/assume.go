@@ -46,6 +46,12 @@ func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
 		return
 	}
 	for _, p := range effects {
+		if p.Account != nil {
+			a := *p.Account
+			a.Unsure = true
+			f.view.Overlay().Assume(i, true, host.PathEffect{Account: &a})
+			continue
+		}
 		f.view.Overlay().Assume(i, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
 	}
 }

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/event"
@@ -98,7 +99,7 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 		suspects = f.suspects.of(ev.Index, f.looks)
 	}
 	if err == nil && len(suspects) == 0 && d.Uncertain == "" {
-		ev.Outcome, ev.Reason = event.Pending, event.JoinRemarks(ev.Reason, caveat)
+		ev.Outcome, ev.Reason = event.Pending, event.JoinRemarks(ev.Reason, event.JoinRemarks(f.precedence(ev.Index), caveat))
 		f.assume(ev, d)
 		return true
 	}
@@ -115,4 +116,26 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 		f.forecast(ctx, ev, d, false)
 	}
 	return false
+}
+
+// precedence names the pending resources that resource i requires and that change more than known
+// paths: none of it makes a difference to the outcome, and the site says that they come first. It is
+// "" if there are none, and outside of a plan.
+func (f *Forecaster) precedence(i int) string {
+	if !f.planning {
+		return ""
+	}
+	var names []string
+	for _, d := range f.catalog.Deps[i] {
+		if f.outcomes[d.Index] == event.Pending && !d.Refresh && (f.suspects.effects.byIndex[d.Index] != nil || slices.Contains(host.AccountAuthors(f.view), any(d.Index))) {
+			names = append(names, f.catalog.Resources[d.Index].ID.String())
+		}
+	}
+	if len(names) > event.MostNamed {
+		names = append(names[:event.MostNamed], event.OthersText(len(names)-event.MostNamed))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "after " + strings.Join(names, ", ")
 }

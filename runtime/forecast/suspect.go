@@ -75,6 +75,9 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 		}
 	}
 	list := looks.List()
+	if resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
+		list = looks.ListReads()
+	}
 	if s.dependsOnAnything(i, list) {
 		for _, k := range s.ancestorsOf(i).unsettled {
 			blame(k, declared)
@@ -94,6 +97,11 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 		}
 	}
 	for _, look := range list {
+		for _, by := range s.accountsIn(i, look) {
+			if k, ok := by.(int); ok && k != i {
+				blame(k, fits)
+			}
+		}
 		for k, why := range s.influences(i, look) {
 			if len(ranks) >= mostSuspects && why == mayBe || len(ranks) >= 2*mostSuspects {
 				break
@@ -120,6 +128,18 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(s.outcomes[a.index], s.outcomes[b.index]), cmp.Compare(a.index, b.index))
 	})
 	return all[:min(len(all), mostSuspects)]
+}
+
+// accountsIn returns who changes the users and groups in a file that resource i looks at. Types in
+// Lua ask for pending users and groups by name instead, unless they edit the file.
+func (s *suspectFinder) accountsIn(i int, look host.Look) []any {
+	if look.Kind != host.PathLook && look.Kind != host.TreeLook || !host.HoldsAccounts(look.Name, look.Kind == host.TreeLook) {
+		return nil
+	}
+	if own, ok := s.catalog.Resources[i].Spec.(*resource.Properties); ok && own.EditedFile() == "" {
+		return nil
+	}
+	return host.AccountAuthors(s.view)
 }
 
 // dependsOnAnything reports whether the looks of resource i may depend on any earlier resource.
@@ -149,7 +169,7 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 		mayDiffer := s.mayDiffer(i, look, true)
 		for _, k := range s.ancestorsOf(i).unsettled {
 			x := s.effects.byIndex[k]
-			if x != nil && (!x.onlyCommands || look.Kind == host.CommandLook) && (mayDiffer || s.effects.matches(x, look) && s.matchCounts(x, look)) && !yield(k, declared) {
+			if x != nil && (!x.onlyCommands || s.mayReport(i, look, x)) && (mayDiffer || s.effects.matches(x, look) && s.matchCounts(x, look)) && !yield(k, declared) {
 				return
 			}
 		}
@@ -167,6 +187,21 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 			}
 		}
 	}
+}
+
+// mayReport reports whether a command that resource i runs may report an effect that only commands
+// report: a guard may, and so may a program that the type of x calls itself.
+func (s *suspectFinder) mayReport(i int, look host.Look, x *incompleteEffect) bool {
+	if look.Kind != host.CommandLook {
+		return false
+	}
+	spec := s.catalog.Resources[i].Spec
+	if _, own := spec.(*resource.Properties); !own || resource.UncertainAfterPending(spec) {
+		return resource.UncertainAfterPending(spec)
+	}
+	program, _, _ := strings.Cut(look.Name, " ")
+	of, ok := x.r.Spec.(*resource.Properties)
+	return !ok || of.ReportedBy(path.Base(program))
 }
 
 // mayDiffer reports whether a resource that has nothing in common with a look of resource i may

@@ -36,8 +36,28 @@ const (
 	RepositoryLook = overlay.RepositoryLook
 )
 
-// NoAccount is the number of a user or group that does not exist yet.
+// NoAccount is the number of an account whose number is unknown.
 const NoAccount = overlay.NoAccount
+
+// IsPlaceholder reports whether a number stands in a plan for an account that gets its number only
+// when it is made.
+func IsPlaceholder(id uint32) bool { return overlay.IsPlaceholder(id) }
+
+// PendingNumber returns the number of an account that will exist, or a placeholder. It is not ok
+// outside of a plan.
+func PendingNumber(v *View, a *Account) (id uint32, ok bool) {
+	if v.overlay == nil {
+		return 0, false
+	}
+	return overlay.Placeholder(v.overlay, a), true
+}
+
+// HoldsAccounts reports whether a path is a file with the entries of users and groups, or a copy or
+// lock of one. With tree, it may also be a directory with such files.
+func HoldsAccounts(name string, tree bool) bool { return overlay.HoldsAccounts(name, tree) }
+
+// AccountAuthors returns the authors of all users and groups that a plan assumes.
+func AccountAuthors(v *View) []any { return overlay.AccountAuthors(v.planned()) }
 
 // Errors of looks in plans.
 var (

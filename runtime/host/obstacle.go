@@ -60,7 +60,7 @@ func obstacleOf(v *View, p PathEffect) (note string, err error) {
 		return "", nil // the effect itself reports it
 	}
 	defer dir.Close()
-	if a := p.Attr; a != nil && a.UID != NoAccount && a.GID != NoAccount && !safepath.IsMapped(a.UID, a.GID) {
+	if a := p.Attr; a != nil && !IsPlaceholder(a.UID) && !IsPlaceholder(a.GID) && !safepath.IsMapped(a.UID, a.GID) {
 		return "", obstacle(unix.EINVAL, "%s cannot belong to uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", p.Path, a.UID, a.GID)
 	}
 	if dir != at.Dir { // a directory above the path is missing

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host/accounts"
@@ -91,8 +92,8 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 	if !privileged && (uid != self || group != "") {
 		return nil, deniedError("only root can run a command as " + strings.Trim(user+":"+group, ":"))
 	}
-	if uid == NoAccount { // in a plan: a pending resource makes the user
-		return &Login{UID: uid, Name: user}, nil
+	if overlay.IsPlaceholder(uid) || overlay.IsPlaceholder(gid) { // in a plan: a pending resource makes the user or group
+		return &Login{UID: uid, GID: gid, Name: user}, nil
 	}
 	e, err := v.accounts.Entry(uid)
 	if err != nil {
@@ -112,14 +113,26 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 	if group != "" {
 		l.GID = gid
 	}
-	if l.GID != NoAccount && !safepath.IsMapped(l.UID, l.GID) {
+	if !safepath.IsMapped(l.UID, l.GID) {
 		return nil, fmt.Errorf("no command can run as uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", l.UID, l.GID)
 	}
 	return l, nil
 }
 
 // UserName returns the name of a user, or the number as text if it has none.
-func (v *View) UserName(uid uint32) string { return v.accounts.Users.NameOf(uid) }
+func (v *View) UserName(uid uint32) string { return accountName(v, v.accounts.Users, UserLook, uid) }
 
 // GroupName returns the name of a group, or the number as text if it has none.
-func (v *View) GroupName(gid uint32) string { return v.accounts.Groups.NameOf(gid) }
+func (v *View) GroupName(gid uint32) string { return accountName(v, v.accounts.Groups, GroupLook, gid) }
+
+func accountName(v *View, d *accounts.Database, kind LookKind, id uint32) string {
+	pending := PendingName(v, kind, id)
+	if overlay.IsPlaceholder(id) && pending != "" {
+		return pending
+	}
+	name := d.NameOf(id)
+	if _, err := strconv.ParseUint(name, 10, 32); err == nil && pending != "" {
+		return pending
+	}
+	return name
+}

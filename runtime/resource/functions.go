@@ -96,6 +96,10 @@ func (p *Properties) Value(property string) (v schema.Value, given bool) {
 // Text returns the text of a property, "" if it was left out.
 func (p *Properties) Text(property string) string { return p.functions.Schema.Text(p, property) }
 
+// ReportedBy reports whether a command, given by the name of its program, may report what the
+// actions change besides files: one that the type calls itself.
+func (p *Properties) ReportedBy(program string) bool { return p.functions.Describe().Calls(program) }
+
 // With returns a copy of p in which a property has the value v.
 func (p *Properties) With(property string, v schema.Value) (*Properties, error) {
 	t := p.Table()
@@ -136,6 +140,9 @@ func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 		return nil, false
 	}
 	for _, x := range list {
+		if x.Account != nil { // others too have their entries in the files of accounts
+			return nil, false
+		}
 		if x.Path != "" {
 			paths, tree = append(paths, x.Path), tree || x.Open
 		}

@@ -1,6 +1,6 @@
 -- Reads the users and groups of a machine, and runs the commands that change them, for the types user and group.
 
-local accounts, nss, safepath = {}, require "std.nss", require "std.safepath"
+local accounts, nss = {}, require "std.nss"
 
 --- Whether a name can be that of a user or group. Which letters useradd and groupadd accept is a matter of the system.
 function accounts.is_name(name) return re.test(name, [[^[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$]]) and not re.test(name, [[^\d+$]]) and #name <= 32 end
@@ -84,15 +84,13 @@ function accounts.users(host)
   end)
 end
 
---- Returns the user want.name, nil if there is none. Fails if the home directory is to be made, moved or removed and
---- another user owns a directory on its path, who could put a link there: useradd, usermod and userdel follow links.
-function accounts.found(host, want)
-  local found = accounts.users(host)[want.name]
-  local gone, homes = want.ensure == "absent", {}
-  if want.manage_home and not gone and want.home and not (found and found.home == want.home) then homes[1] = want.home end
-  if want.manage_home and found and (gone or #homes > 0) then homes[#homes + 1] = found.home end
-  for _, home in ipairs(homes) do safepath.check_home(host, home) end
-  return found
+--- Returns a user as it will be at the turn of this resource, nil if there will be none. In a plan, uid and gid may be
+--- nil for a user that an earlier resource makes; group is the name of its own group then.
+function accounts.user(host, name)
+  local found, pending = accounts.users(host)[name], host.pending_user(name)
+  if not pending then return found end
+  if pending.ensure == "absent" or pending.ensure == "unknown" and not found then return nil end
+  return tbl.merge(found or { name = name, group = pending.group }, { uid = pending.uid, home = pending.home })
 end
 
 --- Returns the sorted names of the groups that a user is a member of.

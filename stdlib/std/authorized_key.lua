@@ -66,21 +66,23 @@ return ccm.type {
 
   status = function(want, host)
     local name = want.user or want.name
-    local user = accounts.users(host)[name]
-    local pending = host.pending_user(name, { needed = not user and want.ensure == "present" })
-    if not user or pending and pending.ensure == "absent" then
+    local user = accounts.user(host, name)
+    if not user or not user.home then
       if want.ensure == "absent" then return { ensure = "absent" } end
+      host.pending_user(name, { needed = true })
       error("there is no user " .. name .. " in /etc/passwd", 0)
     end
     local home = want.path and path.dir(want.path) or user.home
     local dir = not want.path and path.join(home, ".ssh") or nil
-    local have = { uid = tostring(user.uid), gid = tostring(user.gid), dir = dir, path = want.path or path.join(dir, "authorized_keys"), wrong = {} }
+    -- In a plan, a user who is to be made has no numbers yet.
+    local have = { uid = tostring(user.uid or name), gid = tostring(user.gid or user.group), dir = dir, path = want.path or path.join(dir, "authorized_keys"), wrong = {} }
     if want.ensure == "present" and not host.is_directory(home) then error("expected a directory at " .. home, 0) end
     -- A link may have been made by the user, and lead anywhere.
     local function look(path, kind, mode)
       local found = host.stat(path)
       if found and found.kind ~= kind then error(("expected a %s at %s, found a %s, which is not replaced"):format(kind, path, found.kind), 0) end
-      if found and want.ensure == "present" and (found.uid ~= user.uid or found.mode ~= mode) then
+      local own = found and (found.uid == user.uid or not user.uid and found.owner == name)
+      if found and want.ensure == "present" and not (own and found.mode == mode) then
         table.insert(have.wrong, { "path", ("%s %s %s"):format(path, found.owner, found.mode), ("%s %s %s"):format(path, name, mode) })
       end
       return found ~= nil

@@ -46,8 +46,8 @@ return ccm.type {
   end,
 
   leaves = function(want)
-    if want.ensure == "absent" then return { { group = want.name, kind = "absent" } }, true end
-    return { { group = want.name, gid = want.gid, members = want.members } }, true
+    if want.ensure == "absent" then return { { group = want.name, kind = "absent" } } end
+    return { { group = want.name, gid = want.gid, members = want.members } }
   end,
 
   perform = function(action, want, have, host)

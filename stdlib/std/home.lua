@@ -1,6 +1,19 @@
--- The home directory of a user that is removed, for the type user.
+-- Whether the home directory of a user is safe to touch, and what becomes of it with the user, for the type user.
+
+local accounts, safepath = require "std.accounts", require "std.safepath"
 
 local home = {}
+
+--- Returns the user want.name, nil if there is none. Fails if the home directory is to be made, moved or removed and
+--- another user owns a directory on its path, who could put a link there: useradd, usermod and userdel follow links.
+function home.user(host, want)
+  local found = accounts.users(host)[want.name]
+  local gone, homes = want.ensure == "absent", {}
+  if want.manage_home and not gone and want.home and not (found and found.home == want.home) then homes[1] = want.home end
+  if want.manage_home and found and (gone or #homes > 0) then homes[#homes + 1] = found.home end
+  for _, h in ipairs(homes) do safepath.check_home(host, h) end
+  return found
+end
 
 --- Returns what becomes of the home directory of a user that is removed: goes, whether it is removed; kept, why it is
 --- not; keeps, what runs have not made in it. Unchanged files of /etc/skel and the wanted ssh key count as made.

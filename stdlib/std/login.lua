@@ -1,6 +1,6 @@
 -- Checks the login shell and the home directory of a user, and makes and moves the home, for the type user.
 
-local accounts, safepath = require "std.accounts", require "std.safepath"
+local accounts, safepath, useradd = require "std.accounts", require "std.safepath", require "std.useradd"
 
 local login = {}
 
@@ -30,16 +30,17 @@ local function base(host)
 end
 
 --- Checks the wanted shell and home of a user; found is the present user or nil. Returns for the state: lost, the home
---- that has to be made for a user who is there; made, the same for any user, with its mode; managed, that there is to
---- be a home; parents, the missing directories above the home; stays, that a home
---- that changes does not have to be moved.
+--- that has to be made for a user who is there; made, the same for any user, with its mode; copied, what a plan expects
+--- in that; managed, that there is to be a home; parents, the missing directories above the home; stays, that a home
+--- that changes does not have to be moved; at, where the home is to be; mailbox, the path of one that is made.
 function login.check(host, want, found)
   if want.shell then check_shell(host, want.shell) end
   local old = found and found.home or ""
   local home = want.home or found and old or base(host) .. "/" .. want.name
   -- Users without a home have such a path in /etc/passwd.
-  if not want.manage_home or not str.starts(home, "/") or home == "/nonexistent" then return {} end
-  if host.is_directory(home) and home == old then return {} end
+  local have = { at = home, mailbox = not found and useradd.mailbox(host, want) or nil }
+  if not want.manage_home or not str.starts(home, "/") or home == "/nonexistent" then return have end
+  if host.is_directory(home) and home == old then return have end
   local there, moves = host.stat(home), str.starts(old, "/") and old ~= home and host.is_directory(old)
   if there and not host.is_directory(home) then error(("expected a directory at %s, found a %s"):format(home, there.kind), 0) end
   if there and moves then
@@ -49,7 +50,10 @@ function login.check(host, want, found)
   if problem then error(problem, 0) end
   safepath.check_home(host, home)
   local made = not there and not moves and home or nil
-  return { made = made, mode = mode(host), managed = true, lost = found and made, parents = #parents > 0 and parents or nil, stays = not moves }
+  return tbl.merge(have, {
+    made = made, mode = mode(host), managed = true, lost = found and made, parents = #parents > 0 and parents or nil, stays = not moves,
+    copied = made and useradd.copied(host),
+  })
 end
 
 --- Returns the groups that a user is in, of those that count: with minimum membership only the wanted ones.
@@ -82,7 +86,7 @@ end
 
 --- Makes the home of a user who is there, as useradd does: with the files of /etc/skel.
 function login.make_home(host, user, home)
-  local skel = (re.match(host.read "/etc/default/useradd" or "", [[(?m)^SKEL=["']?([^"'\s]+)]]) or { "/etc/skel" })[1]
+  local skel = useradd.skeleton(host)
   host.mkdir(home, { mode = "0700" })
   local ok, err = pcall(function()
     local at = host.real(home)

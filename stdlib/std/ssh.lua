@@ -43,6 +43,14 @@ end
 --- Returns the path of a user's key of the kind want.ssh_key.
 function ssh.file(want, have) return path.join(want.home or have.home, ".ssh", "id_" .. want.ssh_key) end
 
+--- Returns what generate leaves for a user whose home, if it is new, is have.at: see leaves of a type.
+function ssh.leaves(want, have)
+  local file = ssh.file(want, { home = have.home or have.at })
+  local dir = { path = path.dir(file) }
+  if have.made then dir = { path = dir.path, kind = "directory", mode = "0700", owner = want.name, group = want.group or have.group or want.name } end
+  return { dir, { path = file, kind = "file" }, { path = file .. ".pub", kind = "file" } }
+end
+
 -- Fails if there is no home directory for the key.
 local function check_home(host, home)
   if host.is_directory(home) then return end

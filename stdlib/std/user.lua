@@ -44,7 +44,7 @@ return ccm.type {
     for _, g in ipairs(want.ensure == "present" and tbl.concat({ want.group }, want.groups or {}) or {}) do
       if not accounts.group(host, g) then error(("there is no group %s in /etc/group"):format(g), 0) end
     end
-    local found = accounts.found(host, want)
+    local found = home.user(host, want)
     if not found and want.ensure == "present" then nss.refuse(host, "passwd", want.name, "useradd") end
     if want.ensure == "present" then numbers.check_uid(host, want, found) end
     if want.ssh_key and want.ensure == "present" then ssh.check(want, found, host) end
@@ -68,15 +68,7 @@ return ccm.type {
     return d
   end,
 
-  leaves = function(want, have)
-    local gone = have and have.dir and have.dir.goes and { path = have.home, kind = "absent", keeps = have.dir.keeps } or nil
-    local group = have and have.takes_group and { group = want.name, kind = "absent" } or gone
-    if want.ensure == "absent" then return { { user = want.name, kind = "absent" }, group, gone }, true end
-    local list = { { user = want.name, uid = want.uid or have and have.uid }, have and have.made and { path = have.made, kind = "directory", mode = have.mode, open = true } }
-    if not want.group and not (have and have.ensure == "present") then table.insert(list, { group = want.name }) end
-    for _, g in ipairs(want.groups or {}) do table.insert(list, { group = g, members = { want.name } }) end
-    return list, true
-  end,
+  leaves = require("std.useradd").leaves,
 
   perform = function(action, want, have, host)
     if action == "remove" then

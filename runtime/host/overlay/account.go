@@ -1,10 +1,16 @@
 package overlay
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/luaccm/ccm/runtime/host/accounts"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -20,8 +26,11 @@ func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
 	defer a.mu.Unlock()
 	key := accountKey{x.Account.Kind, x.Account.Name}
 	e, old := &entry{PathEffect: x, author: by, tentative: tentative || x.Account.Unsure}, a.accounts[key]
-	if own := *x.Account; old != nil && own.ID == NoAccount && !own.Absent && !old.Account.Absent { // the number of an existing account stays
-		own.ID, e.Account = old.Account.ID, &own
+	if own := *x.Account; old != nil && !own.Absent && !old.Account.Absent { // what is not changed stays
+		if own.ID == NoAccount {
+			own.ID = old.Account.ID
+		}
+		own.Group, own.Home, e.Account = cmp.Or(own.Group, old.Account.Group), cmp.Or(own.Home, old.Account.Home), &own
 	}
 	e.layOver(old)
 	a.accounts[key] = e
@@ -52,8 +61,42 @@ func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 	return &a, by
 }
 
-// PendingName returns the name of the assumed user or group with a number, "" for none.
+// placeholder returns the number that stands for an account without one.
+func (a *assumptions) placeholder(key accountKey) uint32 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := slices.Index(a.placeholders, key)
+	if at < 0 {
+		at = min(len(a.placeholders), mostPlaceholders-1)
+		a.placeholders = append(a.placeholders[:at], key)
+	}
+	return firstPlaceholder + uint32(at)
+}
+
+// ofPlaceholder returns the account for which a number stands.
+func (a *assumptions) ofPlaceholder(id uint32) (key accountKey, ok bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if IsPlaceholder(id) && int(id-firstPlaceholder) < len(a.placeholders) {
+		return a.placeholders[id-firstPlaceholder], true
+	}
+	return key, false
+}
+
+// Placeholder returns the number of an account that will exist: its own if that is known.
+func Placeholder(o *View, a *Account) uint32 {
+	if a.ID != NoAccount {
+		return a.ID
+	}
+	return o.placeholder(accountKey{a.Kind, a.Name})
+}
+
+// PendingName returns the name of the assumed user or group with a number, which may be a
+// placeholder; "" for none.
 func PendingName(o *View, kind LookKind, id uint32) string {
+	if key, ok := o.ofPlaceholder(id); ok && key.kind == kind {
+		return key.name
+	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	name := ""
@@ -94,7 +137,7 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 		case a.Absent || a.Unsure || err == nil && a.ID == NoAccount:
 			return id, err
 		}
-		return a.ID, nil
+		return Placeholder(o, a), nil
 	}
 	if e != nil && !e.Kept && e.Kind == safepath.Regular {
 		switch {
@@ -108,8 +151,91 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 	}
 	if o.looks != nil && o.looks.add(Look{Kind: kind, Name: name, Found: err == nil}) {
 		if err != nil {
-			return NoAccount, nil
+			return o.placeholder(accountKey{kind, name}), nil
 		}
 	}
 	return id, err
+}
+
+// accountFiles are the files with the entries of users and groups. A pending account changes them,
+// and these lines are all that it changes in them.
+var accountFiles = []string{"/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/subuid", "/etc/subgid"}
+
+// HoldsAccounts reports whether a path is a file with the entries of users and groups, or a copy or
+// lock of one that the commands make. With tree, it may also be a directory with such files.
+func HoldsAccounts(name string, tree bool) bool {
+	return slices.ContainsFunc(accountFiles, func(file string) bool {
+		rest, ok := strings.CutPrefix(name, file)
+		return ok && slices.Contains([]string{"", "-", "+", ".lock"}, rest) || tree && (name == "/" || strings.HasPrefix(file, name+"/"))
+	}) || name == "/etc/.pwd.lock"
+}
+
+// AccountAuthors returns the authors of all assumed users and groups.
+func AccountAuthors(o *View) (list []any) {
+	return o.accountAuthors(func(*Account) bool { return true })
+}
+
+// accountAuthors returns the authors of the assumed users and groups that fit, also of earlier
+// assumptions about these.
+func (o *View) accountAuthors(fits func(*Account) bool) (list []any) {
+	if o == nil {
+		return nil
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for _, e := range o.accounts {
+		for e = counted(o.excluded, e); e != nil; e = counted(o.excluded, e.previous) {
+			if fits(e.Account) {
+				list = append(list, e.author)
+			}
+		}
+	}
+	return list
+}
+
+// accountReporters are programs and options that report on users and groups without naming them.
+var accountReporters = []string{
+	"getent", "id", "groups", "whoami", "logname", "who", "w", "users", "last", "lastlog", "lslogins", "finger", "members", "pwck", "grpck",
+	"-nouser", "-nogroup",
+}
+
+// doubtAccounts records the pending users and groups that a command asks about.
+func doubtAccounts(o *View, c command.Cmd, text string, paths []string) {
+	o.mu.RLock()
+	none := len(o.accounts) == 0
+	o.mu.RUnlock()
+	if none {
+		return
+	}
+	if kind, keys, ok := getentQuestion(c.Argv); ok {
+		o.looks.doubt(o.accountAuthors(func(a *Account) bool {
+			return a.Kind == kind && (len(keys) == 0 || slices.ContainsFunc(keys, func(key string) bool {
+				n, err := strconv.ParseUint(key, 10, 32)
+				return key == a.Name || err == nil && (a.ID == NoAccount || a.ID == uint32(n))
+			}))
+		})...)
+		return
+	}
+	words := strings.FieldsFunc(pathText().ReplaceAllString(text, " "), func(r rune) bool {
+		return !(r == '_' || r == '-' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r))
+	})
+	words = append(words, path.Base(c.Argv[0]))
+	all := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(accountReporters, w) }) ||
+		slices.ContainsFunc(paths, func(p string) bool { return HoldsAccounts(p, true) })
+	o.looks.doubt(o.accountAuthors(func(a *Account) bool { return all || slices.Contains(words, a.Name) })...)
+}
+
+// getentQuestion returns what a call of getent(1) asks about: users or groups, and their names or
+// numbers; no keys mean all of them.
+func getentQuestion(argv []string) (kind LookKind, keys []string, ok bool) {
+	if path.Base(argv[0]) != "getent" || len(argv) < 2 {
+		return 0, nil, false
+	}
+	switch argv[1] {
+	case "passwd", "shadow":
+		return UserLook, argv[2:], true
+	case "group", "gshadow":
+		return GroupLook, argv[2:], true
+	}
+	return 0, nil, false
 }

@@ -30,15 +30,21 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 	if o.looks == nil || len(c.Argv) == 0 {
 		return res, false, nil
 	}
-	if c.As != nil && c.As.UID == NoAccount {
-		missing := &NotKnownError{Path: "user " + c.As.Name}
-		if e := accountOf(o, accountKey{UserLook, c.As.Name}); e != nil {
-			missing.Author = e.author
-			o.looks.doubt(e.author)
-		} else {
-			o.looks.note(Look{Kind: UserLook, Name: c.As.Name}) // Login was granted the user, and did not note the look
+	if c.As != nil {
+		for _, id := range []uint32{c.As.UID, c.As.GID} {
+			key, ok := o.ofPlaceholder(id)
+			if !ok {
+				continue
+			}
+			missing := &NotKnownError{Path: map[LookKind]string{UserLook: "user ", GroupLook: "group "}[key.kind] + key.name}
+			if e := accountOf(o, key); e != nil {
+				missing.Author = e.author
+				o.looks.doubt(e.author)
+			} else {
+				o.looks.note(Look{Kind: key.kind, Name: key.name}) // Login was granted the account, and did not note the look
+			}
+			return res, true, missing
 		}
-		return res, true, missing
 	}
 	if yes, ok := test(o, c); ok {
 		if !yes {
@@ -57,9 +63,24 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 			return res, true, &NotKnownError{name, p.entry.author}
 		}
 	}
-	doubtWords(o, c)
+	paths := doubtWords(o, c)
 	o.looks.add(Look{Kind: CommandLook, Name: c.String(), Found: true})
+	if pathReaders[path.Base(c.Argv[0])] {
+		reads := make([]Look, len(paths))
+		for i, p := range paths {
+			at, err := o.find(p, true)
+			reads[i] = Look{Kind: TreeLook, Name: p, Found: err == nil && at.info.Kind != safepath.Missing}
+		}
+		o.looks.noteReads(c.String(), reads)
+	}
 	return res, false, nil
+}
+
+// pathReaders are programs whose result depends on nothing but the paths among their arguments.
+var pathReaders = map[string]bool{
+	"[": true, "basename": true, "cat": true, "cmp": true, "diff": true, "dirname": true, "egrep": true, "false": true, "fgrep": true,
+	"grep": true, "head": true, "ls": true, "md5sum": true, "readlink": true, "realpath": true, "sha256sum": true, "stat": true, "tail": true,
+	"test": true, "true": true, "wc": true,
 }
 
 // LookPath finds a command like command.LookPath, with assumed effects. A relative name with a
@@ -169,14 +190,19 @@ func script(o *View, c command.Cmd, word string) (string, bool) {
 	return string(text), true
 }
 
-// doubtWords records the pending resources that change files named in a command.
-func doubtWords(o *View, c command.Cmd) {
+// doubtWords records the pending resources that change what a command names: files, users and
+// groups. It returns the paths that the command names.
+func doubtWords(o *View, c command.Cmd) (paths []string) {
+	text := o.Commands().Text(c)
+	paths = o.Commands().Paths(c, text)
 	if !o.active.Load() {
-		return
+		return paths
 	}
-	for _, name := range o.Commands().Paths(c, o.Commands().Text(c)) {
+	for _, name := range paths {
 		o.looks.doubt(changers(o, name)...)
 	}
+	doubtAccounts(o, c, text, paths)
+	return paths
 }
 
 // Paths returns the paths of the machine in the text of a command.

@@ -52,6 +52,9 @@ type Looks struct {
 	list   []Look
 	doubts []any
 	vague  []vagueLook
+	// reads are the looks at paths on which alone the results of commands depend, by the words of
+	// these.
+	reads map[string][]Look
 }
 
 // A vagueLook is a look at something whose kind is not known yet.
@@ -81,6 +84,29 @@ func (l *Looks) List() []Look {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.list)
+}
+
+// ListReads is List with looks at paths in place of the commands that depend on nothing else.
+func (l *Looks) ListReads() (list []Look) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, x := range l.list {
+		reads, ok := l.reads[x.Name]
+		if x.Kind != CommandLook || !ok {
+			reads = []Look{x}
+		}
+		list = append(list, reads...)
+	}
+	return list
+}
+
+func (l *Looks) noteReads(command string, reads []Look) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.reads == nil {
+		l.reads = make(map[string][]Look)
+	}
+	l.reads[command] = reads
 }
 
 // IsEmpty reports whether there are no looks.

@@ -48,6 +48,8 @@ type assumptions struct {
 	makers map[string]map[string]bool
 	// accounts are the users and groups that will exist.
 	accounts map[accountKey]*entry
+	// placeholders are the accounts that have a placeholder for a number, in order of these.
+	placeholders []accountKey
 	// authors are the authors of all assumptions.
 	authors map[any]bool
 	// answers is the cache of AskMany.

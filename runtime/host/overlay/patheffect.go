@@ -56,6 +56,8 @@ type Account struct {
 	Kind LookKind // UserLook or GroupLook
 	Name string
 	ID   uint32 // NoAccount if unknown
+	// Group is the name of a user's own group, Home the path of the home directory; "" if unknown.
+	Group, Home string
 	// Absent says that the account is removed.
 	Absent bool
 	// Unsure says that the account may be removed.
@@ -64,8 +66,19 @@ type Account struct {
 	Members []string
 }
 
-// NoAccount is the number of a user or group that does not exist yet.
+// NoAccount is the number of an account whose number is unknown.
 const NoAccount = 1<<32 - 2
+
+// Numbers from firstPlaceholder on, and below NoAccount, are placeholders: so many accounts without a
+// number are distinguished.
+const (
+	mostPlaceholders        = 1 << 16
+	firstPlaceholder uint32 = NoAccount - mostPlaceholders
+)
+
+// IsPlaceholder reports whether a number stands for a user or group that gets its number only when
+// it is made. Each has its own placeholder, so that a plan can compare owners.
+func IsPlaceholder(id uint32) bool { return id < NoAccount && id >= firstPlaceholder }
 
 // ErrNotKnown means that nobody knows yet what a look will find, because a pending resource is
 // going to bring or change it.

@@ -73,6 +73,9 @@ var leftover = lazyregexp.New(`/\..+\.ccm-[^/]*$`)
 func covers(p host.PathEffect, name, now string) bool {
 	above := strings.HasPrefix(p.Path, strings.TrimSuffix(name, "/")+"/") && strings.HasPrefix(now, host.Directory.String())
 	below := strings.HasPrefix(name, p.Path+"/") && (p.Open || p.Unsure || p.Vague || p.Kind == host.Missing)
+	if p.Account != nil {
+		return host.HoldsAccounts(name, false)
+	}
 	return p.Path != "" && (name == path.Clean(p.Path) || above || below)
 }
 

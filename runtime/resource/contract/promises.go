@@ -229,7 +229,7 @@ func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision)
 
 // isVague reports whether a plan does not know everything that will stand at a path.
 func isVague(p host.PathEffect) bool {
-	return p.Vague || p.Unsure || p.Open || p.Kind == host.Regular && p.Content == nil && !p.Kept
+	return p.Account != nil || p.Vague || p.Unsure || p.Open || p.Kind == host.Regular && p.Content == nil && !p.Kept
 }
 
 // Watch returns a runner that notes two breaches: commands during a Status that promises to run
