@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-//go:embed *.md reference/*.md reference/*/*.md
+//go:embed *.md recipes/*.md reference/*.md reference/*/*.md
 var files embed.FS
 
 // suffix is the suffix of the file names of pages.

@@ -99,8 +99,8 @@ func (s *Console) FieldNames(v lua.LValue) []string {
 	var names []string
 	switch v := v.(type) {
 	case *lua.LTable:
-		if s.IsFacts(v) {
-			return s.in.opts.Facts.Names()
+		if r, ok := s.in.Tables.byProxy[v]; ok && r.names != nil {
+			return r.names()
 		}
 		names = stringKeys(s.fieldTable(v))
 		if v == s.in.globals.get("ccm") {
@@ -139,6 +139,9 @@ func (s *Console) fieldTable(t *lua.LTable) (list *lua.LTable) {
 
 // IsFacts reports whether v is the table facts.
 func (s *Console) IsFacts(v lua.LValue) bool { return v == s.in.globals.get("facts") }
+
+// IsStd reports whether v is the table std.
+func (s *Console) IsStd(v lua.LValue) bool { return v == s.in.globals.get("std") }
 
 // Handle returns the ID of the resource that v is a handle of.
 func (s *Console) Handle(v lua.LValue) (id string, ok bool) {

@@ -81,9 +81,13 @@ func (lib *baseLib) canYield(L *lua.LState) bool {
 		return false
 	}
 	for level := 1; ; level++ {
-		f, ok, more := frameAt(L, level)
+		dbg, more := L.GetStack(level)
 		if !more {
 			return true
+		}
+		f, ok := frameOf(L, dbg)
+		if !ok && dbg.Source != "" && dbg.CurrentLine == hiddenLine {
+			continue // it calls a part of itself
 		}
 		if !ok {
 			return false

@@ -31,6 +31,7 @@ func (ts *Tables) factsTable() *lua.LTable {
 	return ts.readonly(readonlyTable{
 		name:     "facts",
 		contents: contents,
+		names:    ts.in.opts.Facts.Names,
 		missingField: func(key lua.LValue) (lua.LValue, error) {
 			name, ok := key.(lua.LString)
 			if !ok {

@@ -96,8 +96,8 @@ func (gt *globalTable) undefinedHint(name string, locals []string) string {
 	if hint := absentGlobals[name]; hint != "" {
 		return hint
 	}
-	if gt.in.modules.ships("std." + name) {
-		return fmt.Sprintf("write local %s = require %q", name, "std."+name)
+	if gt.in.modules.shipsType(name) {
+		return "write " + stdPrefix + name
 	}
 	return diag.DidYouMean(name, append(locals, gt.names...))
 }

@@ -107,6 +107,11 @@ func (gt *globalTable) open() {
 	gt.defineConstructors(globals)
 	gt.names = stringKeys(globals)
 	gt.makeStrict(globals)
+	if gt.in.opts.Library != nil {
+		gt.in.Define("std", "", func(L *lua.LState) lua.LValue {
+			return gt.in.modules.stdTable(L.NewFunction(gt.in.modules.require))
+		})
+	}
 }
 
 // define adds functions to a table.

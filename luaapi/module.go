@@ -210,6 +210,13 @@ func (ml *moduleLoader) libraryLoader(L *lua.LState) int {
 		L.Push(lua.LString(""))
 		return 1
 	}
+	if name == "std" { // unless the site has a module of that name
+		L.Push(L.NewFunction(func(L *lua.LState) int {
+			L.Push(L.GetField(ml.in.vm.Env, "std"))
+			return 1
+		}))
+		return 1
+	}
 	var tried strings.Builder
 	for _, file := range candidates(name, "?.lua;?/init.lua") {
 		text, err := fs.ReadFile(ml.in.opts.Library, path.Clean(file))
@@ -221,15 +228,6 @@ func (ml *moduleLoader) libraryLoader(L *lua.LState) int {
 	}
 	L.Push(lua.LString(tried.String()))
 	return 1
-}
-
-// ships reports whether a module of that name ships with ccm.
-func (ml *moduleLoader) ships(name string) bool {
-	if ml.in.opts.Library == nil || !fs.ValidPath(name) {
-		return false
-	}
-	_, err := fs.Stat(ml.in.opts.Library, strings.ReplaceAll(name, ".", "/")+".lua")
-	return err == nil
 }
 
 // pushModule pushes the function of a module of the site.
@@ -299,7 +297,7 @@ func (ml *moduleLoader) nearModule(name string) string {
 	if near := diag.Nearest(last, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", prefix+near)
 	}
-	if prefix == "std." { // the shipped modules, to which nobody adds
+	if prefix == stdPrefix { // the shipped modules, to which nobody adds
 		return ""
 	}
 	return fmt.Sprintf("a module of the site is lib/%s.lua beside the script; ccm mod get ADDRESS brings one of others", strings.ReplaceAll(name, ".", "/"))

@@ -373,6 +373,63 @@ func (p packageOf) Find(_ *luaapi.Package, name string) (*luaapi.PackageFile, er
 
 func (p packageOf) Read(*luaapi.PackageFile) ([]byte, error) { return []byte(p.text), nil }
 
+// TestStd: std.NAME is what require "std.NAME" returns, and is loaded when it is used.
+func TestStd(t *testing.T) {
+	library := func(o *luaapi.Options) {
+		o.Library = fstest.MapFS{
+			"std/line.lua":  {Data: []byte("print 'loads line'\nlocal made = std.parts\nlocal text = [[\nreturn ccm.type]]\nreturn made\n")},
+			"std/kv.lua":    {Data: []byte("error 'kv is not used'\nreturn ccm.type {}")},
+			"std/parts.lua": {Data: []byte("print 'loads parts'\nreturn { name = 'parts' }")},
+		}
+	}
+	for _, x := range []struct{ text, want, out string }{
+		{`print(std.line.name, std.line == require "std.line", require "std" == std)`, "", "loads line\nloads parts\nparts\ttrue\ttrue\n"},
+		{`print(coroutine.wrap(function() return std.line.name end)())`, "", "loads line\nloads parts\nparts\n"},
+		{`local std = { line = "mine" } print(std.line)`, "", "mine\n"},
+		{`local std = require "own" print(std.line)`, "", "own\n"},
+		{`print(type(std))`, "", "table\n"},
+		{`print(std.lnie)`, `site.lua:1:7: std has no "lnie" (did you mean "line"?)`, ""},
+		{`print(std[1])`, `site.lua:1:7: std has no "1"`, ""},
+		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy it, and change the copy)`, ""},
+		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (for a variable write local std)`, ""},
+		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (write std.line)`, ""},
+		{`parts { "/a" }`, `site.lua:1:1: undefined global "parts" (did you mean "pairs"?)`, ""},
+		{`for name in pairs(std) do print(name) end`, `site.lua:1:13: std cannot be listed: name one module, such as std.line`, ""},
+		{`print(std.kv)`, `stdlib/std/kv.lua:1:1: kv is not used`, ""},
+	} {
+		s := newSite(t, map[string]string{"site.lua": x.text, "lib/own.lua": `return { line = "own" }`}, library)
+		first, _, _ := strings.Cut(s.run(), "\n")
+		require.Equal(t, x.want, first, x.text)
+		require.Equal(t, x.out, s.out.String(), x.text)
+	}
+
+	// A site's own modules of these names are found first, as by require.
+	s := newSite(t, map[string]string{
+		"site.lua":         `print(require("std").name, std.line.name)`,
+		"lib/std/init.lua": `return { name = "own std" }`, "lib/std/line.lua": `return { name = "own line" }`,
+	}, library)
+	require.Empty(t, s.run())
+	require.Equal(t, "own std\town line\n", s.out.String())
+}
+
+// TestStdOfPackage: what is denied to a package is denied to it in std as well.
+func TestStdOfPackage(t *testing.T) {
+	s := newSite(t, map[string]string{"site.lua": `print(std.exec.name) require "p"`}, func(o *luaapi.Options) {
+		o.Library = fstest.MapFS{"std/exec.lua": {Data: []byte(`return { name = "exec" }`)}, "std/line.lua": {Data: []byte(`return { name = "line" }`)}}
+		o.Packages = packageOf{
+			owner: &luaapi.Package{Name: "p", Denial: func(global string) error {
+				if global == "exec" {
+					return errors.New("exec is denied")
+				}
+				return nil
+			}},
+			text: `print(std.line.name, require "std" == std) print(pcall(function() return std.exec end))`,
+		}
+	})
+	require.Empty(t, s.run())
+	require.Equal(t, "exec\nline\ttrue\nfalse\tp@v1/p.lua:1:74: exec is denied\n", s.out.String())
+}
+
 // A package gets no globals that are denied to it by the functions of others.
 func TestPackageAndFunctionsOfOthers(t *testing.T) {
 	s := newSite(t, map[string]string{

@@ -17,7 +17,8 @@ type Global struct {
 }
 
 // Globals returns the globals of scripts in order of name: Lua's, ccm's and those of
-// Options.Extend. Globals that are made on first use are not made, and have no fields here.
+// Options.Extend. Globals that are made on first use are not made, and have no fields here;
+// those of std are the modules that ship with ccm.
 func (in *Interp) Globals() []Global {
 	names := slices.Clone(in.globals.names)
 	slices.Sort(names)
@@ -25,6 +26,10 @@ func (in *Interp) Globals() []Global {
 	out := make([]Global, len(names))
 	for i, name := range names {
 		out[i] = Global{Name: name}
+		if name == "std" {
+			out[i].Fields = in.modules.shippedNames()
+			continue
+		}
 		switch v := in.globals.get(name).(type) {
 		case *lua.LFunction:
 			out[i].Function = true

@@ -90,7 +90,11 @@ func (ml *moduleLoader) requireIn(from *Package) lua.LGFunction {
 		if ml.requirePackage(L, from, name) {
 			return 1
 		}
-		if global, ok := strings.CutPrefix(name, "std."); ok || name == "ccm" {
+		if name == "std" {
+			L.Push(L.GetField(from.globals, name))
+			return 1
+		}
+		if global, ok := strings.CutPrefix(name, stdPrefix); ok || name == "ccm" {
 			if err := from.Denial(global); err != nil {
 				ml.in.report.throwError(L, err)
 			}
@@ -184,6 +188,8 @@ func (gt *globalTable) packageGlobal(p *Package, name string) lua.LValue {
 		return L.NewFunction(getMetatable)
 	case "package":
 		return gt.packageTable()
+	case "std":
+		return gt.in.modules.stdTable(L.NewFunction(gt.in.modules.requireIn(p)))
 	}
 	return nil
 }

@@ -31,6 +31,8 @@ type readonlyTable struct {
 	fill func() error
 	// list returns the table for pairs, if it is not contents.
 	list func() (*lua.LTable, error)
+	// names returns the names of the fields without making them; nil for those in the table of list.
+	names func() []string
 }
 
 // readonly returns the table that r describes.

@@ -84,7 +84,7 @@ func (p *Process) unrecordedHost(root string) *host.Host {
 
 // newHost returns the host for the options.
 func (p *Process) newHost(o host.Options) *host.Host {
-	o.Clock, o.Refuse, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, p.decryption().file // the decryption is made before there are goroutines
+	o.Clock, o.Refuse, o.Foreign, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, true, p.decryption().file // the decryption is made before there are goroutines
 	if p.NewHost != nil {
 		return p.NewHost(o)
 	}

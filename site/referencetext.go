@@ -48,6 +48,9 @@ func Described(reg *resource.Registry, t *resource.Type) (list []ProviderText) {
 		case d.Commands != nil:
 			text += " Calls no other program."
 		}
+		if d.Live {
+			text += " Does not work with --root."
+		}
 		if text != "" {
 			list = append(list, ProviderText{b.Name, strings.TrimSpace(text)})
 		}

@@ -86,6 +86,9 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	if err != nil {
 		return sum, &diag.Error{Err: err}
 	}
+	if r.state.writer != nil {
+		r.state.writer.KeepContents(list)
+	}
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many
@@ -107,7 +110,9 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) ev
 	r.refused = skipIfRefused(events)
 	if !r.options.Plan && !r.refused && r.ended(ctx) == nil {
 		r.startedPaths = make(map[string]bool)
-		errs := r.state.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.beforePath(ctx, x) })
+		errs := r.state.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) (*resource.Resource, error) {
+			return r.beforePath(ctx, x)
+		})
 		for i, err := range errs {
 			if err != nil {
 				fail(events[i], err)
@@ -285,11 +290,11 @@ func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrup
 }
 
 // beforePath is called before a path is restored: it notes the path's resource and records the
-// refreshes. An error stops further changes.
-func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
+// refreshes. It returns the resource. An error stops further changes.
+func (r *restore) beforePath(ctx context.Context, x state.Restoration) (*resource.Resource, error) {
 	if !r.startedPaths[x.Path] {
 		if err := r.ended(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		r.startedPaths[x.Path] = true
 	}
@@ -297,19 +302,20 @@ func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
-	r.state.writer.SetResource(&resource.Resource{ID: id, Common: resource.EmptyCommon})
+	by := &resource.Resource{ID: id, Common: resource.EmptyCommon}
+	r.state.writer.SetResource(by)
 	if r.refresh == nil {
-		return nil
+		return by, nil
 	}
 	if err := r.refresh.record(r.state.writer, id); err != nil {
-		return err
+		return nil, err
 	}
 	for _, other := range x.Also {
 		if id, err := resource.ParseID(string(other)); err == nil {
 			if err := r.refresh.record(r.state.writer, id); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return by, nil
 }

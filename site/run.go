@@ -29,6 +29,8 @@ type RunOptions struct {
 	MonitorOnly bool
 	// Texts adds diffs of texts to events.
 	Texts bool
+	// NamesUndeclared says that the report names, at most once a day for a site, how many resources are no longer declared.
+	NamesUndeclared bool
 	// Reporters take the events.
 	Reporters []event.Reporter
 	// Timings measures the phases. May be nil.
@@ -127,9 +129,10 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	if !o.Plan && !o.MonitorOnly && o.Site.Part.isWhole() && !r.summary.Interrupted {
 		n, err := r.state.writer.CountUndeclared()
 		if err != nil {
-			r.process.Messages.Warn("what is declared no more is not known: " + err.Error())
+			r.process.Messages.Warn("which resources are no longer declared is not known: " + err.Error())
 		}
 		r.summary.Undeclared = n
+		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.writer.NoticeUndeclared()
 	}
 	r.noteTimeout(ctx)
 	return r.summary

@@ -213,11 +213,15 @@ func (s *Scratch) Look(ctx context.Context, name string) (report.State, error) {
 	if err != nil {
 		return report.State{}, err
 	}
+	v := &s.recorder.host(s.options.Host).View
+	if err := reg.MayWork(v, r); err != nil {
+		return report.State{}, r.About(err)
+	}
 	provider, err := reg.Select(r, s.loader.site.Facts)
 	if err != nil {
 		return report.State{}, r.About(err)
 	}
-	found, err := provider.Inspect(ctx, &s.recorder.host(s.options.Host).View, r.Spec)
+	found, err := provider.Inspect(ctx, v, r.Spec)
 	if err != nil {
 		return report.State{}, r.About(err)
 	}

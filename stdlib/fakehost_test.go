@@ -128,7 +128,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			local function with(root, pending, nsswitch) return { root = root, which = function() return "getent" end, read = function() return nsswitch end,
 				pending_user = function() return pending end, pending_group = function() return pending end,
 				query = function(c) return c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh\n" or c[2] .. c[3] == "groupstaff" and "staff:x:5000:\n" or "", 0 end,
-				run = function(c) ran[#ran + 1] = str.join(c, " ") end } end
+				run = function(c) ran[#ran + 1] = table.concat(c, " ") end } end
 			local function refused(host, ...) return select(2, pcall(nss.refuse, host, ...)) end
 			check(refused(with "/", "passwd", "ada", "useradd"), "a directory service has a user ada, which is not in /etc/passwd, and useradd makes no second one (getent passwd ada)")
 			check(refused(with "/", "group", "staff", "groupadd"), "a directory service has a group staff, which is not in /etc/group, and groupadd makes no second one (getent group staff)")

@@ -30,7 +30,7 @@ type evaluator struct {
 	main      *site.Process   // of studio itself, which evaluates nothing
 	site      site.Options
 	directory string                       // absolute
-	linter    func() (*lint.Linter, error) // makes the linter once
+	linter    func() (*lint.Linter, error) // a new one for each check, because several run at once
 
 	mu    sync.Mutex
 	facts *facts.Facts // of this machine

@@ -45,7 +45,11 @@ func newVocabulary() (*vocabulary, error) {
 		if !slices.Contains(builtIn, t) {
 			library = append(library, t)
 		}
-		v.names[t.Name] = modelType(t)
+		named := modelType(t)
+		if !slices.Contains(builtIn, t) {
+			named.Module = "std." + t.Name
+		}
+		v.names[t.Name] = named
 	}
 	v.palette.add("Built in", builtIn, func(*resource.Type) string { return "" })
 	v.palette.add("Standard library", library, func(t *resource.Type) string { return "std." + t.Name })

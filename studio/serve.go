@@ -105,7 +105,7 @@ func (s *Server) addParts(state *statedir.Dir) {
 	o := s.options
 	s.gate = &gate{state: state}
 	s.jobs = &jobs{ctx: s.ctx, program: o.Program, directory: o.Directory, cancel: map[string]context.CancelFunc{}}
-	s.evaluator = &evaluator{ctx: s.ctx, main: o.Process, site: o.Site, directory: o.Directory, linter: sync.OnceValues(o.makeLinter)}
+	s.evaluator = &evaluator{ctx: s.ctx, main: o.Process, site: o.Site, directory: o.Directory, linter: o.makeLinter}
 	s.workspace = &workspace{
 		ctx: s.ctx, state: state, gate: s.gate, evaluator: s.evaluator, hub: s.hub,
 		documents: map[string]*document{}, evaluation: make(chan struct{}, maxEvaluations),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/docs/markdown"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -97,7 +99,7 @@ func flagsOf(cmd *cobra.Command) map[string]bool {
 
 // documents returns the paths of all pages that are shipped or in the repository.
 func documents(t *testing.T) (pages []string) {
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/reference/*.md", "../../docs/reference/*/*.md", "../../examples/*/*.md", "../../test/*/*.md"} {
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/recipes/*.md", "../../docs/reference/*.md", "../../docs/reference/*/*.md", "../../examples/*/*.md", "../../test/*/*.md"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		pages = append(pages, found...)
@@ -114,6 +116,8 @@ func checkBlock(page string, b markdown.Block) (shell string, err error) {
 		return strings.Join(typed(b), "\n") + "\n", nil
 	case "sh":
 		return b.Code + "\n", nil
+	case "dockerfile", "hcl", "ruby": // what they run is in the texts that typed finds
+		return strings.Join(typed(b), "\n") + "\n", nil
 	case "console":
 		return strings.Join(typed(b), "\n") + "\n", nil
 	case "json":
@@ -153,10 +157,22 @@ func checkBlock(page string, b markdown.Block) (shell string, err error) {
 	return "", nil
 }
 
-// typed returns the input for a shell in a block: the lines after a prompt, or all lines of a script.
+// typed returns the input for a shell in a block: the lines after a prompt, all lines of a script, or the texts of which
+// another program may hand some to a shell, such as a workflow.
 func typed(b markdown.Block) (list []string) {
-	if b.Language == "sh" {
+	switch b.Language {
+	case "sh":
 		return strings.Split(b.Code, "\n")
+	case "yaml":
+		var doc yaml.Node
+		if yaml.Unmarshal([]byte(b.Code), &doc) == nil {
+			return scalars(&doc)
+		}
+	case "dockerfile", "hcl", "ruby":
+		for _, m := range runText.FindAllStringSubmatch(b.Code, -1) {
+			list = append(list, cmp.Or(m[1], m[2]))
+		}
+		return list
 	}
 	if b.Language != "" && b.Language != "console" {
 		return nil
@@ -179,7 +195,20 @@ func typed(b markdown.Block) (list []string) {
 	return list
 }
 
+// scalars returns the lines of all texts of a YAML document.
+func scalars(n *yaml.Node) (list []string) {
+	if n.Kind == yaml.ScalarNode {
+		list = strings.Split(n.Value, "\n")
+	}
+	for _, c := range n.Content {
+		list = append(list, scalars(c)...)
+	}
+	return list
+}
+
 var (
+	// runText matches the command of a RUN in a Dockerfile, and a text in double quotes elsewhere.
+	runText  = regexp.MustCompile(`(?m)^RUN (?:--\S+ )*(.*)|"([^"\n]*)"`)
 	prompted = regexp.MustCompile(`^[a-z0-9]*\$ (.*)`)
 	// usage matches the usage of a command, but not the line with the version.
 	usage = regexp.MustCompile(`^ccm [a-zA-Z-]`)

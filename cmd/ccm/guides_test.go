@@ -13,13 +13,14 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// onRoot makes the commands of a guide work on a separate root. Only commands without effects run without it: an
-// unknown command must never change the machine of the tests.
+// onRoot makes the commands of a guide work on a separate root. Only these run without it: commands without effects,
+// restore and undo, which work on the root of the run that they name, and secret, which works on the directory of the
+// page (keygen with -o). An unknown command must never change the machine of the tests.
 const onRoot = `ccm() {
 	c=$1
 	shift
 	case $c in
-	bundle|catalog|convert|data|diff|doc|docs|facts|graph|help|history|lint|test) command ccm "$c" "$@" ;;
+	bundle|catalog|convert|data|diff|doc|docs|facts|graph|help|history|lint|restore|secret|test|undo) command ccm "$c" "$@" ;;
 	*) command ccm "$c" --root "$CCM_TEST_ROOT" "$@" ;;
 	esac
 }
@@ -32,10 +33,8 @@ func TestGuides(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to whom the pages give their files")
 	}
-	pages, err := filepath.Glob("../../docs/*.md")
-	require.NoError(t, err)
 	tried := 0
-	for _, page := range pages {
+	for _, page := range guides(t) {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		if name := filepath.Base(page); name == "tutorial.md" || name == "install.md" || name == "agent.md" || name == "ssh.md" || name == "fleet.md" || !strings.Contains(string(text), "\n```console\n") {
@@ -48,6 +47,16 @@ func TestGuides(t *testing.T) {
 		})
 	}
 	require.Greater(t, tried, 10)
+}
+
+// guides returns the paths of the guides and of the recipes.
+func guides(t *testing.T) (pages []string) {
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/recipes/*.md"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		pages = append(pages, found...)
+	}
+	return pages
 }
 
 // otherEachTime matches text that differs between runs: durations, names of runs, digests of secrets.
@@ -103,9 +112,9 @@ func (g *guide) write(name, text string) {
 // ofMachine matches a path that a command other than ccm would take as one of this machine.
 var ofMachine = regexp.MustCompile(`(^|[\s>])/(etc|home|srv)/`)
 
-// typed returns the output of a command. ccm gets the root of the page; paths of other commands are moved below it.
+// typed returns the output of a command. ccm gets the root of the page; paths in lines without ccm are moved below it.
 func (g *guide) typed(line string) string {
-	if !strings.HasPrefix(line, "ccm ") {
+	if !called.MatchString(line) {
 		line = ofMachine.ReplaceAllString(line, "$1$$CCM_TEST_ROOT/$2/")
 	}
 	cmd := exec.CommandContext(g.t.Context(), "sh", "-c", onRoot+line)

@@ -102,9 +102,14 @@ func printUnlessBlocked(line string) {
 // It is nil except in tests.
 var effect func(op, path string) error
 
+// newHost makes the hosts of runs; see site.Process. It is nil except in tests.
+var newHost func(host.Options) *host.Host
+
 // newEnv returns an env of this ccm that writes to the given writers.
 func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *cli.Env {
-	return cli.NewEnv(stdin, stdout, stderr, clock, readBuildInfo())
+	e := cli.NewEnv(stdin, stdout, stderr, clock, readBuildInfo())
+	e.NewHost = newHost
+	return e
 }
 
 // run runs ccm with these arguments, and returns the exit status. Tests call it, too.

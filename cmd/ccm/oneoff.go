@@ -33,7 +33,7 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	cli.AddDataFlags(fs, &f.Data)
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
-	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
+	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory, and act on nothing outside it")
 	fs.StringVar(&f.StateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.DurationVar(&f.LockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
 	cli.AddSudoFlag(fs)

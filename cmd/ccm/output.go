@@ -74,7 +74,8 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 	} else {
 		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.oneOff, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.siteArguments}
 		failures := &report.Failures{Text: t, HasSudo: e.HasSudo}
-		r.reporters = []event.Reporter{t, failures}
+		_, failures.Rows = terminal.Size(e.Stdout)
+		r.reporters = []event.Reporter{failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
 		r.rights = failures.TellRights
 	}

@@ -29,10 +29,8 @@ var besideBlocks = map[string]string{
 // TestBlocksDeclare: scripts and manifests in blocks without a name give a catalog, if nothing is omitted. TestGuides
 // runs those with a name.
 func TestBlocksDeclare(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	require.NoError(t, err)
 	blocks := make(map[string][]dialog.Block)
-	for _, page := range pages {
+	for _, page := range guides(t) {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		if name := filepath.Base(page); name != "stdlib.md" { // the tests of the library run its examples

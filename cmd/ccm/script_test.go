@@ -18,6 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	hosttest.AttackIfAsked()
+	newHost = wholeMachine
 	testscript.Main(memoryFS{m}, map[string]func(){
 		"ccm": func() {
 			clock = hosttest.Clock{} // makes reports comparable
@@ -25,11 +26,19 @@ func TestMain(m *testing.M) {
 			main()
 		},
 		"realccm":      main,
+		"confinedccm":  func() { clock, newHost = hosttest.Clock{}, nil; main() },
 		"laterccm":     func() { clock = laterClock{}; main() },
 		"with-systemd": withSystemd,
 		"peak-of":      peakOf,
 		"runs-of-ccm":  runsOfCCM,
 	})
+}
+
+// wholeMachine makes a host for which a root is not an image but a whole machine, whose commands are those of this one:
+// most tests work below a directory. Confinedccm is as users have it.
+func wholeMachine(o host.Options) *host.Host {
+	o.Foreign = false
+	return host.New(o)
 }
 
 // long skips a test that takes seconds in make test. Scripts say [short] skip.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/history"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -21,16 +22,19 @@ import (
 // statusFlags are the flags of status.
 type statusFlags struct {
 	cli.SiteFlags
-	output *cli.Choice
+	output   *cli.Choice
+	stateDir string
 }
 
 func newStatusCommand(e *cli.Env) *cobra.Command {
 	f := &statusFlags{output: cli.NewChoice("text", "text", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use: "status TYPE NAME", Aliases: []string{"info"},
-		Short: "Print the present state of one resource",
-		Long: `Print the present state of one resource. Nothing is wanted of it, and nothing is
-changed. Properties are needed only where they say what is to be looked at, such
+		Use: "status [TYPE NAME]", Aliases: []string{"info"},
+		Short: "Show what the last site manages, or the present state of one resource",
+		Long: `Without arguments, list the resources of the site that ran last, each with its
+last outcome; with --root, of the site that ran last below DIR. Read-only.
+
+With a type and a name, print the present state of that resource. Properties are needed only where they say what is to be looked at, such
 as the source of a scaffold; guards of an exec are asked if they are given.
 
 Exit status: 0 the state is printed, even if nothing is there; 1 it cannot be
@@ -39,6 +43,7 @@ shown.`,
 	fs := cmd.PersistentFlags()
 	fs.SortFlags = false
 	fs.Var(f.output, "output", "form of the output: text, json or yaml")
+	fs.StringVar(&f.stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
@@ -53,6 +58,21 @@ shown.`,
 		}
 		return sub
 	})
+	forTypes := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return forTypes(cmd, args)
+		}
+		store, err := e.Store(f.stateDir, state.Limits{})
+		if err != nil {
+			return err
+		}
+		root := ""
+		if fs.Changed("root") {
+			root = e.View(f.Root).Root()
+		}
+		return history.ListManaged(e, store, root, f.output.Value)
+	}
 	return cmd
 }
 
@@ -84,6 +104,9 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 	if templates.Data, err = e.Data(fs, f.Data); err != nil {
 		return err
 	}
+	if err := reg.MayWork(v, r); err != nil {
+		return r.About(err)
+	}
 	provider, err := reg.Select(r, fs)
 	if err != nil {
 		return r.About(err)
@@ -94,7 +117,7 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 	}
 	found := report.StateOf(r.ID, provider.Name, present)
 	if m, ok := found.Metadata.(resources.FileMetadata); ok && m.Checksum != "" {
-		if m.Checksum, err = shownChecksum(e, v, m); err != nil {
+		if m.Checksum, err = shownChecksum(e, f.stateDir, v, m); err != nil {
 			return err
 		}
 		found.Metadata = m
@@ -104,8 +127,8 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 
 // shownChecksum returns the checksum of a file; if the file holds or has held secrets, the mask
 // that runs show: with a plain SHA-256 others could guess a secret.
-func shownChecksum(e *cli.Env, v *host.View, m resources.FileMetadata) (string, error) {
-	store, err := e.Store("", state.Limits{})
+func shownChecksum(e *cli.Env, stateDir string, v *host.View, m resources.FileMetadata) (string, error) {
+	store, err := e.Store(stateDir, state.Limits{})
 	if err != nil {
 		return "", err
 	}

@@ -119,7 +119,7 @@ func hostileCases(url string) []hostileCase {
 		{"answer of a server", site(here + `file { dir .. "/download", source = "` + url + `/text", ` + owned + ` }`), nil, reports},
 		{"names in an archive", site(here + `archive { dir .. "/a.tar", url = "` + url + `/names.tar", extract_parent = dir .. "/out", ` + strings.TrimSuffix(owned, `, mode = "0644"`) + ` }`), [][]string{{"run", "site.lua"}}, past},
 		{"import", map[string]string{"file": evilText}, nil, [][]string{{"import", "file", "WORK/file"}}},
-		{"declared no more", site(here + `if not arg[1] then file { dir .. "/" .. ` + evilNameLua + `, content = "x", ` + owned + ` } exec { ` + evilNameLua + `, command = "true" } end`), [][]string{{"run", "site.lua"}},
+		{"no longer declared", site(here + `if not arg[1] then file { dir .. "/" .. ` + evilNameLua + `, content = "x", ` + owned + ` } exec { ` + evilNameLua + `, command = "true" } end`), [][]string{{"run", "site.lua"}},
 			[][]string{{"run", "-v", "site.lua", "x"}, {"prune", "--noop", "--diff", "full", "site.lua", "x"}, {"prune", "--yes", "site.lua", "x"}, {"history", "show", runOfBefore}}},
 		{"saved plan", site(here + `file { dir .. "/" .. ` + evilNameLua + `, content = ` + evilTextLua + `, ` + owned + ` } exec { ` + evilNameLua + `, command = "true" }`), [][]string{{"plan", "--out", "p.plan", "site.lua"}, {"run", "site.lua"}},
 			[][]string{{"run", "p.plan"}, {"run", "--diff", "full", "p.plan"}}},

@@ -34,23 +34,19 @@ of the script makes the same changes again, unless the script is changed first.`
 			if err != nil {
 				return err
 			}
-			list, _, err := store.History()
+			last, err := store.FindLatest(cli.ChangedFiles)
 			if err != nil {
 				return err
 			}
-			at := len(list) - 1
-			for at >= 0 && list[at].Files == 0 {
-				at--
-			}
-			if at < 0 {
+			if last == nil {
 				return errNothingToUndo
 			}
-			rec, err := cli.FindRun(e, store, list[at].ID, store.Changes)
+			rec, err := cli.FindRun(e, store, last.ID, store.Changes)
 			if err != nil {
 				return err
 			}
 			if f.output.Value == "text" && !f.quiet {
-				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, list[at], f.noop))
+				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, *last, f.noop))
 				stays, err := store.UnrestoredResources(rec)
 				if err != nil {
 					return err

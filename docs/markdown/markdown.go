@@ -176,6 +176,21 @@ func (d *Document) Sections() (list []Section) {
 	return list
 }
 
+// Only returns the part of a page below one heading, with that heading and those below it; nil if no heading has the
+// anchor.
+func (d *Document) Only(anchor string) *Document {
+	from := slices.IndexFunc(d.Root.Children, func(n *Node) bool { return n.Kind == KindHeading && n.Anchor == anchor })
+	if from < 0 {
+		return nil
+	}
+	part := d.Root.Children[from:]
+	level := part[0].Level
+	if end := slices.IndexFunc(part[1:], func(n *Node) bool { return n.Kind == KindHeading && n.Level <= level }); end >= 0 {
+		part = part[:1+end]
+	}
+	return &Document{&Node{Kind: KindPage, Children: part, Line: part[0].Line}}
+}
+
 // all yields a node and those within it, in the order of the text.
 func (n *Node) all(yield func(n *Node) bool) {
 	n.visit(yield)

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 
 	"github.com/luaccm/ccm/docs/markdown"
+	"github.com/luaccm/ccm/docs/search"
 )
 
 // index returns the index of the search: a script, because a page that is read from a file may
 // load scripts beside it and no other data. It is a list of sections: where the section is, the
-// title of its page, its heading, its text.
+// title of its page, its heading, its text. The table of synonyms comes with it.
 func (b *builder) index() (File, error) {
 	var entries [][4]string
 	for _, name := range b.order {
@@ -26,6 +27,10 @@ func (b *builder) index() (File, error) {
 	var out bytes.Buffer
 	out.WriteString("var ccmIndex = ")
 	if err := json.NewEncoder(&out).Encode(entries); err != nil { // which escapes < and >
+		return File{}, err
+	}
+	out.WriteString("var ccmSynonyms = ")
+	if err := json.NewEncoder(&out).Encode(search.Synonyms()); err != nil {
 		return File{}, err
 	}
 	return File{"index.js", out.Bytes()}, nil

@@ -25,35 +25,101 @@
     });
   }
 
-  function count(text, word) { return text.indexOf(word) >= 0; }
+  function has(text, word) { return text.indexOf(word) >= 0; }
 
-  // How well a section fits all words, 0 if it lacks one.
-  function score(e, words) {
+  // The part of a word that its other forms have, too.
+  function stem(word) { return word.length > 5 ? word.replace(/(?:ing|ed|es|s)$/, "") : word; }
+
+  // The words of a query, each with what means the same: first the word, then its stem, then synonyms. A phrase of the
+  // table of synonyms is one of them. Synonyms of three letters are left out: other words contain them.
+  function terms(query) {
+    var list = [];
+    function long(phrase) { return phrase.length > 3; }
+    window.ccmSynonyms.forEach(function (group) {
+      group.forEach(function (phrase) {
+        if (has(phrase, " ") && has(query, phrase)) {
+          query = query.replace(phrase, " ");
+          list.push([phrase, phrase].concat(group.filter(long)));
+        }
+      });
+    });
+    query.split(/\s+/).filter(Boolean).forEach(function (word) {
+      var term = [word, stem(word)];
+      window.ccmSynonyms.forEach(function (group) {
+        if (group.some(function (phrase) { return phrase === word || stem(phrase) === stem(word); })) { term = term.concat(group.filter(long)); }
+      });
+      list.push(term);
+    });
+    return list;
+  }
+
+  // How well a section fits a word.
+  function scoreOf(e, w) {
+    var s = 0, own = e.heading || e.title;
+    if (own === w || own === "type " + w || own === "ccm " + w) { s += 40; }
+    if (has(own, w)) { s += own.indexOf(w) === 0 ? 16 : 10; }
+    if (has(e.title, w)) { s += 4; }
+    if (has(e.body, w)) { s += 2; }
+    return s;
+  }
+
+  // How well a section fits all terms, 0 if it lacks one. A synonym counts a third of the word itself.
+  function score(e, list, query) {
     var sum = 0;
-    for (var i = 0; i < words.length; i++) {
-      var w = words[i], s = 0;
-      var own = e.heading || e.title;
-      if (own === w || own === "type " + w || own === "ccm " + w) { s += 40; }
-      if (count(own, w)) { s += own.indexOf(w) === 0 ? 16 : 10; }
-      if (count(e.title, w)) { s += 4; }
-      if (count(e.body, w)) { s += 2; }
-      if (s === 0) { return 0; }
-      sum += s;
+    for (var i = 0; i < list.length; i++) {
+      var best = 0;
+      for (var j = 0; j < list[i].length; j++) { best = Math.max(best, scoreOf(e, list[i][j]) / (j > 1 ? 3 : 1)); }
+      if (best === 0) { return 0; }
+      sum += best;
     }
-    if (words.length > 1 && count(e.body, words.join(" "))) { sum += 5; }
+    if (has(query, " ") && has(e.body, query)) { sum += 5; }
     return e.heading ? sum : sum + 3;
+  }
+
+  function fitting(query) {
+    var found = [], list = terms(query);
+    if (list.length === 0) { return []; }
+    window.ccmIndex.forEach(function (e, i) {
+      var s = score(e, list, query);
+      if (s > 0) { found.push({ entry: e, score: s, order: i, word: list[0][0] }); }
+    });
+    found.sort(function (a, b) { return b.score - a.score || a.order - b.order; });
+    return found.slice(0, most);
+  }
+
+  // How many letters differ between two words.
+  function distance(a, b) {
+    var row = [];
+    for (var j = 0; j <= b.length; j++) { row.push(j); }
+    for (var i = 1; i <= a.length; i++) {
+      var diagonal = row[0];
+      row[0] = i;
+      for (j = 1; j <= b.length; j++) {
+        var next = Math.min(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] === b[j - 1] ? 0 : 1));
+        diagonal = row[j];
+        row[j] = next;
+      }
+    }
+    return row[b.length];
+  }
+
+  // The word of a title or heading that a misspelled word is nearest to, or the word itself.
+  function corrected(word) {
+    var best = word, least = word.length < 6 ? 2 : 3;
+    window.ccmIndex.forEach(function (e) {
+      (e.heading || e.title).split(/[^a-z0-9_]+/).forEach(function (w) {
+        if (Math.abs(w.length - word.length) >= least) { return; }
+        var d = distance(w, word);
+        if (d < least) { best = w; least = d; }
+      });
+    });
+    return best;
   }
 
   function find(query) {
     var words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    if (words.length === 0) { return []; }
-    var found = [];
-    window.ccmIndex.forEach(function (e, i) {
-      var s = score(e, words);
-      if (s > 0) { found.push({ entry: e, score: s, order: i, word: words[0] }); }
-    });
-    found.sort(function (a, b) { return b.score - a.score || a.order - b.order; });
-    return found.slice(0, most);
+    var found = fitting(words.join(" "));
+    return found.length > 0 ? found : fitting(words.map(corrected).join(" "));
   }
 
   // A part of the text around the first word.

@@ -93,6 +93,9 @@ func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 func TestIndex(t *testing.T) {
 	text, ok := strings.CutPrefix(built(t, Documentation())["index.js"], "var ccmIndex = ")
 	require.True(t, ok)
+	text, synonyms, ok := strings.Cut(text, "\nvar ccmSynonyms = ")
+	require.True(t, ok)
+	require.Contains(t, synonyms, `"docker"`)
 	require.NotContains(t, text, "<")
 	var entries [][4]string
 	require.NoError(t, json.Unmarshal([]byte(text), &entries))

@@ -70,6 +70,9 @@ func Streams(f *identity.Fleet) []Stream {
 	}
 	for i := range list {
 		list[i].Config.Replicas, list[i].Config.AllowDirect = f.Replicas(), true
+		if f.Replicas() == 1 { // a restart of the only server would remove a stream in memory
+			list[i].Config.Storage = jetstream.FileStorage
+		}
 	}
 	return list
 }
@@ -109,6 +112,7 @@ func (c *Cluster) look(ctx context.Context, want Stream) (*StreamChange, *jetstr
 		return nil, nil, fmt.Errorf("%s: %w", want.Label, err)
 	}
 	info := have.CachedInfo()
+	want.Config.Storage = info.Config.Storage // servers refuse to change it, and either will do
 	if diff := compare(info.Config, want.Config); len(diff) > 0 {
 		return &StreamChange{Stream: want, Diff: diff}, info, nil
 	}

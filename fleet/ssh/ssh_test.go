@@ -172,7 +172,7 @@ func TestTextReportLines(t *testing.T) {
 		require.NoError(t, r.Out.Flush())
 		return out.String()
 	}
-	require.Equal(t, "a  1 resource: 1 changed  0.0s\n", lines(nil, "~ x: y", "1 resource: 1 changed (3ms)", "2 resources of earlier runs are declared no more"))
+	require.Equal(t, "a  1 resource: 1 changed  0.0s\n", lines(nil, "~ x: y", "1 resource: 1 changed (3ms)", "2 resources from earlier runs are no longer declared"))
 	require.Equal(t, "a  first  0.0s\n", lines(func(l []string) string { return l[0] }, "first", "last"))
 	require.Equal(t, "a  alone  0.0s\n", lines(func(l []string) string { return l[1] }, "alone"))
 	require.Equal(t, "a  ok, nothing to tell  0.0s\n", lines(nil))

@@ -27,6 +27,7 @@ func (s *scan) constructor(call *ast.FuncCallExpr) (t *resource.Type, defaults b
 		if key, ok := fn.Key.(*ast.StringExpr); ok && key.Value == "defaults" {
 			return s.typeOf(fn.Object), true
 		}
+		return s.typeOf(fn), false
 	}
 	return nil, false
 }

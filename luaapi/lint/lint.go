@@ -27,8 +27,9 @@ type Linter struct {
 	Registry  *resource.Registry
 	Libraries []*std.Library
 	Globals   []luaapi.Global
-	// Modules are the types that modules return, by the names of these.
-	Modules map[string]*resource.Type
+	// ModuleType returns the type that a module returns, nil if it returns something else; without the function no
+	// module returns a type.
+	ModuleType func(name string) *resource.Type
 	// FactFields returns the names below the fact at a path, and false if not all are known; without
 	// the function no names are known.
 	FactFields func(path []string) ([]string, bool)

@@ -27,6 +27,9 @@ func (s *scan) read(id *ast.IdentExpr) {
 		s.tested[id.Value] = true
 		return
 	}
+	if module := "std." + id.Value; hint == "" && s.l.moduleType(module) != nil {
+		hint = "write " + module
+	}
 	if hint == "" {
 		hint = diag.DidYouMean(id.Value, append(s.visible(), s.globals...))
 	}

@@ -125,8 +125,13 @@ func (s *scan) local(st *ast.LocalAssignStmt) {
 	s.declare(v...)
 }
 
-// required returns the type that a call of require returns, or nil.
+// required returns the type of a shipped module, std.line or require "std.line", or nil.
 func (s *scan) required(e ast.Expr) *resource.Type {
+	if get, ok := e.(*ast.AttrGetExpr); ok && s.global(get.Object) == "std" {
+		if key, ok := get.Key.(*ast.StringExpr); ok {
+			return s.l.moduleType("std." + key.Value)
+		}
+	}
 	call, ok := e.(*ast.FuncCallExpr)
 	if !ok || s.global(call.Func) != "require" || len(call.Args) != 1 {
 		return nil
@@ -135,14 +140,22 @@ func (s *scan) required(e ast.Expr) *resource.Type {
 	if !ok {
 		return nil
 	}
-	return s.l.Modules[name.Value]
+	return s.l.moduleType(name.Value)
+}
+
+// moduleType returns the type that a module returns, or nil.
+func (l *Linter) moduleType(name string) *resource.Type {
+	if l.ModuleType == nil {
+		return nil
+	}
+	return l.ModuleType(name)
 }
 
 // typeOf returns the type whose constructor an expression is, or nil.
 func (s *scan) typeOf(e ast.Expr) *resource.Type {
 	id, ok := e.(*ast.IdentExpr)
 	if !ok {
-		return nil
+		return s.required(e)
 	}
 	if v := s.lookup(id.Value); v != nil {
 		return v.typ

@@ -254,7 +254,7 @@ require "std.motd" { "/etc/motd", text = "a" }`)
 // TestForgottenModule: a type whose module was not required is an undefined name.
 func TestForgottenModule(t *testing.T) {
 	s := newSite(t, map[string]string{"std/motd.lua": motd})
-	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write local motd = require "std.motd")`)
+	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write std.motd)`)
 }
 
 // TestLeaves: the files that a type announces exist for later resources in a plan.

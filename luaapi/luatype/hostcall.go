@@ -53,15 +53,16 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 			}))
 		}
 	}
-	root := func() lua.LValue {
-		if lib.access == nil || lib.access.view == nil {
-			return lua.LNil
-		}
-		return lua.LString(lib.access.view.Root())
+	values := map[string]func(v *host.View) lua.LValue{
+		"root": func(v *host.View) lua.LValue { return lua.LString(v.Root()) },
+		"live": func(v *host.View) lua.LValue { return lua.LBool(v.ActsBelowRoot()) },
 	}
 	return lib.in.Tables.Tree("host", contents, func(key string) (lua.LValue, error) {
-		if key == "root" {
-			return root(), nil
+		if value, ok := values[key]; ok {
+			if lib.access == nil || lib.access.view == nil {
+				return lua.LNil, nil
+			}
+			return value(lib.access.view), nil
 		}
 		if _, act := acts[key]; act {
 			return lua.LNil, fmt.Errorf("status may only look: host.%s is there in perform", key)

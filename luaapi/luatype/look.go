@@ -207,7 +207,7 @@ func (c *call) real() int {
 }
 
 // commandOptions are the options behind the words of a command.
-var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user"}
+var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user", "below_root"}
 
 // command reads argument 1: the words of a command and its options.
 func (c *call) command() (cmd host.Cmd, check bool) {
@@ -227,6 +227,7 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 			cmd.Argv = append(cmd.Argv, lua.LVAsString(v))
 		}
 		cmd.Dir = lua.LVAsString(t.RawGetString("cwd"))
+		cmd.BelowRoot = t.RawGetString("below_root") == lua.LTrue
 		if in, ok := t.RawGetString("stdin").(lua.LString); ok {
 			cmd.Stdin = []byte(in)
 		}
@@ -237,6 +238,7 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 		}
 		cmd.Env = c.environment(t.RawGetString("env"))
 		if user := lua.LVAsString(t.RawGetString("user")); user != "" {
+			c.must(c.view.MayRun(cmd)) // before anybody is asked about the user
 			login, err := c.view.Login(c.in.Context(), user, "")
 			c.must(err)
 			cmd.As = login

@@ -63,6 +63,7 @@ type definition struct {
 	status, decide, perform, refresh, validate, edit, leaves *lua.LFunction
 	phrases                                                  map[string]string
 	commands                                                 []string // nil if not given
+	live                                                     bool
 	part                                                     []string // the properties that say which part of the file is edited
 
 	// managesLinks says that the type has the linkProperties.
@@ -79,7 +80,7 @@ type definition struct {
 }
 
 // keys are the allowed keys in the table of ccm.type.
-var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "phrases", "commands"}
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "phrases", "commands", "live"}
 
 // define is ccm.type.
 func (lib *library) define(L *lua.LState) int {
@@ -97,6 +98,7 @@ func (lib *library) define(L *lua.LState) int {
 	r.functions(given, d)
 	r.phrases(given, d)
 	r.commands(given, d)
+	d.live = r.optional(given, "live", lua.LTBool) == lua.LTrue
 	props, ok := given.RawGetString("properties").(*lua.LTable)
 	if !ok {
 		r.fail("properties", "", "%w", diag.Expected("a table of properties").Got("%s", describe(given.RawGetString("properties"))))
@@ -137,7 +139,7 @@ func (d *definition) add(L *lua.LState) int {
 // functions returns the functions that a type consists of.
 func (d *definition) functions() resource.Functions {
 	f := resource.Functions{
-		Name: d.name, Provider: "lua", Commands: d.commands, Schema: d.schema, ResolvePaths: d.locate(),
+		Name: d.name, Provider: "lua", Commands: d.commands, Live: d.live, Schema: d.schema, ResolvePaths: d.locate(),
 		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform,
 	}
 	if d.validate != nil || d.hasLines() {

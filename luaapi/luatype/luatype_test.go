@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -47,7 +48,7 @@ func newSiteWithin(t *testing.T, library map[string]string, limit time.Duration)
 	base, err := resource.NewRegistry()
 	require.NoError(t, err)
 	s := &site{t: t, reg: base.Layer(), root: t.TempDir()}
-	s.options = host.Options{Root: s.root, Clock: hosttest.Clock{}}
+	s.options = host.Options{Root: s.root, Clock: hosttest.Clock{}, Runner: command.Exec{}}
 	files := fstest.MapFS{}
 	for name, text := range library {
 		files[name] = &fstest.MapFile{Data: []byte(text)}

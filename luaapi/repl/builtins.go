@@ -89,6 +89,7 @@ var builtins = []topic{
 	{signature: "require(name)", doc: "Loads a module, once, and returns what it returned."},
 	{signature: "select(n, ...)", doc: `Returns the arguments from number n on; with "#" how many there are.`},
 	{signature: "setmetatable(t, mt)", doc: "Sets the metatable of a table and returns the table."},
+	{signature: "std", doc: "The modules that ship with ccm: std.line is what require(\"std.line\") returns, loaded when it is first used."},
 	{signature: "string.byte(s, i?, j?)", doc: "Returns the codes of characters i to j."},
 	{signature: "string.char(...)", doc: "Returns the characters with these codes."},
 	{signature: "string.find(s, pattern, init?, plain?)", doc: "Returns where a pattern begins and ends in s, and its captures; nil if it does not occur."},

@@ -186,6 +186,7 @@ func (d *Dialog) explain(name string) error {
 	if cmd, ok := strings.CutPrefix(name, "."); ok {
 		return d.help(cmd)
 	}
+	name = strings.TrimPrefix(name, "std.") // std.line and line are one type, std.str and str one library
 	typ, _, _ := strings.Cut(name, ".")
 	if d.env.registry.Type(typ) != nil {
 		if text, ok := d.env.opts.Reference(name); ok {

@@ -47,7 +47,7 @@ func quitCommand(_ context.Context, d *Dialog, _ string) error {
 }
 
 func docCommand(_ context.Context, d *Dialog, arg string) error {
-	name, _, _ := strings.Cut(arg, ".")
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "std."), ".")
 	if d.env.registry.Type(name) == nil {
 		return unknown("type "+name, name, d.env.registry.TypeNames())
 	}

@@ -57,7 +57,7 @@ func (cm *completer) complete(pending, text string, at int) Completion {
 		return cm.completeTopic(text, rest)
 	}
 	whole := pending + text
-	c := cursorIn(whole, cm.env.typeNamed)
+	c := cursorIn(whole, cm.env.constructed)
 	comp := Completion{Start: c.start - len(pending)}
 	if comp.Start < 0 {
 		return Completion{Start: at} // the string began in an earlier line
@@ -175,6 +175,15 @@ func (cm *completer) fieldItems(c *cursor) (items []Item) {
 			continue
 		}
 		item := Item{n, "", groupFields}
+		if cm.env.console.IsStd(v) { // without loading the module
+			if t := cm.env.constructed("std." + n); t != nil {
+				item.Doc, item.Group = firstSentence(t.Schema().Doc), groupTypes
+				items = append(items, item)
+			} else if item.Doc, item.Group = cm.manual.topicLine(n), groupModules; item.Doc != "" {
+				items = append(items, item) // others are parts of these modules
+			}
+			continue
+		}
 		if _, isTable := v.(*lua.LTable); !isTable || !cm.isCostly(v, n) {
 			if field, ok := cm.env.console.Field(v, n); ok {
 				item.Doc = cm.manual.valueDoc(name+"."+n, field)

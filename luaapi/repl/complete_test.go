@@ -81,6 +81,16 @@ func TestComplete(t *testing.T) {
 		{`file { "/x", health_checks = { { com|`, `file { "/x", health_checks = { { command = `},
 		{`file { "/x", health_checks = { { command = "x", na|`, `file { "/x", health_checks = { { command = "x", name = `},
 
+		// Modules that ship with ccm, without loading them.
+		{`std.li|`, "std.line"},
+		{`std.js|`, "std.json"},
+		{`std.line { "/etc/x", mo|`, `std.line { "/etc/x", mode = `},
+		{`std.line "/etc/x" { mo|`, `std.line "/etc/x" { mode = `},
+		{`std.line.defaults { mo|`, `std.line.defaults { mode = `},
+		{`f().file { "/etc/x", mo|`, `f().file { "/etc/x", module`},
+		{`?std.line.mo|`, "?std.line.mode"},
+		{`?std.li|`, "?std.line"},
+
 		// References, paths and modules in strings.
 		{`service { "x", require = "fi|`, `service { "x", require = "file#/etc/motd service { "x", require = "file#`},
 		{`service { "x", subscribe = { "file#/etc/|`, `service { "x", subscribe = { "file#/etc/motd service { "x", subscribe = { "file#/etc/hosts`},
@@ -165,6 +175,7 @@ func TestHint(t *testing.T) {
 		{`config.start(|`, "config.start(name, force)"},
 		{`file { "/x", ensure = |`, "ensure: present | absent | directory, default present"},
 		{`file { "/x", mode|`, "mode: string"},
+		{`std.line { "/x", mode|`, "mode: string"},
 		{`facts.net|`, "facts.net: Addresses by interface."},
 		{`.show |`, ".show TYPE#NAME: Print the present state of a resource."},
 		{`.sho|`, ""},

@@ -61,17 +61,21 @@ func (cm *completer) completeCommand(text, name, arg string) Completion {
 
 // typeItems returns types, or the properties of the type before the dot.
 func (cm *completer) typeItems(arg string) (items []Item) {
+	prefix := ""
+	if rest, ok := strings.CutPrefix(arg, "std."); ok {
+		prefix, arg = "std.", rest
+	}
 	name, _, dotted := strings.Cut(arg, ".")
 	if !dotted {
 		for _, t := range cm.env.types() {
-			items = append(items, Item{t.Name, firstSentence(t.Schema().Doc), groupTypes})
+			items = append(items, Item{prefix + t.Name, firstSentence(t.Schema().Doc), groupTypes})
 		}
 		return items
 	}
-	if t := cm.env.typeNamed(name); t != nil {
+	if t := cm.env.constructed(prefix + name); t != nil {
 		for _, s := range t.Properties() {
 			for i := range s.Fields {
-				items = append(items, Item{name + "." + s.Fields[i].Name, propertyLine(&s.Fields[i]), groupProperties})
+				items = append(items, Item{prefix + name + "." + s.Fields[i].Name, propertyLine(&s.Fields[i]), groupProperties})
 			}
 		}
 	}
@@ -91,9 +95,9 @@ func (cm *completer) completeTopic(text, rest string) Completion {
 		comp.Items = matching(comp.Items, name)
 		return comp
 	}
-	comp.Items = append(cm.typeItems(rest), cm.nameItems(cursorIn(rest, cm.env.typeNamed))...)
+	comp.Items = append(cm.typeItems(rest), cm.nameItems(cursorIn(rest, cm.env.constructed))...)
 	if strings.ContainsAny(rest, ".:") {
-		c := cursorIn(rest, cm.env.typeNamed)
+		c := cursorIn(rest, cm.env.constructed)
 		comp.Items = cm.typeItems(rest)
 		if len(comp.Items) == 0 {
 			comp.Start = len(text) - len(c.word)

@@ -34,10 +34,10 @@ func (cm *completer) stringItems(c *cursor, start int) (int, []Item) {
 	case fn == "state":
 		return start, append(cm.referenceItems(), cm.pathItems(c.word)...)
 	}
-	if t := c.typeOfName(cm.env.typeNamed); t != nil {
+	if t := c.typeOfName(cm.env.constructed); t != nil {
 		var items []Item
 		for _, r := range cm.env.builder.Resources() {
-			if r.Type == t {
+			if r.Type.Name == t.Name {
 				items = append(items, Item{r.ID.Name, "declared at " + r.Pos.String(), groupResources})
 			}
 		}

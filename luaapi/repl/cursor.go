@@ -120,10 +120,10 @@ func (c *cursor) nest(types func(string) *resource.Type) {
 func (c *cursor) open(i int, bracket byte, closed frame, types func(string) *resource.Type) frame {
 	f := frame{bracket: bracket, at: i}
 	typeAt := func(i int) *resource.Type {
-		if c.kind(i) != Name || c.tokenText(i-1) == "." || c.tokenText(i-1) == ":" {
-			return nil
+		if name := c.dotted(i); name != "" {
+			return types(name) // file or std.line
 		}
-		return types(c.tokenText(i))
+		return nil
 	}
 	before := c.tokenText(i - 1)
 	switch {
@@ -172,6 +172,9 @@ func (c *cursor) dotted(i int) string {
 	name := c.tokenText(i)
 	for i -= 2; (c.tokenText(i+1) == "." || c.tokenText(i+1) == ":") && c.kind(i) == Name; i -= 2 {
 		name = c.tokenText(i) + c.tokenText(i+1) + name
+	}
+	if c.tokenText(i+1) == "." || c.tokenText(i+1) == ":" {
+		return "" // it follows something that is no name
 	}
 	return name
 }
@@ -273,8 +276,8 @@ func (c *cursor) function() string {
 	if f := c.top(); c.at(1) == "(" && f.bracket == '(' {
 		return f.call
 	}
-	if c.inString && c.kind(len(c.tokens)-1) == Name && c.at(2) != "." {
-		return c.at(1)
+	if c.inString {
+		return c.dotted(len(c.tokens) - 1)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,8 @@ func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 	d, err := repl.New(repl.Options{
 		Script: luaapi.Options{
 			Builder: builder, Add: builder.Add, Print: out, Version: "1.0",
-			Extend: std.Options{View: view, Cwd: "."}.Extend,
+			Library: fstest.MapFS{"std/line.lua": {Data: []byte("error 'it was loaded'\nreturn ccm.type {}")}, "std/lines.lua": {}},
+			Extend:  std.Options{View: view, Cwd: "."}.Extend,
 		},
 		Reset: func() (*resource.Registry, *facts.Facts, error) {
 			return registry(t).Layer(), facts.New(t.Context(), nil, []facts.Gatherer{
@@ -49,7 +51,7 @@ func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 				{Name: "domain", Gather: func(context.Context, *host.View) (any, error) { return nil, nil }},
 			}, map[string]any{"role": "web"}), nil
 		},
-		Dir: ".", Out: out,
+		Dir: ".", Out: out, Types: func() []*resource.Type { return append(registry(t).Types(), shipped(t)) },
 		Functions: []repl.Function{{
 			Signature: "plan(): Events", Doc: "Returns what would be done.",
 			Call: func(context.Context, []any) (any, error) { return nil, errors.New("there is no machine here") },

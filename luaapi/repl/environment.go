@@ -63,6 +63,24 @@ func (env *environment) typeNamed(name string) *resource.Type {
 	return nil
 }
 
+// constructed returns the type whose constructor has that name: file, or std.line of a shipped module, which need not be
+// loaded yet. It is nil for other names.
+func (env *environment) constructed(name string) *resource.Type {
+	short, shipped := strings.CutPrefix(name, "std.")
+	if !shipped {
+		return env.typeNamed(name)
+	}
+	if std, ok := env.console.Global("std"); !ok || !env.console.IsStd(std) {
+		return nil // a variable of that name
+	}
+	for _, t := range env.types() {
+		if t.Name == short {
+			return t
+		}
+	}
+	return nil
+}
+
 // types returns the existing types and the types of modules, sorted by name.
 func (env *environment) types() []*resource.Type {
 	list := slices.Clone(env.registry.Types())

@@ -24,7 +24,7 @@ func (cm *completer) hint(pending, text string, at int) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	c := cursorIn(pending+text, cm.env.typeNamed)
+	c := cursorIn(pending+text, cm.env.constructed)
 	if c.chained && !c.inString {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (cm *completer) namedProperty(c *cursor) *schema.Field {
 // pathHint returns a line about the name at the cursor.
 func (cm *completer) pathHint(c *cursor) string {
 	name := strings.Join(append(append([]string(nil), c.path...), c.word), ".")
-	if t := cm.env.typeNamed(name); t != nil {
+	if t := cm.env.constructed(name); t != nil {
 		return name + ": " + firstSentence(t.Schema().Doc)
 	}
 	if branch, ok := strings.CutPrefix(name, "facts."); ok {
@@ -91,7 +91,7 @@ func (cm *completer) frameHint(c *cursor) string {
 		switch f := c.frames[i]; {
 		case f.typ != nil:
 			return f.typ.Name + ": " + firstSentence(f.typ.Schema().Doc)
-		case f.call != "" && cm.env.typeNamed(f.call) == nil:
+		case f.call != "" && cm.env.constructed(f.call) == nil:
 			if t, ok := cm.manual.topic(f.call); ok {
 				return t.signature + "  " + firstSentence(t.doc)
 			}

@@ -67,3 +67,10 @@ func registry(t testing.TB) *resource.Registry {
 	require.NoError(t, err)
 	return reg
 }
+
+// shipped is a type that a shipped module defines.
+func shipped(t testing.TB) *resource.Type {
+	reg, err := resource.NewRegistry(resource.Define[fileProps, struct{}, fake[fileProps]]("line").Provide("lua", resource.Always[fileProps](1), fake[fileProps]{}))
+	require.NoError(t, err)
+	return reg.Type("line")
+}

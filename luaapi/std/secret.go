@@ -72,6 +72,7 @@ func secretLibrary() *Library {
 			Example: `#secret.cmd { "printf", "correct horse" }`, Result: `13`,
 			Fn: func(c *call) int {
 				cmd := commandArg(c, 1)
+				cmd.BelowRoot = true // a secret comes from the machine of the site, as its files do
 				res, err := c.View.Query(c.in.Context(), cmd)
 				c.must(err)
 				c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
@@ -148,7 +149,7 @@ func secretSops(c *call) int {
 		}
 		argv = append(argv, "--extract", extract)
 	}
-	cmd := host.Cmd{Argv: append(argv, name), Timeout: sopsTimeout}
+	cmd := host.Cmd{Argv: append(argv, name), Timeout: sopsTimeout, BelowRoot: true}
 	if out, known := c.sops[cmd.String()]; known {
 		return giveSecret(c, out)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -63,7 +64,7 @@ func newLab(t testing.TB) *lab {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
-	h := host.New(host.Options{Root: l.root, Clock: hosttest.Clock{}, Transport: l})
+	h := host.New(host.Options{Root: l.root, Clock: hosttest.Clock{}, Transport: l, Runner: command.Exec{}})
 	outside := host.New(host.Options{Clock: hosttest.Clock{}})
 	l.facts = facts.Static(map[string]any{"os": map[string]any{"family": "debian"}})
 	templates := func(tree map[string]any, dir string) *template.Env {

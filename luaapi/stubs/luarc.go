@@ -70,6 +70,9 @@ func (l *Language) added() []luaapi.Global {
 
 // fields returns the names of a global's fields, nil if they are unknown.
 func (l *Language) fields(g luaapi.Global) []string {
+	if g.Name == "std" {
+		return nil // its fields have fields of their own
+	}
 	names := slices.Clone(g.Fields)
 	for _, lib := range l.Libraries {
 		if lib.Name != g.Name {

@@ -67,6 +67,22 @@ func (l *Language) Definitions(w io.Writer) {
 	for _, lib := range l.Libraries {
 		writeLibrary(w, lib)
 	}
+	l.std(w)
+}
+
+// std writes the table of the shipped modules.
+func (l *Language) std(w io.Writer) {
+	fmt.Fprint(w, "---The modules that ship with ccm: std.line is what require \"std.line\" returns, loaded on first use.\n---@class ccm.lib.std\n")
+	for _, m := range l.Modules {
+		doc, _, _ := strings.Cut(m.Type.Schema().Doc, "\n")
+		fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("---@field %s %s.Constructor %s", m.Type.Name, className(m.Type.Name), doc)))
+	}
+	for _, lib := range l.Libraries {
+		if lib.Name != "ccm" && (len(lib.Values) > 0 || len(lib.Funcs) > 1) {
+			fmt.Fprintf(w, "---@field %s ccm.lib.%[1]s\n", lib.Name)
+		}
+	}
+	fmt.Fprint(w, "std = {}\n\n")
 }
 
 // className returns the class of a type: apt_repo is AptRepo.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 	"github.com/yuin/gopher-lua/parse"
@@ -72,7 +73,7 @@ func language(t *testing.T) *stubs.Language {
 	reg, err := resource.NewRegistry(resource.Define[thing, thingState, thingProvider]("thing").Provide("own", resource.Always[thing](1), things{}))
 	require.NoError(t, err)
 	h, _ := hosttest.New(t, nil)
-	in := luaapi.New(luaapi.Options{Registry: reg, Builder: new(catalog.Builder), Extend: std.Options{View: &h.View}.Extend})
+	in := luaapi.New(luaapi.Options{Registry: reg, Builder: new(catalog.Builder), Library: fstest.MapFS{}, Extend: std.Options{View: &h.View}.Extend})
 	t.Cleanup(in.Close)
 	l := &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: page}
 	return l
@@ -104,6 +105,7 @@ func TestDefinitions(t *testing.T) {
 		"net":      map[string]any{"interfaces": map[string]any{"lo": map[string]any{"mtu": int64(1)}}},
 		"odd name": map[string]any{"x": 1.5, "empty": map[string]any{}, "mixed": []any{"a", int64(1)}},
 	}
+	l.Modules = []stubs.Module{{Name: "std.thing", Type: l.Registry.Type("thing")}}
 	var b bytes.Buffer
 	l.Definitions(&b)
 	golden(t, "thing.d.lua", b.Bytes())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -43,7 +44,7 @@ func TestRecall(t *testing.T) {
 					continue // they render for long
 				}
 				m := newMachine(t, map[string]string{"etc/": ""})
-				m.Host = host.New(host.Options{Root: m.root}) // which runs commands
+				m.Host = host.New(host.Options{Root: m.root, Runner: command.Exec{}}) // which runs commands
 				require.NoError(t, m.converge(t, there))
 				wish := m.state(t, s).DesiredDigest()
 				require.NotEmpty(t, wish)

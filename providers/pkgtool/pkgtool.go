@@ -79,7 +79,7 @@ func (t *Tool) Suits(f *facts.Facts, _ resources.Package) (int, error) {
 
 // Describe implements [resource.SelfDescriber].
 func (t *Tool) Describe() resource.Description {
-	return resource.Description{Doc: t.Doc, Commands: slices.Concat(t.Commands, t.Helpers)}
+	return resource.Description{Doc: t.Doc, Commands: slices.Concat(t.Commands, t.Helpers), Live: true}
 }
 
 // Query runs a command that changes nothing. Its error is short, because the command may name

@@ -64,6 +64,9 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 // Predict implements resource.Predictor: it runs validate on a copy of the content in another
 // place.
 func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (caveat string, err error) {
+	if err := want.ValidationAfter().MayRun(v, "validate_after"); err != nil {
+		return "", err
+	}
 	if want.ValidationAfter().IsGiven() {
 		caveat = "validate_after is asked only in a run"
 	}

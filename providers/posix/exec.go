@@ -118,14 +118,17 @@ func (p execs) command(ctx context.Context, v *host.View, want resources.Exec, l
 	if want.Umask != nil {
 		cmd.Umask = want.Umask.String()
 	}
+	if err == nil {
+		err = v.MayRun(cmd) // before anybody is asked about the user
+	}
 	if err == nil && (want.User != "" || want.Group != "") {
 		cmd.As, err = v.Login(ctx, want.User, want.Group)
 	}
 	return cmd, err
 }
 
-// Predict implements resource.Predictor: a missing command cannot be run, nor one in a missing
-// directory or as a user that the user namespace does not have.
+// Predict implements resource.Predictor: a missing command cannot be run, nor one that the host
+// refuses, in a missing directory or as a user that the user namespace does not have.
 func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (string, error) {
 	cmd, err := p.command(ctx, v, want, want.CommandLine())
 	if err != nil {

@@ -91,6 +91,7 @@ func (s *Scripts) Describe() resource.Description {
 	return resource.Description{
 		Doc:      "Runs the scripts of services by the commands of " + s.Init + ".",
 		Commands: slices.Concat(s.Tools...),
+		Live:     true,
 	}
 }
 

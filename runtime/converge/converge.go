@@ -6,6 +6,7 @@
 package converge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -272,6 +273,10 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		return ev
 	}
 	r = ev.Resource
+	if err := cmp.Or(w.Registry.MayWork(w.view, r), health.MayRun(w.view, r.Common.HealthChecks)); err != nil {
+		ev.Outcome, ev.Err = event.Failed, err
+		return ev
+	}
 	provider, err := w.providers.Select(r)
 	if err != nil {
 		ev.Outcome, ev.Err = event.Failed, err

@@ -3,6 +3,7 @@ package converge_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -87,6 +89,18 @@ func TestTransaction(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTransactionIsRepeated: that members are handled by themselves after a failure is told to those who debug only.
+func TestTransactionIsRepeated(t *testing.T) {
+	for level, want := range map[slog.Level]bool{slog.LevelInfo: false, slog.LevelDebug: true} {
+		var log strings.Builder
+		w := newWorld()
+		h := host.New(host.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level}))})
+		e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil)}
+		require.Equal(t, 1, e.Run(t.Context(), h, cat(t, "a=1 joins=x;b=broken joins=x")).Of(event.Failed))
+		require.Equal(t, want, strings.Contains(log.String(), "2 resources could not be handled together"), log.String())
 	}
 }
 

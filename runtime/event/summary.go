@@ -26,6 +26,8 @@ type Summary struct {
 	DroppedRefreshes []PendingRefresh
 	// Undeclared is the number of resources of earlier runs that are not declared any more.
 	Undeclared int
+	// NameUndeclared says that a report for people names them. It does so once a day.
+	NameUndeclared bool
 	// Registrations has the results of registering services.
 	Registrations Registrations
 }
@@ -95,6 +97,7 @@ func (s *Summary) Merge(more Summary) {
 	s.Interrupted = s.Interrupted || more.Interrupted
 	s.DroppedRefreshes = append(s.DroppedRefreshes, more.DroppedRefreshes...)
 	s.Undeclared += more.Undeclared
+	s.NameUndeclared = s.NameUndeclared || more.NameUndeclared
 	s.Registrations.Published += more.Registrations.Published
 	s.Registrations.Unpublished += more.Registrations.Unpublished
 	s.Registrations.Problems = append(s.Registrations.Problems, more.Registrations.Problems...)

@@ -56,7 +56,7 @@ func dpkgVersions(v *host.View) (any, error) {
 func rpmVersions(ctx context.Context, v *host.View) (any, error) {
 	cmd := host.Cmd{Argv: []string{"rpm", "-qa", "--queryformat", `%{NAME}\t%{EVR}\n`}}
 	if v.Root() != "/" {
-		cmd.Argv = append(cmd.Argv, "--root", v.Root())
+		cmd.Argv, cmd.BelowRoot = append(cmd.Argv, "--root", v.Root()), true
 	}
 	res, err := v.Query(ctx, cmd)
 	if err == nil {

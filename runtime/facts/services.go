@@ -12,8 +12,8 @@ import (
 // gatherServices returns for each service whether it runs and starts at boot, by name. Systemd and
 // OpenRC have such lists.
 func gatherServices(ctx context.Context, v *host.View) (any, error) {
-	if v.Root() != "/" && running(v) != v {
-		return nil, nil // nothing runs below this root
+	if !v.ActsBelowRoot() || v.Root() != "/" && running(v) != v {
+		return nil, nil // nothing runs below this root, or nobody can be asked there
 	}
 	system, err := gatherInit(ctx, v)
 	switch {

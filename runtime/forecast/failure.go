@@ -14,6 +14,10 @@ import (
 // reason: then the event is unknown.
 func (f *Forecaster) RecordStatusError(ctx context.Context, provider *resource.Binding, ev *event.Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
+	if _, ok := errors.AsType[*host.RootError](err); ok { // whatever is pending
+		ev.Outcome, ev.Err = event.Failed, err
+		return
+	}
 	if f.planning || ev.Resource.IsOnlyPlanned() {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
 			recordUnknown(ev, u.Reason)

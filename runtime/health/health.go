@@ -66,6 +66,21 @@ func Check(ctx context.Context, v *host.View, checks []resource.HealthCheck) (li
 	return list, err
 }
 
+// MayRun returns the error of the first check whose command the host would refuse; nil if there is
+// none.
+func MayRun(v *host.View, checks []resource.HealthCheck) error {
+	for i := range checks {
+		cmd, _, err := commandOf(&checks[i])
+		if err != nil {
+			continue // Check reports it
+		}
+		if err := v.MayRun(cmd); err != nil {
+			return fmt.Errorf("health check: %w", err)
+		}
+	}
+	return nil
+}
+
 // run runs one check until it is ok, within the check's number of tries.
 func run(ctx context.Context, v *host.View, c resource.HealthCheck) (h Result) {
 	h.Name = c.Name

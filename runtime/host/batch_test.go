@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -129,7 +130,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("old"), 0o600))
 	keep := func(_ *host.View, d host.PreImage) error { return fmt.Errorf("%s is not to be touched", d.Path) }
-	b := host.New(host.Options{Root: root, BeforeChange: keep}).NewBatch()
+	b := host.New(host.Options{Root: root, BeforeChange: keep, Runner: &hosttest.Runner{}}).NewBatch()
 	h := b.File()
 	for name, effect := range map[string]func() error{
 		"SetAttr":       func() error { return h.SetAttr("/f", mine(0o640)) },

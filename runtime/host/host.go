@@ -4,17 +4,21 @@
 //
 // Paths are absolute as the machine sees them. A host whose root is not "/"
 // keeps everything below that directory, following links inside it as chroot
-// would; commands are not confined.
+// would. Commands cannot be confined, so with such a root only those run that say
+// that they are ([Cmd]); all others are refused ([View.MayRun]).
 //
 // Begin with [New].
 package host
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
 	"sync"
+
+	"github.com/kballard/go-shellquote"
 
 	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/host/command"
@@ -47,6 +51,7 @@ type machine struct {
 	effect       func(op, path string) error
 	beforeChange func(v *View, d PreImage) error
 	refuse       func(argv []string) error
+	foreign      bool
 
 	transport       func() http.RoundTripper
 	progress        func(Progress)
@@ -76,7 +81,7 @@ type Host struct {
 // Options describe a host. The zero Options are the real machine.
 type Options struct {
 	Root   string        // the directory that stands for /, "" for / itself
-	Runner Runner        // runs commands; nil for real ones
+	Runner Runner        // runs commands; nil for real ones, which implies Foreign
 	Bus    systembus.Bus // the system bus; nil for the real one, which exists only below /
 	Clock  Clock         // nil for the time of day
 	Log    *slog.Logger  // nil for none
@@ -90,6 +95,9 @@ type Options struct {
 	// Refuse is asked before a command is run; if it fails, the command is not run: see
 	// secret.Keeper.RefuseArgv. Nil refuses none.
 	Refuse func(argv []string) error
+	// Foreign says that the Runner does not run commands on the machine below Root, but on this
+	// one. With a root other than /, commands are then refused: see [View.MayRun].
+	Foreign bool
 	// Decrypt returns the plain text of an encrypted source; see [Encrypted]. Nil refuses such
 	// sources.
 	Decrypt func(name string, text []byte) ([]byte, error)
@@ -111,7 +119,7 @@ type Options struct {
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse}
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse, foreign: o.Foreign || o.Runner == nil}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs
@@ -230,8 +238,33 @@ func (h *Host) WithRecord(ran func(Result)) *Host {
 	return &c
 }
 
-// refused returns the reason why a command must not run, or nil.
+// A RootError is the error of what would act on this machine instead of the one below a root other
+// than /.
+type RootError struct {
+	Refused string // such as "cannot run touch"
+	Root    string // the directory that stands for /
+}
+
+// Error says what is refused, and what to do instead.
+func (e *RootError) Error() string {
+	return fmt.Sprintf("%s below --root: it would act on this machine (run ccm inside, by chroot %s)", e.Refused, shellquote.Join(e.Root))
+}
+
+// ActsBelowRoot reports whether commands act on the machine of v: not if its root is a directory
+// of the machine on which they run.
+func (v *View) ActsBelowRoot() bool { return v.root == "/" || !v.foreign }
+
+// MayRun returns the reason why a command must not run, nil if it may. It is asked before each
+// command of [View.Query] and [Host.Run], and predicts in a plan that a command is going to be
+// refused. With a root other than /, only commands that are BelowRoot run: the error is a
+// [RootError].
+func (v *View) MayRun(c Cmd) error { return v.refused(c) }
+
+// refused is [View.MayRun].
 func (m *machine) refused(c Cmd) error {
+	if m.root != "/" && m.foreign && !c.BelowRoot && len(c.Argv) > 0 {
+		return &RootError{"cannot run " + c.Argv[0], m.root}
+	}
 	if m.refuse == nil {
 		return nil
 	}

@@ -185,3 +185,41 @@ func TestDurationInDays(t *testing.T) {
 		require.Error(t, d.UnmarshalText([]byte(text)), text)
 	}
 }
+
+// TestCommandsBelowARoot: a command runs below a root other than / only if it says that it acts on nothing else, or if the
+// runner is that of a machine with this root.
+func TestCommandsBelowARoot(t *testing.T) {
+	root := t.TempDir()
+	ran := func(o host.Options, c host.Cmd) (commands []string, err error) {
+		r := &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, nil }}
+		if o.Runner == nil && o.Foreign {
+			o.Runner = r
+		}
+		h := host.New(o)
+		may := h.MayRun(c)
+		_, asked := h.Query(t.Context(), c)
+		_, done := h.Run(t.Context(), c)
+		require.Equal(t, may, asked)
+		require.Equal(t, may, done)
+		require.Equal(t, may == nil || c.BelowRoot, h.ActsBelowRoot() || c.BelowRoot)
+		return r.Ran(), may
+	}
+	trueCommand, below := host.Cmd{Argv: []string{"true"}}, host.Cmd{Argv: []string{"true"}, BelowRoot: true}
+	const refused = "cannot run true below --root: it would act on this machine (run ccm inside, by chroot "
+	for _, o := range []host.Options{{Root: root, Foreign: true}, {Root: root}} {
+		commands, err := ran(o, trueCommand)
+		require.EqualError(t, err, refused+root+")")
+		require.Empty(t, commands)
+		_, err = ran(o, below)
+		require.NoError(t, err)
+	}
+	for _, o := range []host.Options{{Foreign: true}, {Root: "/", Foreign: true}, {Root: "/..", Foreign: true}} {
+		commands, err := ran(o, trueCommand)
+		require.NoError(t, err)
+		require.Equal(t, []string{"true", "true"}, commands)
+	}
+	r := &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, nil }}
+	_, err := ran(host.Options{Root: root, Runner: r}, trueCommand)
+	require.NoError(t, err)
+	require.Len(t, r.Ran(), 2)
+}

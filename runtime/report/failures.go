@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 
@@ -8,29 +9,36 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Failures repeats the failures at the end of a report, if another resource was reported after
-// the first one.
+// Failures reports events as Text does, and repeats failures at the end of the report that have scrolled away.
 type Failures struct {
 	Text    Text
 	HasSudo bool // the command has --sudo, and this is not root
+	// Rows is the number of lines of the screen; 0 if unknown.
+	Rows int
 
-	failures []event.Event
-	denied   int  // failures, also expected ones, because of missing rights
-	since    bool // another resource was reported since the first failure
+	failures []pastFailure
+	denied   int // failures, also expected ones, because of missing rights
+	lines    int // that were reported of resources that did not fail
+}
+
+// A pastFailure is a failure and the value of Failures.lines when it was reported.
+type pastFailure struct {
+	event event.Event
+	lines int
 }
 
 var _ event.Reporter = (*Failures)(nil)
 
 // Event implements event.Reporter.
 func (f *Failures) Event(e *event.Event) {
+	lines := f.Text.report(e)
 	if isDenied(e) {
 		f.denied++
 	}
-	switch {
-	case e.Fails():
-		f.failures = append(f.failures, *e)
-	case len(f.failures) > 0 && f.Text.tells(e):
-		f.since = true
+	if e.Fails() {
+		f.failures = append(f.failures, pastFailure{*e, f.lines})
+	} else {
+		f.lines += lines
 	}
 }
 
@@ -56,14 +64,20 @@ func (f *Failures) TellRights() {
 	terminal.Fprintf(f.Text.W, "%s %s for lack of permission: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
 }
 
-// Tell prints the failures again, unless nothing was reported after the first of them: then they
-// are the end of the report already.
+// defaultRows is the number of lines after which a failure is repeated if the size of the screen is not known.
+const defaultRows = 24
+
+// Tell repeats the failures after which more than a screen was reported of other resources.
 func (f *Failures) Tell() {
-	if !f.since {
-		return
+	n := 0
+	for n < len(f.failures) && f.lines-f.failures[n].lines > cmp.Or(f.Rows, defaultRows) {
+		n++
 	}
-	terminal.Fprintf(f.Text.W, "%s, as told above:\n", count(len(f.failures), "resource failed", "resources failed"))
-	for i := range f.failures {
-		f.Text.Event(&f.failures[i])
+	if n > 0 {
+		terminal.Fprintf(f.Text.W, "%s further up:\n", count(n, "resource failed", "resources failed"))
 	}
+	for i := range n {
+		f.Text.Event(&f.failures[i].event)
+	}
+	f.failures = nil
 }

@@ -191,7 +191,7 @@ type Summary struct {
 	Interrupted bool `json:"interrupted"`
 	// DroppedRefreshes lists pending refreshes of earlier runs whose resources do not exist any more.
 	DroppedRefreshes []PendingRefresh `json:"dropped_refreshes,omitempty"`
-	// Undeclared is how many resources that earlier runs have made are declared no more
+	// Undeclared is how many resources that earlier runs have made are no longer declared
 	// (ccm prune).
 	Undeclared int `json:"undeclared_resources,omitempty"`
 	// Registrations is what became of services that resources register; left out if none does.

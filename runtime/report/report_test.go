@@ -352,25 +352,31 @@ func TestRightsAreToldOnce(t *testing.T) {
 		for _, err := range x.errs {
 			f.Event(&event.Event{Resource: &resource.Resource{ID: id("/x"), Common: new(resource.Common)}, Outcome: event.Failed, Err: err})
 		}
+		b.Reset()
 		f.TellRights()
 		require.Equal(t, x.want, b.String())
 	}
 }
 
-// TestFailuresAreToldAgain: at the end, if anything was told after one, and not if they are the end already. What
-// IgnoreFailure ignores is none.
-func TestFailuresAreToldAgain(t *testing.T) {
+// TestFailuresAreRepeated: at the end, if more than a screen of other resources was reported after one. What IgnoreFailure
+// ignores is none.
+func TestFailuresAreRepeated(t *testing.T) {
+	const first = "x file#/first: failed: it broke\n"
 	for _, x := range []struct {
-		then []event.Outcome
-		want string
+		between, rows int // the number of other resources after the first failure, and that of lines of the screen
+		quiet         bool
+		want          string
 	}{
-		{nil, ""},
-		{[]event.Outcome{event.Stable, event.Failed, event.Stable}, ""},
-		{[]event.Outcome{event.Skipped}, "1 resource failed, as told above:\nx file#/bad: failed: it broke\n"},
-		{[]event.Outcome{event.Changed, event.Failed}, "2 resources failed, as told above:\nx file#/bad: failed: it broke\nx file#/1: failed: it broke\n"},
+		{0, 0, false, ""},
+		{24, 0, false, ""},
+		{25, 0, false, "1 resource failed further up:\n" + first},
+		{10, 10, false, ""},
+		{11, 10, false, "1 resource failed further up:\n" + first},
+		{25, 50, false, ""},
+		{100, 10, true, ""},
 	} {
 		var b strings.Builder
-		f := &Failures{Text: Text{W: &b}}
+		f := &Failures{Text: Text{W: &b, Quiet: x.quiet}, Rows: x.rows}
 		eventOf := func(name string, o event.Outcome, c *resource.Common) {
 			e := &event.Event{Resource: &resource.Resource{ID: id(name), Common: c}, Outcome: o}
 			if o == event.Failed {
@@ -380,11 +386,50 @@ func TestFailuresAreToldAgain(t *testing.T) {
 		}
 		eventOf("/early", event.Changed, new(resource.Common))
 		eventOf("/ignored", event.Failed, &resource.Common{IgnoreFailure: true})
-		eventOf("/bad", event.Failed, new(resource.Common))
-		for i, o := range x.then {
-			eventOf(fmt.Sprintf("/%d", i), o, new(resource.Common))
+		eventOf("/first", event.Failed, new(resource.Common))
+		for i := range x.between {
+			eventOf(fmt.Sprintf("/%d", i), event.Changed, new(resource.Common))
+			eventOf("/stable", event.Stable, new(resource.Common))
 		}
+		for range 60 { // failures do not push one another away
+			eventOf("/last", event.Failed, new(resource.Common))
+		}
+		require.Equal(t, 1, strings.Count(b.String(), first))
+		b.Reset()
 		f.Tell()
-		require.Equal(t, x.want, b.String())
+		f.Tell() // what was repeated is not repeated again
+		require.Equal(t, x.want, b.String(), "%+v", x)
+	}
+}
+
+// TestSummaryOrder: the counts are in one order, and zero ones are left out.
+func TestSummaryOrder(t *testing.T) {
+	var s event.Summary
+	for o := range event.Outcomes {
+		s.Counts[o] = o + 1
+	}
+	var b strings.Builder
+	Text{W: &b}.Summary(s)
+	require.Equal(t, "21 resources: 1 stable, 2 changed, 3 pending, 4 unknown, 5 skipped, 6 failed (0s)\n", b.String())
+}
+
+// TestUndeclaredLine: it is one line, and only when it is due.
+func TestUndeclaredLine(t *testing.T) {
+	for _, x := range []struct {
+		n     int
+		due   bool
+		quiet bool
+		want  string
+	}{
+		{1, true, false, "1 resource from earlier runs is no longer declared (remove it with: ccm prune site.lua)\n"},
+		{2, true, false, "2 resources from earlier runs are no longer declared (remove them with: ccm prune site.lua)\n"},
+		{2, false, false, ""},
+		{2, true, true, ""},
+		{0, true, false, ""},
+	} {
+		var b strings.Builder
+		Text{W: &b, Site: "site.lua", Quiet: x.quiet}.Summary(event.Summary{Undeclared: x.n, NameUndeclared: x.due})
+		_, rest, _ := strings.Cut(b.String(), "\n")
+		require.Equal(t, x.want, rest)
 	}
 }

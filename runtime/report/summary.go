@@ -24,8 +24,12 @@ func (t Text) Summary(s event.Summary) {
 		return
 	}
 	terminal.Fprintf(t.W, "%s%s\n", t.summary(s), healthSummary(s))
-	if s.Undeclared > 0 && !t.Quiet {
-		terminal.Fprintf(t.W, "%s of earlier runs %s declared no more (ccm prune %s)\n", count(s.Undeclared, "resource", "resources"), map[bool]string{true: "is", false: "are"}[s.Undeclared == 1], t.Site)
+	if s.Undeclared > 0 && s.NameUndeclared && !t.Quiet {
+		are, them := "are", "them"
+		if s.Undeclared == 1 {
+			are, them = "is", "it"
+		}
+		terminal.Fprintf(t.W, "%s from earlier runs %s no longer declared (remove %s with: ccm prune %s)\n", count(s.Undeclared, "resource", "resources"), are, them, t.Site)
 	}
 }
 

@@ -4,6 +4,7 @@ package report
 
 import (
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/event"
@@ -56,9 +57,12 @@ func (t Text) tells(e *event.Event) bool {
 }
 
 // Event implements event.Reporter.
-func (t Text) Event(e *event.Event) {
+func (t Text) Event(e *event.Event) { t.report(e) }
+
+// report reports an event, and returns the number of its lines.
+func (t Text) report(e *event.Event) (lines int) {
 	if !t.tells(e) {
-		return
+		return 0
 	}
 	mark, style := symbol(e)
 	b := bufferPool.Get().(*terminal.Buffer)
@@ -89,7 +93,9 @@ func (t Text) Event(e *event.Event) {
 			b.Print(terminal.LinesText("\n"))
 		}
 	}
-	_, _ = terminal.Fprint(t.W, b.Text())
+	text := b.Text()
+	_, _ = terminal.Fprint(t.W, text)
+	return strings.Count(text.String(), "\n")
 }
 
 // tellsDifferences reports whether differences are reported.

@@ -54,6 +54,18 @@ func (c CheckCommand) Words(file string) []string {
 	return words
 }
 
+// MayRun returns the reason why the host would refuse the command, for a property; nil if it would
+// not, or if there is no command.
+func (c CheckCommand) MayRun(v *host.View, property string) error {
+	if !c.IsGiven() {
+		return nil
+	}
+	if err := v.MayRun(host.Cmd{Argv: c.Words("")}); err != nil {
+		return fmt.Errorf("%s: %w", property, err)
+	}
+	return nil
+}
+
 // Ask runs the command for a property, and returns an error unless the command exits 0.
 func (c CheckCommand) Ask(ctx context.Context, v *host.View, property, file string) error {
 	cmd := host.Cmd{Argv: c.Words(file), KeepLocale: true}

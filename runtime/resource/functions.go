@@ -28,6 +28,8 @@ type Functions struct {
 	Provider string
 	// Commands are the commands of the provider's [Description].
 	Commands []string
+	// Live says that the provider works only on a running machine; see its [Description].
+	Live bool
 	// Schema is made by schema.Make. A property named ensure says whether the
 	// resource is to be there at all.
 	Schema *schema.Schema
@@ -219,7 +221,7 @@ func (f Functions) Bind() (Binding, error) {
 }
 
 // Describe implements [SelfDescriber].
-func (f *Functions) Describe() Description { return Description{Commands: f.Commands} }
+func (f *Functions) Describe() Description { return Description{Commands: f.Commands, Live: f.Live} }
 
 // importState makes properties of a state.
 func (f *Functions) importState(state any, im Import) (any, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
 )
 
 // A Registry holds the types and their providers. Only a [Registry.Layer] can change.
@@ -159,6 +160,26 @@ func (reg *Registry) CheckProvider(r *Resource) error {
 	e := r.Errorf([]any{"provider"}, "provider: %w", diag.Expected("one of %s", strings.Join(names, ", ")).Got("%q", want))
 	e.Hint = diag.DidYouMean(want, names)
 	return e
+}
+
+// MayWork returns the reason why no provider can manage r on the machine of v, whichever suits it: the machine is only a
+// directory, and they are all Live. Nil if one can.
+func (reg *Registry) MayWork(v *host.View, r *Resource) error {
+	if v.ActsBelowRoot() {
+		return nil
+	}
+	live := false
+	for _, b := range reg.bindings[r.Type] {
+		if r.Common.Provider == "" || r.Common.Provider == b.Name {
+			if live = b.Describe().Live; !live {
+				break
+			}
+		}
+	}
+	if !live {
+		return nil
+	}
+	return &host.RootError{Refused: r.Type.Name + " does not work", Root: v.Root()}
 }
 
 // Select returns the provider of r on the machine that f describes. It is the one that r asks

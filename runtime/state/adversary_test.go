@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -44,7 +45,7 @@ func TestAdversaryOfRestore(t *testing.T) {
 		}
 		again, h, err := b.begin("restore")
 		require.NoError(t, err)
-		for _, err := range b.store().Restorer().Restore(t.Context(), h, list, func(state.Restoration) error { return nil }) {
+		for _, err := range b.store().Restorer().Restore(t.Context(), h, list, func(state.Restoration) (*resource.Resource, error) { return nil, nil }) {
 			if err == nil {
 				restored++
 			}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -134,18 +135,30 @@ func (a *appliedRecord) readHead() {
 		return
 	}
 	a.hasHead = true
-	f, err := a.s.dir.Open(a.name()+lastAppliedSuffix, os.O_RDONLY)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	buf := make([]byte, 4096)
-	n, _ := io.ReadFull(f, buf)
-	line, _, _ := bytes.Cut(buf[:n], []byte("\n"))
-	if json.Unmarshal(line, &a.head) != nil || a.head.Protocol != appliedProtocol {
-		a.head = AppliedHeader{}
+	if head, err := a.s.readHeader(a.name() + lastAppliedSuffix); err == nil {
+		a.head = head
 	}
 }
+
+// readHeader reads the first line of a file, and no more: the files of 100 sites with 1,000 resources have 14 MB, which
+// made the first run with a new argument take 36 ms longer.
+func (s *Store) readHeader(file string) (x AppliedHeader, err error) {
+	f, err := s.dir.Open(file, os.O_RDONLY)
+	if err != nil {
+		return x, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(f).ReadBytes('\n')
+	if err != nil && err != io.EOF {
+		return x, err
+	}
+	if json.Unmarshal(line, &x) != nil || x.Protocol != appliedProtocol {
+		return AppliedHeader{}, errDamagedHeader
+	}
+	return x, nil
+}
+
+var errDamagedHeader = errors.New("the first line is damaged")
 
 func (a *appliedRecord) name() string { return appliedName(a.site, a.root) }
 
@@ -268,7 +281,7 @@ func (s *Store) forgetSelected() error {
 		if kept++; kept <= maxSelected {
 			continue
 		}
-		for _, suffix := range []string{lastAppliedSuffix, catalogSuffix, undeclaredSuffix, parentsSuffix, madeSuffix} {
+		for _, suffix := range []string{lastAppliedSuffix, catalogSuffix, undeclaredSuffix, noticeSuffix, parentsSuffix, madeSuffix} {
 			if s.dir.Has(x.name + suffix) {
 				err = errors.Join(err, s.dir.Remove(x.name+suffix))
 			}
@@ -303,15 +316,13 @@ func (s *Store) Applied() ([]AppliedHeader, error) {
 		if !ok || strings.HasPrefix(base, ".") {
 			continue
 		}
-		text, err := s.dir.ReadFile(filepath.Join(appliedDir, f.Name()))
-		if err != nil {
-			return nil, err
-		}
-		line, _, _ := bytes.Cut(text, []byte("\n"))
-		x := AppliedHeader{}
-		if json.Unmarshal(line, &x) != nil || x.Protocol != appliedProtocol {
+		x, err := s.readHeader(filepath.Join(appliedDir, f.Name()))
+		if err == errDamagedHeader {
 			s.dir.Warn(filepath.Join(s.dir.Path(appliedDir), f.Name()) + " is damaged")
 			continue
+		}
+		if err != nil {
+			return nil, err
 		}
 		x.name = filepath.Join(appliedDir, base)
 		list = append(list, x)

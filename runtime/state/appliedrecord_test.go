@@ -2,8 +2,10 @@ package state_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
@@ -204,4 +207,27 @@ func TestRecordsOfArgumentsAreBounded(t *testing.T) {
 	files, err := os.ReadDir(filepath.Join(b.dir, "applied"))
 	require.NoError(t, err)
 	require.Len(t, files, 2*101)
+}
+
+// TestManyArguments: a record whose first line is longer than any buffer is known again: the second run with the same
+// arguments writes nothing to it.
+func TestManyArguments(t *testing.T) {
+	b := newBox(t)
+	require.NoError(t, os.MkdirAll(b.dir, 0o700))
+	site := "/site.lua" + strings.Repeat(" argument", 2000)
+	var before map[string]string
+	for i := range 2 {
+		run, err := b.store().BeginRecord(state.RunInfo{ID: fmt.Sprint("r", i), Kind: "run", Site: site, File: "/site.lua", Root: b.root, Start: b.clock.now})
+		require.NoError(t, err)
+		run.AddCatalog(cat(t, file("/f", "x")))
+		require.NoError(t, run.End(event.Summary{}))
+		now := hosttest.Snapshot(t, filepath.Join(b.dir, "applied"))
+		require.True(t, before == nil || maps.Equal(before, now))
+		before = now
+		applied, err := b.store().Applied()
+		require.NoError(t, err)
+		require.Len(t, applied, 1)
+		require.Equal(t, site, applied[0].Site)
+		require.Empty(t, b.warned)
+	}
 }

@@ -201,6 +201,16 @@ func (r *RecordWriter) backUp(v *host.View, pre host.PreImage, by *resource.Reso
 	return err
 }
 
+// KeepContents makes sure that the run does not remove the contents of the list to make room for its own
+// backups.
+func (r *RecordWriter) KeepContents(list []Restoration) {
+	ids := make([]string, len(list))
+	for i, x := range list {
+		ids[i] = x.Want.Object
+	}
+	r.backups.Keep(ids)
+}
+
 // needsBackup reports whether an effect must not happen without a backup: the removal of anything
 // but the own file of a resource that is to be present, such as an archive that was extracted. A
 // restore has resources without a spec.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -31,9 +32,10 @@ func FuzzState(f *testing.F) {
 		{"applied/0000000000000000.wishes", `{"protocol":"io.choria.ccm.v1.applied","site":"/site.lua","root":"/"}` + "\n" + `0000000000000001 0000000000000002 "2c26"@"4 1-2-3" "file#/f"` + "\n"},
 		{"applied/0000000000000000.catalog.gz", "\x1f\x8b"},
 		{"objects/2c/2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae.gz", "\x1f\x8b\x08"},
-		{"objects/size", "-5"},
+		{"objects/size", "-5 bytes on disk\n"},
 		{"objects/size", "2000000000\n"},
-		{"objects/size", "9223372036854775807\n"},
+		{"objects/size", "2000000000 bytes on disk\n"},
+		{"objects/size", "9223372036854775807 bytes on disk\n"},
 		{"objects/2c/2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae.gz", gzipped("something else")},
 		{"objects/2c/2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7af.gz", gzipped("foo")},
 		{"runs/20260102T030405Z-ab.ndjson", "\x00\x00\x00\n{}\n"},
@@ -103,7 +105,7 @@ func FuzzState(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			_ = s.Restorer().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
+			_ = s.Restorer().Restore(context.Background(), h, list, func(state.Restoration) (*resource.Resource, error) { return nil, nil })
 			_ = run.End(event.Summary{})
 		}
 		require.Equal(t, []string{"a"}, namesIn(t, base))

@@ -20,17 +20,39 @@ const historyFile = "history.ndjson"
 
 // History returns all runs on record, oldest first. A run that died has no Summary.
 func (s *Store) History() (list []HistoryEntry, damaged int, err error) {
+	runs, damaged, err := s.listedRuns()
+	if err != nil {
+		return nil, damaged, err
+	}
+	for _, x := range runs {
+		e, bad, err := s.entry(x)
+		if err == nil {
+			list = append(list, e)
+		}
+		if bad {
+			damaged++
+		}
+	}
+	return list, damaged, nil
+}
+
+// A listedRun is a run on record, before its line of the history is decoded: to decode 26,000 lines takes 0.35 s, to list
+// them 0.05.
+type listedRun struct {
+	id   string
+	line []byte // nil if the history has none
+}
+
+// listedRuns returns all runs on record, oldest first, and the number of lines that belong to none.
+func (s *Store) listedRuns() (list []listedRun, damaged int, err error) {
 	known := make(map[string]bool)
 	damaged, err = s.readLines(historyFile, func(line []byte) error {
-		var e HistoryEntry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return err
-		}
-		if e.ID == "" || known[e.ID] {
+		id := runOf(line)
+		if id == "" || known[id] {
 			return errors.New("no line of this file")
 		}
-		known[e.ID] = true
-		list = append(list, e)
+		known[id] = true
+		list = append(list, listedRun{id, line})
 		return nil
 	})
 	if err != nil {
@@ -41,18 +63,51 @@ func (s *Store) History() (list []HistoryEntry, damaged int, err error) {
 		return nil, damaged, err
 	}
 	for _, id := range ids {
-		if known[id] {
-			continue
+		if !known[id] {
+			list = append(list, listedRun{id: id})
 		}
-		rec, err := s.Changes(id)
-		if err != nil {
-			damaged++
-			continue
-		}
-		list = append(list, rec.HistoryEntry)
 	}
-	slices.SortFunc(list, func(a, b HistoryEntry) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b listedRun) int { return strings.Compare(a.id, b.id) })
 	return list, damaged, nil
+}
+
+// runOf returns the ID of the run of a line of the history, "" if it has none.
+func runOf(line []byte) string {
+	const begin = `{"protocol":"` + endProtocol + `","run_id":"`
+	if rest, ok := bytes.CutPrefix(line, []byte(begin)); ok { // as End writes it
+		if i := bytes.IndexAny(rest, `"\\`); i > 0 && rest[i] == '"' && bytes.HasSuffix(rest, []byte("}\n")) {
+			return string(rest[:i])
+		}
+	}
+	var e HistoryEntry
+	if json.Unmarshal(line, &e) != nil {
+		return ""
+	}
+	return e.ID
+}
+
+// entry returns what the history has of a run or, if its line is missing or damaged, what its record has. Damaged is set
+// if something could not be read.
+func (s *Store) entry(x listedRun) (e HistoryEntry, damaged bool, err error) {
+	if x.line != nil && json.Unmarshal(x.line, &e) == nil && e.ID == x.id {
+		return e, false, nil
+	}
+	rec, err := s.Changes(x.id)
+	if err != nil {
+		return HistoryEntry{}, true, err
+	}
+	return rec.HistoryEntry, x.line != nil, nil
+}
+
+// FindLatest returns the latest run for which chosen is true, nil if there is none.
+func (s *Store) FindLatest(chosen func(run HistoryEntry) bool) (*HistoryEntry, error) {
+	runs, _, err := s.listedRuns()
+	for _, x := range slices.Backward(runs) {
+		if e, _, err := s.entry(x); err == nil && chosen(e) {
+			return &e, nil
+		}
+	}
+	return nil, err
 }
 
 // recorded returns the IDs of runs with a record, oldest first.
@@ -206,33 +261,37 @@ func (rec recordReader) line(line []byte) error {
 	return nil
 }
 
-// Find returns the ID of the run that name means: an ID, the beginning of exactly one ID, or last
-// for the latest run.
-func (s *Store) Find(name string) (string, error) {
-	list, _, err := s.History()
+// Find returns the run that name means: an ID, the beginning of exactly one ID, or last for the latest run.
+func (s *Store) Find(name string) (HistoryEntry, error) {
+	runs, _, err := s.listedRuns()
 	if err != nil {
-		return "", err
+		return HistoryEntry{}, err
 	}
-	if len(list) == 0 {
-		return "", fmt.Errorf("no run is recorded in %s", s.dir.Root)
-	}
-	if name == "last" {
-		return list[len(list)-1].ID, nil
-	}
-	var found []string
-	for _, e := range list {
-		if e.ID == name {
-			return e.ID, nil
+	var found []HistoryEntry
+	for _, x := range slices.Backward(runs) {
+		if name != "last" && (name == "" || !strings.HasPrefix(x.id, name)) {
+			continue
 		}
-		if strings.HasPrefix(e.ID, name) {
-			found = append(found, e.ID)
+		e, _, err := s.entry(x)
+		if err != nil {
+			continue // a damaged line
 		}
+		if name == "last" || x.id == name {
+			return e, nil
+		}
+		found = append(found, e)
 	}
 	switch {
-	case name == "" || len(found) == 0:
-		return "", fmt.Errorf("no run %q (ccm history lists them)", name)
+	case len(runs) == 0 || name == "last":
+		return HistoryEntry{}, fmt.Errorf("no run is recorded in %s", s.dir.Root)
+	case len(found) == 0:
+		return HistoryEntry{}, fmt.Errorf("no run %q (ccm history lists them)", name)
 	case len(found) > 1:
-		return "", fmt.Errorf("%q begins the names of %d runs: %s", name, len(found), strings.Join(found, ", "))
+		var ids []string
+		for _, e := range slices.Backward(found) {
+			ids = append(ids, e.ID)
+		}
+		return HistoryEntry{}, fmt.Errorf("%q begins the names of %d runs: %s", name, len(found), strings.Join(ids, ", "))
 	}
 	return found[0], nil
 }

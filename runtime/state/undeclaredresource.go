@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -76,7 +77,50 @@ func (a *appliedRecord) addUndeclared(c *catalog.Catalog) error {
 	if err != nil || len(before) == len(list) && slices.EqualFunc(before, list, func(x, y catalogEntry) bool { return x.ID == y.ID }) {
 		return err
 	}
+	return a.writeUndeclared(list)
+}
+
+// writeUndeclared replaces the list of undeclared resources.
+func (a *appliedRecord) writeUndeclared(list []catalogEntry) error {
+	if len(list) == 0 {
+		a.forgetNotice()
+	}
 	return a.writeEntries(undeclaredSuffix, list)
+}
+
+// forgetNotice makes the next report name undeclared resources, because there are none now.
+func (a *appliedRecord) forgetNotice() {
+	if notice := a.name() + noticeSuffix; a.s.dir.Has(notice) {
+		_ = a.s.dir.Remove(notice) // if that fails, they are named within a day
+	}
+}
+
+// noticeSuffix ends the name of the file with the time at which a report last named the undeclared resources of a site.
+const noticeSuffix = ".noticed"
+
+// noticeInterval is the time after which a report names them again.
+const noticeInterval = 24 * time.Hour
+
+// NoticeUndeclared reports whether a report for people is to name the undeclared resources: none has for a day. It records
+// that this one does.
+func (r *RecordWriter) NoticeUndeclared() bool {
+	a := r.appliedRecord
+	if a == nil {
+		return false
+	}
+	name, now := a.name()+noticeSuffix, a.s.clock.Now()
+	if text, err := a.s.dir.ReadFile(name); err == nil {
+		last, err := time.Parse(time.RFC3339Nano, string(text))
+		if err == nil && !last.After(now) && now.Sub(last) < noticeInterval {
+			return false
+		}
+	}
+	// If that fails, they are named again in the next run.
+	_ = a.s.dir.Replace(name, false, func(w io.Writer) error {
+		_, err := io.WriteString(w, now.UTC().Format(time.RFC3339Nano))
+		return err
+	})
+	return true
 }
 
 // declaredIn returns the IDs of the resources that a catalog declares for this machine.
@@ -211,7 +255,7 @@ func Forget(s *Store, site, root string, ids map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	if err := a.writeEntries(undeclaredSuffix, slices.DeleteFunc(list, gone)); err != nil {
+	if err := a.writeUndeclared(slices.DeleteFunc(list, gone)); err != nil {
 		return err
 	}
 	a.load()

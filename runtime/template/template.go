@@ -68,6 +68,8 @@ type Env struct {
 	usage usage
 	// programs are shared by all copies of an Env that know the same names.
 	programs map[string]*vm.Program
+	// known is shared by copies that know the same names.
+	known *knownNames
 }
 
 // New returns an Env.
@@ -84,7 +86,7 @@ func New(o Options) *Env {
 func makeEnv(o Options, programs map[string]*vm.Program) *Env {
 	e := &Env{
 		o: o, trees: &trees{facts: o.Facts, data: o.Data, environ: o.Environ}, files: userFiles{dir: o.Dir, fileReader: o.ReadFile},
-		usage: usage{check: o.Check}, programs: programs,
+		usage: usage{check: o.Check}, programs: programs, known: new(knownNames),
 	}
 	e.vars = e.variables()
 	return e
@@ -96,7 +98,7 @@ func (e *Env) With(data map[string]any, dir string) *Env {
 	o := e.o
 	o.Data, o.Dir = data, dir
 	c := makeEnv(o, e.programs)
-	c.depth = e.depth
+	c.depth, c.known = e.depth, e.known
 	return c
 }
 

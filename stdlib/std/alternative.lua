@@ -101,7 +101,7 @@ return ccm.type {
   perform = function(action, want, have, host)
     local function run(...)
       local words = host.root == "/" and { "update-alternatives" } or { "update-alternatives", "--root", host.root }
-      host.run(tbl.concat(words, { ... }))
+      host.run(tbl.merge(tbl.concat(words, { ... }), { below_root = true }))
     end
     if action == "remove" then return run("--remove", want.name, want.path) end
     if want.link and (not have.registered or have.priority ~= want.priority or have.link ~= want.link) then

@@ -34,7 +34,7 @@ end
 return ccm.type {
   name = "git",
   doc = "Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.",
-  commands = { "git" },
+  live = true, commands = { "git" },
   properties = {
     path = { type = "path", name = true, doc = "Where the clone is.", example = "/srv/app" },
     url = { one_line = true, doc = "Where the repository is. It is required unless ensure is absent." },

@@ -11,7 +11,7 @@ local names = { "pip", "npm", "gem" }
 return ccm.type {
   name = "language_package",
   doc = "Keeps a package of a language's own package manager: pip, npm or gem.",
-  commands = { "python3", "npm", "gem", "id" },
+  live = true, commands = { "python3", "npm", "gem", "id" },
   properties = {
     name = { name = true, doc = "The name of the package.", example = "flask" },
     manager = { enum = names, doc = "The package manager. It is required and must be installed." },

@@ -86,8 +86,8 @@ function login.make_home(host, user, home)
   host.mkdir(home, { mode = "0700" })
   local ok, err = pcall(function()
     local at = host.real(home)
-    if host.is_directory(skel) then host.run { "cp", "-a", "--", host.real(skel) .. "/.", at } end
-    host.run { "chown", "-R", "-h", user.uid .. ":" .. user.gid, "--", at }
+    if host.is_directory(skel) then host.run { "cp", "-a", "--", host.real(skel) .. "/.", at, below_root = true } end
+    host.run { "chown", "-R", "-h", user.uid .. ":" .. user.gid, "--", at, below_root = true }
     host.chmod(home, mode(host))
     if host.root == "/" and host.which "restorecon" then host.run { "restorecon", "-R", at } end
   end)

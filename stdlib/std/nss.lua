@@ -32,7 +32,7 @@ end
 
 -- gpasswd, unlike usermod, takes users who are not in /etc/passwd.
 local function gpasswd(host, option, user, group)
-  host.run(tbl.concat({ "gpasswd" }, host.root ~= "/" and { "--root", host.root } or {}, { option, user, group }))
+  host.run(tbl.merge(tbl.concat({ "gpasswd" }, host.root ~= "/" and { "--root", host.root } or {}, { option, user, group }), { below_root = true }))
 end
 
 --- Makes a user of a directory service a member of a group in /etc/group.

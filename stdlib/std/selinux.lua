@@ -13,7 +13,7 @@ end
 -- are run with chroot, and do not load the policy into the kernel (-N).
 function selinux.run(host, command, arguments)
   local inside = host.root ~= "/"
-  host.run(tbl.concat(inside and { "chroot", host.root } or {}, command, inside and { "-N" } or {}, arguments))
+  host.run(tbl.merge(tbl.concat(inside and { "chroot", host.root } or {}, command, inside and { "-N" } or {}, arguments), { below_root = true }))
 end
 
 -- The files that the commands change, for plans: the file of local changes without the lines that match a pattern and

@@ -74,7 +74,7 @@ function shadow.change(want, have, host, differs, new)
   if differs "password" and (new or want.update_password == "always") then
     local text = (locked and not str.starts(want.password, "!") and "!" or "") .. want.password
     -- All users can read the arguments of a process, but not its standard input.
-    host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. text .. "\n" }))
+    host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { below_root = true, stdin = want.name .. ":" .. text .. "\n" }))
   elseif not new and want.locked ~= nil and want.locked ~= have.locked then
     accounts.run(host, "usermod", locked and "--lock" or "--unlock", want.name)
   end
@@ -82,7 +82,7 @@ function shadow.change(want, have, host, differs, new)
   for _, a in ipairs(ageing) do
     if differs(a[1]) then words = tbl.concat(words, { a[2], want[a[1]] == "never" and -1 or want[a[1]] }) end
   end
-  if #words > 0 then host.run(tbl.concat({ "chage" }, root, words, { want.name })) end
+  if #words > 0 then host.run(tbl.merge(tbl.concat({ "chage" }, root, words, { want.name }), { below_root = true })) end
 end
 
 return shadow

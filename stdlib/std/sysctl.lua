@@ -64,8 +64,8 @@ return ccm.type {
     local have = { ensure = #found > 0 and "present" or "absent", file = boot.words(value), text = text }
     if want.ensure == "absent" then return have end
     boot.warn(want, host)
-    -- A machine that is only a directory has no running kernel.
-    local running = boot.words(host.read(proc(want)))
+    -- A machine that is only a directory has no running kernel, even if the /proc of this machine is mounted there.
+    local running = host.live and boot.words(host.read(proc(want))) or nil
     if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
     have.running = running
     have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}

@@ -11,7 +11,7 @@ function systemd.runs(host) return host.root == "/" and host.stat("/run/systemd/
 function systemd.show(host, unit, ...)
   if not systemd.runs(host) then
     if not host.which("systemctl") or str.contains(unit, "*") then return {} end
-    local state = host.query { "systemctl", "--root", host.root, "is-enabled", unit, check = false }
+    local state = host.query { "systemctl", "--root", host.root, "is-enabled", unit, check = false, below_root = true }
     return { UnitFileState = state }
   end
   local out = host.query { "systemctl", "show", "--property", str.join({ ... }, ","), "--", unit }
@@ -47,8 +47,9 @@ end
 function systemd.enable(host, unit, on)
   local root = systemd.runs(host) and {} or { "--root", host.root }
   local target = not on and linked(host, unit)
-  host.run(tbl.concat({ "systemctl", "--quiet" }, root, { on and "enable" or "disable", "--", unit }))
-  if target and not linked(host, unit) then host.run(tbl.concat({ "systemctl", "--quiet" }, root, { "link", "--", target })) end
+  local function ctl(...) host.run(tbl.merge(tbl.concat({ "systemctl", "--quiet" }, root, { ... }), { below_root = true })) end
+  ctl(on and "enable" or "disable", "--", unit)
+  if target and not linked(host, unit) then ctl("link", "--", target) end
 end
 
 --- Fails if systemd cannot read the time in a property, according to a verb of systemd-analyze, if that is there:

@@ -92,7 +92,7 @@ return ccm.type {
         error(("waited %s in vain for %s: %s"):format(limit == given and want.within or ("%.2gs"):format(limit), what(want), why), 0)
       end
       local pause = math.max(math.min(seconds, rest), 0.001)
-      host.query { "sleep", ("%.3f"):format(pause) }
+      host.query { "sleep", ("%.3f"):format(pause), below_root = true }
       paused = paused + pause
     end
   end,

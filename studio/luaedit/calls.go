@@ -175,13 +175,19 @@ func (s *Script) IsAssigned(n int) bool {
 func (c *Call) Known() bool { return c.ok }
 
 // Modules returns the variables that stand for modules outside of all functions, with the names of the
-// modules: local line = require "std.line".
+// modules: local line = require "std.line", or local line = std.line.
 func (s *Script) Modules() map[string]string {
 	out := make(map[string]string)
 	for _, st := range s.layout.Statements {
 		local, ok := st.(*ast.LocalAssignStmt)
-		if !ok || len(local.Names) != 1 {
+		if !ok || len(local.Names) != 1 || len(local.Exprs) != 1 {
 			continue
+		}
+		if get, isField := local.Exprs[0].(*ast.AttrGetExpr); isField {
+			std, isName := get.Object.(*ast.IdentExpr)
+			if name, isText := get.Key.(*ast.StringExpr); isName && isText && std.Value == "std" {
+				out[local.Names[0]] = "std." + name.Value
+			}
 		}
 		if call := callOf(st); call != nil && len(call.Args) == 1 {
 			f, isName := call.Func.(*ast.IdentExpr)

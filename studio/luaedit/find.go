@@ -81,7 +81,7 @@ func (s *Script) call(e *ast.FuncCallExpr) (Call, bool) {
 	return c, true
 }
 
-// setFunc finds the name of the called function: f, m.f, also in f "x" { }.
+// setFunc finds the name of the called function: f, m.f and std.m.f, also in f "x" { }.
 func (c *Call) setFunc(e *ast.FuncCallExpr) bool {
 	if f, isCall := e.Func.(*ast.FuncCallExpr); isCall {
 		e = f
@@ -92,6 +92,12 @@ func (c *Call) setFunc(e *ast.FuncCallExpr) bool {
 		return true
 	case *ast.AttrGetExpr:
 		object, isName := f.Object.(*ast.IdentExpr)
+		if shipped, isField := f.Object.(*ast.AttrGetExpr); isField { // std.line.defaults is line.defaults
+			std, _ := shipped.Object.(*ast.IdentExpr)
+			if name, isText := shipped.Key.(*ast.StringExpr); isText && std != nil && std.Value == "std" {
+				object, isName = &ast.IdentExpr{Value: name.Value}, true
+			}
+		}
 		key, isText := f.Key.(*ast.StringExpr)
 		if isName && isText {
 			c.Module, c.Func = object.Value, key.Value

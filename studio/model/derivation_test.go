@@ -202,6 +202,8 @@ func TestApplyDerivedToScript(t *testing.T) {
     - line:
         - x:
             path: /etc/hosts
+        - z:
+            path: /etc/group
     - exec:
         - ls: {}
 `, base)

@@ -51,7 +51,7 @@ func (l *luaLister) list() []Resource {
 // typeOf returns the type of a call's resource, "" if the call is no declaration.
 func (l *luaLister) typeOf(c *luaedit.Call) string {
 	name := c.Func
-	if c.Module != "" && l.modules[c.Module] == "" {
+	if c.Module != "" && c.Module != "std" && l.modules[c.Module] == "" {
 		return ""
 	}
 	if _, known := l.types[name]; known {

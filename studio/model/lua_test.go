@@ -16,6 +16,8 @@ file { "/etc/motd", content = "hi", mode = "0644" } -- short
 package { "vim", "zsh", ensure = "latest" }
 file { path = "/etc/issue", owner = facts.user, tags = { "a", "b" } }
 line.line { "x", path = "/etc/hosts" }
+std.line.defaults { path = "/etc/group" }
+std.line { "z" }
 local a = exec "ls"
 for i = 1, 2 do file { "/etc/" .. i } end
 if facts.x then package "git" end
@@ -39,7 +41,7 @@ func readLua(t *testing.T, text string) *model.Model {
 
 func TestReadLua(t *testing.T) {
 	m := readLua(t, script)
-	require.Equal(t, []string{"file#/etc/motd", "package#vim", "file#/etc/issue", "line#x", "exec#ls", `file#"/etc/" .. i`, "package#git"}, keys(m))
+	require.Equal(t, []string{"file#/etc/motd", "package#vim", "file#/etc/issue", "line#x", "line#z", "exec#ls", `file#"/etc/" .. i`, "package#git"}, keys(m))
 	motd := m.Resources[0]
 	require.Equal(t, []int{4, 1}, []int{motd.Line, motd.Column})
 	require.Equal(t, "hi", motd.Prop("content").Value)
@@ -47,7 +49,8 @@ func TestReadLua(t *testing.T) {
 	require.Equal(t, []string{"vim", "zsh"}, m.Resources[1].Names)
 	require.Equal(t, 1, m.Resources[1].Shared)
 	require.Nil(t, m.Resources[2].Prop("path"))
-	for i, want := range []model.Form{model.Literal, model.Partly, model.Partly, model.Literal, model.Literal, model.None, model.Partly} {
+	require.Equal(t, "/etc/group", m.Resources[4].Defaults[0].Value)
+	for i, want := range []model.Form{model.Literal, model.Partly, model.Partly, model.Literal, model.Literal, model.Literal, model.None, model.Partly} {
 		require.Equal(t, want, m.Resources[i].Form, m.Resources[i].Key)
 		require.Equal(t, want == model.Literal, m.Resources[i].Reason == "", m.Resources[i].Reason)
 	}
@@ -90,5 +93,22 @@ func TestApplyLua(t *testing.T) {
 	} {
 		_, _, err := readLua(t, script).Apply(e)
 		require.Error(t, err, "%+v", e)
+	}
+}
+
+// TestAddShipped: a type of a shipped module is written as std.NAME, unless the script has a variable for it.
+func TestAddShipped(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                    "std.line \"x\"\n",
+		"local line = require \"std.line\"\n": "local line = require \"std.line\"\nline \"x\"\n",
+		"local line = std.line\n":             "local line = std.line\nline \"x\"\n",
+		"local line = 5\n":                    "local line = 5\nstd.line \"x\"\n",
+	} {
+		m, err := model.Read("site.lua", text, model.Types{"line": {Module: "std.line"}})
+		require.NoError(t, err)
+		out, _, err := m.Apply(model.Edit{Op: model.Add, Type: "line", Name: "x"})
+		require.NoError(t, err)
+		require.Equal(t, want, out.Text)
+		require.Equal(t, "line#x", out.Resources[0].ID)
 	}
 }

@@ -129,7 +129,11 @@ func (l *luaEditor) add(e Edit) error {
 	if err != nil {
 		return err
 	}
-	return l.step(l.script.Insert(at, declaration(e.Type, e.Name, e.Props)))
+	constructor := e.Type
+	if module := l.types[e.Type].Module; module != "" && l.script.Modules()[e.Type] != module {
+		constructor = module
+	}
+	return l.step(l.script.Insert(at, declaration(constructor, e.Name, e.Props)))
 }
 
 // declaration returns a call of a constructor, on one line if it is short.

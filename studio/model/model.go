@@ -34,6 +34,9 @@ type Types map[string]Type
 type Type struct {
 	// NameProperties are the property that names a resource, and its aliases.
 	NameProperties []string
+	// Module is the module that defines the type, which is also the expression for its constructor in a script: std.line. It
+	// is "" for types whose constructors are globals.
+	Module string
 }
 
 // A Model is the text of a file and what it declares.

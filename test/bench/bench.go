@@ -188,7 +188,7 @@ func (b *bench) load(l load) (all []*command, err error) {
 			return nil
 		}
 		c.check = func(said string) error {
-			if !strings.Contains("\n"+said, "\n"+want) {
+			if !strings.Contains("\n"+said+"\n", "\n"+want) {
 				return fmt.Errorf("it does not say %q", want)
 			}
 			if l.oneIn > 0 {

@@ -21,7 +21,8 @@ type load struct {
 	disk  bool // the work is done on the disk, not in memory
 	oneIn int  // one in oneIn items is not as wanted when a command begins; 0 for none
 	// The beginning of the line in which ccm reports the result. N stands for the number of items, M
-	// for those that were not as wanted, S for the others. "" is "Nothing to do: N resource".
+	// for those that were not as wanted, S for the others. "" is "Nothing to do: N resource", and a line break
+	// that it prints nothing.
 	says string
 	// Words of commands. The words in capitals stand for files and directories.
 	floor     map[string]string // by column: floor, and columns for notes
@@ -74,9 +75,11 @@ var groups = []group{
 	{"empty", []load{
 		{name: "empty", typ: "exec", items: nothing, floor: floorIs("nothing"), peers: "SITE"},
 		{name: "version", items: nothing, floor: floorIs("nothing"), ccm: "version", says: "ccm", languages: onlyLua, peers: "--version"},
+		{name: "lint-empty", typ: "exec", items: nothing, ccm: "lint SITE", says: "\n", languages: onlyLua},
 	}, []row{
 		{work: "`ccm run` of an empty site", cost: "empty", base: "empty@gructl", than: "gru", limits: both(1.5)},
 		{work: "`ccm version`", cost: "version", base: "version@gructl", than: "gru", limits: both(1.5)},
+		{work: "`ccm lint` of an empty script", cost: "lint-empty", base: "version", than: "`ccm version`", limits: both(1.5)},
 	}},
 	{"loop", []load{
 		{name: "loop-1000", typ: "file", n: 1000, items: files, loop: true, floor: workers, languages: onlyLua},
@@ -96,10 +99,12 @@ var groups = []group{
 		{name: "literal-5000", typ: "file", n: 5000, items: files},
 		{name: "literal-10000", typ: "file", n: 10_000, items: files, floor: stable},
 		{name: "literal-20000", typ: "file", n: 20_000, items: files},
+		{name: "lint-10000", typ: "file", n: 10_000, items: files, ccm: "lint SITE", says: "\n", languages: onlyLua},
 	}, []row{
 		{work: "10,000 literal declarations with 1 KiB each", cost: "literal-10000", limits: [2]float64{4, 8}},
 		{work: "one more of them beyond 10,000, against one before", cost: "literal-20000 -literal-10000", each: true, unit: "µs", base: "literal-10000 -literal-5000", than: "one before", limits: both(1.25),
 			note: "linear is 1; the steps are from 5,000 to 10,000 and on to 20,000"},
+		{work: "`ccm lint` of 10,000 of them", cost: "lint-10000", metric: "cpu", base: "literal-10000", than: "a run", limits: both(1.5), note: "processor time, of a run too"},
 	}},
 	{"stable", []load{
 		{name: "stable-1000", typ: "file", n: 1000, items: files, loop: true, floor: stable, peers: "SITE"},

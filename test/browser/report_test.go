@@ -11,22 +11,22 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// site is a script of n resources: groups of a directory, its files and a command that they refresh, and one command
+// site is a script of n resources below root: groups of a directory, its files and a command that they refresh, and one command
 // that fails with a dependent. Names contain HTML.
-func site(n int) string {
+func site(n int, root string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "file.defaults { owner = %q, group = %q, mode = \"0644\" }\n", fmt.Sprint(os.Getuid()), fmt.Sprint(os.Getgid()))
-	b.WriteString(`exec { "broken </script><img src=x onerror=alert(1)>", command = { "sh", "-c", "echo out; echo '<b>err' >&2; exit 3" } }
-file { "/etc/after", content = "x", require = "exec#broken </script><img src=x onerror=alert(1)>" }
-file { "/etc/after that", content = "x", require = "file#/etc/after" }
-`)
+	fmt.Fprintf(&b, `exec { "broken </script><img src=x onerror=alert(1)>", command = { "sh", "-c", "echo out; echo '<b>err' >&2; exit 3" } }
+file { "%[1]s/etc/after", content = "x", require = "exec#broken </script><img src=x onerror=alert(1)>" }
+file { "%[1]s/etc/after that", content = "x", require = "file#%[1]s/etc/after" }
+`, root)
 	for k, left := 0, n-3; left > 0; k++ {
-		fmt.Fprintf(&b, "file { \"/etc/app%d\", ensure = \"directory\", mode = \"0755\" }\n", k)
+		fmt.Fprintf(&b, "file { \"%s/etc/app%d\", ensure = \"directory\", mode = \"0755\" }\n", root, k)
 		left--
 		var files []string
 		for i := 0; i < 12 && left > 1; i++ {
-			name := fmt.Sprintf("/etc/app%d/%02d <b>.conf", k, i)
-			fmt.Fprintf(&b, "file { %q, content = \"listen %d\\nname </pre><script>alert(%d)</script>\\n\", require = \"file#/etc/app%d\" }\n", name, i, i, k)
+			name := fmt.Sprintf("%s/etc/app%d/%02d <b>.conf", root, k, i)
+			fmt.Fprintf(&b, "file { %q, content = \"listen %d\\nname </pre><script>alert(%d)</script>\\n\", require = \"file#%s/etc/app%d\" }\n", name, i, i, root, k)
 			files = append(files, fmt.Sprintf("%q", "file#"+name))
 			left--
 		}
@@ -49,7 +49,7 @@ func newReport(t *testing.T, n int) string {
 	}
 	dir := t.TempDir()
 	run := func(args ...string) {
-		cmd := exec.Command(bin, append(args, "--root", filepath.Join(dir, "root"), "--state-dir", filepath.Join(dir, "state"))...)
+		cmd := exec.Command(bin, append(args, "--state-dir", filepath.Join(dir, "state"))...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 4 {
 			t.Fatalf("%v\n%.3000s", err, out)
@@ -60,7 +60,7 @@ func newReport(t *testing.T, n int) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "site.lua"), []byte(site(n)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "site.lua"), []byte(site(n, filepath.Join(dir, "root"))), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	run("run", "-q", "site.lua")

@@ -44,6 +44,16 @@ func TestWebsiteSearch(t *testing.T) {
 	if !strings.HasSuffix(first, "/reference/events.html#pending-refresh") {
 		t.Errorf("the first result is %s", first)
 	}
+	// A word that no page has, and what means the same.
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.press("/")
+	b.do(chromedp.KeyEvent("lineinfile"))
+	b.until(`document.querySelector("#results a") !== null && document.querySelector("#results a").href.endsWith("/reference/types/line.html")`)
+	// A misspelled word.
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.press("/")
+	b.do(chromedp.KeyEvent("vagarnt"))
+	b.until(`document.querySelector("#results a") !== null && document.querySelector("#results a").href.endsWith("/recipes/pipelines.html#run-in-vagrant")`)
 	b.do(chromedp.KeyEvent(kb.ArrowDown))
 	if n := eval[int](b, `document.querySelectorAll("#results a.chosen").length`); n != 1 {
 		t.Errorf("an arrow chooses %d results", n)

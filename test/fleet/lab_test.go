@@ -48,10 +48,16 @@ type failer interface {
 // newLab starts a fleet for one test, which then runs in parallel with others.
 func newLab(t *testing.T) *lab {
 	t.Helper()
+	return newLabOf(t, 3)
+}
+
+// newLabOf is newLab with another number of servers.
+func newLabOf(t *testing.T, servers int) *lab {
+	t.Helper()
 	t.Parallel()
 	scratch, err := os.MkdirTemp("", "lab-")
 	require.NoError(t, err)
-	l := startLab(t, scratch)
+	l := startLab(t, scratch, servers)
 	t.Cleanup(l.end)
 	return l
 }
@@ -67,7 +73,7 @@ func sharedLab(t *testing.T) *lab {
 	sharedOnce.Do(func() {
 		scratch, err := os.MkdirTemp("", "lab-")
 		require.NoError(t, err)
-		shared = startLab(t, scratch)
+		shared = startLab(t, scratch, 3)
 	})
 	require.NotNil(t, shared, "the fleet did not start")
 	return shared
@@ -79,9 +85,9 @@ func endShared() {
 	}
 }
 
-func startLab(t failer, scratch string) *lab {
+func startLab(t failer, scratch string, servers int) *lab {
 	t.Helper()
-	l := configureLab(t, scratch)
+	l := configureLab(t, scratch, servers)
 	for _, port := range l.ports {
 		l.start(t, port)
 	}
@@ -128,18 +134,37 @@ func (l *lab) unsettled(t failer, conn *nats.Conn) error {
 }
 
 // configureLab makes the directory of a fleet, and starts no server.
-func configureLab(t failer, scratch string) *lab {
+func configureLab(t failer, scratch string, servers int) *lab {
 	t.Helper()
 	l := &lab{dir: filepath.Join(scratch, "fleet"), scratch: scratch, servers: map[string]*exec.Cmd{}, machine: host.New(host.Options{Clock: host.RealClock{}})}
-	args := []string{"fleet", "init", l.dir, "--config-dir", l.dir, "--store-dir", filepath.Join(scratch, "store"),
+	configs := l.dir
+	if servers == 1 {
+		configs = filepath.Join(l.dir, "127.0.0.1")
+	}
+	args := []string{"fleet", "init", l.dir, "--config-dir", configs, "--store-dir", filepath.Join(scratch, "store"),
 		"--events-size", "256MiB", "--jobs-size", "64MiB", "--sites-size", "256MiB", "--environment", "prod", "--environment", "test", "--allow-registry", "--allow-data", dataBucket}
-	for range 3 {
+	for range servers {
 		port := freePort(t)
 		l.ports = append(l.ports, port)
 		args = append(args, "--server", "127.0.0.1:"+port)
 	}
 	l.must(t, args...)
+	if servers == 1 { // the port for figures is fixed there, and may be taken
+		text, err := os.ReadFile(l.config(l.ports[0]))
+		require.NoError(t, err)
+		text = bytes.Replace(text, []byte(`http: "127.0.0.1:8222"`), []byte(`http: "127.0.0.1:`+freePort(t)+`"`), 1)
+		require.NoError(t, os.WriteFile(l.config(l.ports[0]), text, 0o600))
+	}
 	return l
+}
+
+// config returns the path of a server's configuration. The folder of the only server on a machine has no port.
+func (l *lab) config(port string) string {
+	name := "127.0.0.1-" + port
+	if len(l.ports) == 1 {
+		name = "127.0.0.1"
+	}
+	return filepath.Join(l.dir, name, "nats.conf")
 }
 
 // end stops the servers, and removes all files.
@@ -156,7 +181,7 @@ func (l *lab) start(t failer, port string) {
 	log, err := os.OpenFile(filepath.Join(l.scratch, port+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(t, err)
 	defer log.Close()
-	cmd := exec.Command(natsServer, "-c", filepath.Join(l.dir, "127.0.0.1-"+port, "nats.conf"))
+	cmd := exec.Command(natsServer, "-c", l.config(port))
 	cmd.Stdout, cmd.Stderr = log, log
 	require.NoError(t, cmd.Start())
 	l.servers[port] = cmd

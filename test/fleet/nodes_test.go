@@ -47,6 +47,26 @@ func fewNodes(t *testing.T, l *lab) {
 	l.addNode(t, "new1", "test")
 }
 
+// TestOnlyServerRestarts: what nodes have written is there after a restart of the only server, and nothing has to be made again.
+func TestOnlyServerRestarts(t *testing.T) {
+	l := newLabOf(t, 1)
+	fewNodes(t, l)
+	before := l.must(t, "fleet", "nodes", "--output", "json")
+	require.Contains(t, before, `"presence":{`)
+	for range 2 {
+		l.killAll()
+		l.startAll(t)
+		waitFor(t, "the nodes", func() error {
+			out, stderr, status := l.ccm("fleet", "nodes", "--output", "json")
+			if status != 0 || strings.Count(out, `"presence":{`) != strings.Count(before, `"presence":{`) {
+				return fmt.Errorf("status %d: %s%s", status, out, stderr)
+			}
+			return nil
+		})
+		require.Empty(t, l.must(t, "fleet", "init", l.dir, "--apply", "-n"))
+	}
+}
+
 func TestNodes(t *testing.T) {
 	l := newLab(t)
 	fewNodes(t, l)

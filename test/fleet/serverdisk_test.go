@@ -42,7 +42,7 @@ func TestSoakDiskOfServersFull(t *testing.T) {
 	scratch, err := os.MkdirTemp("", "three-")
 	require.NoError(t, err)
 	fill, free := diskOfServers(t, scratch)
-	l := startLab(t, scratch)
+	l := startLab(t, scratch, 3)
 	t.Cleanup(l.end)
 	f := l.fleet(t)
 	f.startAndRelease("web1", "web2")

@@ -16,7 +16,7 @@ import (
 func TestInitWaitsForServers(t *testing.T) {
 	scratch, err := os.MkdirTemp("", "lab-")
 	require.NoError(t, err)
-	l := configureLab(t, scratch)
+	l := configureLab(t, scratch, 3)
 	t.Cleanup(l.end)
 	for _, port := range l.ports[:2] {
 		l.start(t, port)

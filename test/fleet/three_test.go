@@ -18,7 +18,7 @@ func newThree(t *testing.T) *fleet {
 	t.Parallel()
 	scratch, err := os.MkdirTemp("", "three-")
 	require.NoError(t, err)
-	l := startLab(t, scratch)
+	l := startLab(t, scratch, 3)
 	t.Cleanup(l.end)
 	return l.fleet(t)
 }

@@ -264,7 +264,7 @@ func TestSSHCommands(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.Equal(t, "x", l.read(content))
-		require.NotContains(t, string(out), "declared no more")
+		require.NotContains(t, string(out), "no longer declared")
 	}
 	l.says(0, "Give files back what they were", "nowhere.invalid", "--", "undo", "--help")
 	l.says(0, "a: present", "one", "two", "--", "status", "file", l.dir+"/a")

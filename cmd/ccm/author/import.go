@@ -185,6 +185,9 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 	if err != nil {
 		return d, err
 	}
+	if err := reg.MayWork(im.View, r); err != nil {
+		return d, err
+	}
 	provider, err := reg.Select(r, fs)
 	if err != nil {
 		return d, err

@@ -7,8 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/docs"
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/lint"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/luaapi/stubs"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -90,15 +93,11 @@ func newLinter() (*lint.Linter, error) {
 	if err != nil {
 		return nil, err
 	}
-	lang, err := site.LanguageOf(reg)
-	if err != nil {
-		return nil, err
-	}
-	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields, Modules: make(map[string]*resource.Type)}
-	for _, m := range lang.Modules {
-		l.Modules[m.Name] = m.Type
-	}
-	return l, nil
+	lang := &stubs.Language{FactsPage: docs.Facts()}
+	return &lint.Linter{
+		Registry: reg, Libraries: std.Libraries(), Globals: site.Globals(reg), FactFields: lang.FactFields,
+		ModuleType: func(name string) *resource.Type { return site.ModuleType(reg, name) },
+	}, nil
 }
 
 func lintText(e *cli.Env, found []lint.Finding, text string) {

@@ -65,23 +65,27 @@ func CompleteRun(e *Env, f *HistoryFlags) cobra.CompletionFunc {
 // FindRun returns the record of the run with a name. The record of a run that did nothing is empty.
 // Read is the method of the store that reads a record.
 func FindRun(e *Env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
-	id, err := store.Find(name)
+	entry, err := store.Find(name)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := read(id)
-	if !errors.Is(err, os.ErrNotExist) {
-		if err == nil {
-			WarnDamaged(e, rec.Damaged)
-		}
-		return rec, err
+	rec, err := read(entry.ID)
+	if errors.Is(err, os.ErrNotExist) {
+		return &state.Record{HistoryEntry: entry}, nil
 	}
-	list, _, err := store.History()
-	at := slices.IndexFunc(list, func(entry state.HistoryEntry) bool { return entry.ID == id })
-	if err != nil || at < 0 {
-		return nil, errors.Join(err, fmt.Errorf("no run %q", name))
+	if err == nil {
+		WarnDamaged(e, rec.Damaged)
 	}
-	return &state.Record{HistoryEntry: list[at]}, nil
+	return rec, err
+}
+
+// ChangedFiles reports whether a run has changed files.
+func ChangedFiles(run state.HistoryEntry) bool { return run.Files > 0 }
+
+// ChangedAnything reports whether a run has changed something: files, or resources of which nothing is in files, such as
+// a command.
+func ChangedAnything(run state.HistoryEntry) bool {
+	return run.Files > 0 || run.Summary != nil && run.Summary.Changed > 0
 }
 
 // Absolute returns paths as absolute paths; relative paths begin at the working directory.

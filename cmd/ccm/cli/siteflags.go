@@ -20,7 +20,7 @@ type SiteFlags struct {
 
 // Add adds the flags to fs.
 func (f *SiteFlags) Add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
+	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory, and act on nothing outside it")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.DurationVar(&f.EvalTimeout, "eval-timeout", time.Minute, "how long a script may take to evaluate")

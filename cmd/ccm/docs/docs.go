@@ -2,29 +2,33 @@
 package docs
 
 import (
+	"cmp"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/docs"
 	"github.com/luaccm/ccm/docs/markdown"
+	"github.com/luaccm/ccm/docs/search"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // Command returns ccm docs.
 func Command(e *cli.Env) *cobra.Command {
-	search := ""
+	query := ""
 	cmd := &cobra.Command{
-		Use:   "docs [TOPIC]",
+		Use:   "docs [TOPIC[#SECTION]]",
 		Short: "Print a page of the documentation, or the list of all pages",
-		Long: `Print a page of the documentation, which is part of ccm. Without a topic it lists
-all pages. The beginning of a name will do.
+		Long: `Print a page of the documentation, which is part of ccm, or one section of a page.
+Without a topic it lists all pages. The beginning of a name will do.
 
   ccm docs tutorial
-  ccm docs --search "pending refresh"
+  ccm docs --search "github actions"
+  ccm docs pipelines#run-in-github-actions
   ccm docs build /tmp/ccm-docs
 
 ccm doc has the reference of a single property or function.`,
@@ -39,28 +43,41 @@ ccm doc has the reference of a single property or function.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
-			case search != "" && len(args) > 0:
+			case query != "" && len(args) > 0:
 				return diag.At(diag.Pos{}, diag.Expected("either TOPIC or --search"))
-			case search != "":
-				return searchPages(e, search)
+			case query != "":
+				return searchPages(e, query)
 			case len(args) == 0:
 				listPages(e)
 				return nil
 			}
-			name, err := docs.Find(args[0])
+			topic, section, _ := strings.Cut(args[0], "#")
+			name, err := docs.Find(topic)
 			if err != nil {
 				return err
 			}
-			return printPage(e, name)
+			return printPage(e, name, section)
 		},
 	}
 	cmd.AddCommand(newBuildCommand(e))
-	cmd.Flags().StringVar(&search, "search", "", "list the sections that have all of these `WORDS`")
+	cmd.Flags().StringVar(&query, "search", "", "list the sections that fit these `WORDS` best")
 	return cmd
 }
 
-// printPage prints a page.
-func printPage(e *cli.Env, name string) error {
+// printPage prints a page or, given the anchor of a section, only that.
+func printPage(e *cli.Env, name, section string) error {
+	page := markdown.Parse(docs.Text(name))
+	if section != "" {
+		part := page.Only(section)
+		if part == nil {
+			var known []string
+			for _, h := range page.Headings() {
+				known = append(known, h.Anchor)
+			}
+			return diag.Errorf(diag.Pos{}, "page %s has no section %q", docs.Topic(name), section).WithHint("%s", cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
+		}
+		page = part
+	}
 	columns := terminal.Columns(e.Stdout)
 	t := markdown.Terminal{Columns: columns, Styled: cli.Colorful(e, e.Stdout), Command: "ccm docs", Topic: func(destination string) string {
 		file, _, _ := strings.Cut(destination, "#")
@@ -70,7 +87,7 @@ func printPage(e *cli.Env, name string) error {
 		}
 		return docs.Topic(to)
 	}}
-	return t.Write(e.Stdout, markdown.Parse(docs.Text(name)))
+	return t.Write(e.Stdout, page)
 }
 
 // listPages lists all pages by theme.
@@ -94,31 +111,35 @@ func listPages(e *cli.Env) {
 	terminal.Fprintf(e.Stdout, "\nccm docs TOPIC prints one of them.\n")
 }
 
-// searchPages lists the sections with all the words of a query, in any case.
+// mostFound is how many sections a search lists.
+const mostFound = 15
+
+// searchPages lists the sections that fit a query best, and how to print each.
 func searchPages(e *cli.Env, query string) error {
-	words := strings.Fields(strings.ToLower(query))
-	found := 0
-	for _, g := range docs.Groups() {
-		for _, name := range g.Pages {
-			for _, s := range markdown.Parse(docs.Text(name)).Sections() {
-				if holdsAll(strings.ToLower(s.Text+" "+s.Body), words) {
-					terminal.Fprintf(e.Stdout, "%-26s %s\n", docs.Topic(name), s.Text)
-					found++
-				}
-			}
-		}
-	}
-	if found == 0 {
+	found := search.Find(query)
+	if len(found.Sections) == 0 {
 		return diag.Errorf(diag.Pos{}, "no section of the documentation has %q", query).WithHint("ccm docs lists all pages")
 	}
-	return nil
-}
-
-func holdsAll(text string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
+	for word, near := range found.Corrected {
+		terminal.Fprintf(e.Stderr, "ccm: no page has %q: searching for %q\n", word, near)
 	}
-	return true
+	if found.Partial {
+		terminal.Fprintf(e.Stderr, "ccm: no section has all of these words: these have the most\n")
+	}
+	list := found.Sections[:min(mostFound, len(found.Sections))]
+	longest := 0
+	for _, s := range list {
+		longest = max(longest, utf8.RuneCountInString(s.Text))
+	}
+	for _, s := range list {
+		at := docs.Topic(s.Page)
+		if s.Level > 1 {
+			at += "#" + s.Anchor
+		}
+		terminal.Fprintf(e.Stdout, "%-*s  ccm docs %s\n", longest, s.Text, at)
+	}
+	if more := len(found.Sections) - len(list); more > 0 {
+		terminal.Fprintf(e.Stdout, "and %d more\n", more)
+	}
+	return nil
 }

@@ -21,21 +21,33 @@ import (
 func DiffCommand(e *cli.Env) *cobra.Command {
 	f := &cli.HistoryFlags{}
 	cmd := &cobra.Command{
-		Use:   "diff RUN [PATH...]",
-		Short: "Say how a run changed files, as a patch",
+		Use:   "diff [RUN [PATH...]]",
+		Short: "Show how a run changed files, as a patch",
 		Long: `Print how a run changed files, in the form that patch -p1 and git apply read.
+Without RUN it is the last run that changed files; a line that begins with #
+names it.
 What a patch cannot say, such as a change of owner, is told in lines that begin
 with #, and so is that a file changed which holds secrets or has held some. Given PATHs, it is only these and what is below them.`,
-		Args:              cli.WantArguments(1, cli.AnyNumber),
+		Args:              cli.WantArguments(0, cli.AnyNumber),
 		ValidArgsFunction: cli.CompleteRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := e.Store(f.StateDir, state.Limits{})
 			if err != nil {
 				return err
 			}
-			rec, err := cli.FindRun(e, store, args[0], store.Changes)
+			name, err := nameOrLatest(store, args, cli.ChangedFiles, "no run has changed a file")
 			if err != nil {
 				return err
+			}
+			rec, err := cli.FindRun(e, store, name, store.Changes)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				if !f.JSON() {
+					terminal.Fprintf(e.Print().Data(), "# %s of %s (%s)\n", rec.Command, cli.ShownTime(rec.Start), rec.ID)
+				}
+				return diffRun(e, store, rec, nil, f.JSON())
 			}
 			paths, err := cli.Absolute(args[1:])
 			if err != nil {

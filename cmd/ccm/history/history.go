@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -119,7 +120,7 @@ type historyLine struct {
 
 // changedNothing reports whether a run ended and changed nothing.
 func changedNothing(entry state.HistoryEntry) bool {
-	return entry.Files == 0 && entry.Summary != nil && entry.Summary.Changed == 0
+	return entry.Summary != nil && !cli.ChangedAnything(entry)
 }
 
 // historyLines returns at most limit lines for runs, the newest first; with limit 0, a line for each
@@ -188,16 +189,22 @@ func resultOf(entry state.HistoryEntry) string {
 func newShowCommand(e *cli.Env) *cobra.Command {
 	f, html := &cli.HistoryFlags{}, false
 	cmd := &cobra.Command{
-		Use:               "show RUN",
-		Short:             "Say what a run did",
-		Args:              cli.WantArguments(1, 1),
+		Use:   "show [RUN]",
+		Short: "Show what a run did",
+		Long: `Show what a run did. Read-only. RUN is a name that ccm history lists, or last;
+without it, it is the last run that changed something.`,
+		Args:              cli.WantArguments(0, 1),
 		ValidArgsFunction: cli.CompleteRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := e.Store(f.StateDir, state.Limits{})
 			if err != nil {
 				return err
 			}
-			rec, err := cli.FindRun(e, store, args[0], store.Record)
+			name, err := nameOrLatest(store, args, cli.ChangedAnything, "no run has changed anything")
+			if err != nil {
+				return err
+			}
+			rec, err := cli.FindRun(e, store, name, store.Record)
 			if err != nil {
 				return err
 			}
@@ -214,6 +221,22 @@ func newShowCommand(e *cli.Env) *cobra.Command {
 	cmd.Flags().BoolVar(&html, "html", false, "write a page to standard output, as ccm run --report FILE.html does")
 	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	return cmd
+}
+
+// nameOrLatest returns the first argument or, without one, the name of the latest run for which chosen is true. If there is
+// none, the error is missing.
+func nameOrLatest(store *state.Store, args []string, chosen func(state.HistoryEntry) bool, missing string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	run, err := store.FindLatest(chosen)
+	if err != nil {
+		return "", err
+	}
+	if run == nil {
+		return "", diag.Errorf(diag.Pos{}, "%s", missing).WithHint("ccm history lists the runs")
+	}
+	return run.ID, nil
 }
 
 // printRecord prints a record as one line of JSON, in pieces because a record may be long.

@@ -284,3 +284,10 @@ inspect.KEY = nil
 ---@return any
 function lookup(path) end
 
+---The modules that ship with ccm: std.line is what require "std.line" returns, loaded on first use.
+---@class ccm.lib.std
+---@field thing ccm.Thing.Constructor
+---@field str ccm.lib.str
+---@field inspect ccm.lib.inspect
+std = {}
+

@@ -44,6 +44,10 @@ type Cmd struct {
 	As *Login
 	// Umask is the file mode creation mask in octal; "" for that of this process.
 	Umask string
+	// BelowRoot says that the command acts on nothing outside of the root of its host, because its
+	// arguments name the root (systemctl --root), or because it reads what belongs to the site
+	// (sops). Other commands are refused with a root other than /: see host.View.MayRun.
+	BelowRoot bool
 	// OnLine is called for each line of output at once; may be nil. A carriage return ends a line
 	// too, and so do 64 KiB without an end.
 	OnLine func(line string)

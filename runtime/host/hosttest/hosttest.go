@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
 // A Runner answers commands like the real tool would, and records them. Its function should model
@@ -52,10 +53,13 @@ type Clock struct{}
 func (Clock) Now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
 // New returns a host on a fresh directory, and the directory. Commands are
-// run by r; nil runs real ones.
+// run by r; nil runs real ones, as if the directory were this machine.
 func New(t testing.TB, r host.Runner) (*host.Host, string) {
 	t.Helper()
 	root := t.TempDir()
+	if r == nil {
+		r = command.Exec{}
+	}
 	return host.New(host.Options{Root: root, Runner: r, Clock: Clock{}}), root
 }
 

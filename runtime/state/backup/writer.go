@@ -20,8 +20,8 @@ import (
 // A Writer stores the contents of one run.
 type Writer struct {
 	s *Store
-	// total is the size of all contents in bytes, if known is set. It is measured if the size file
-	// may be wrong.
+	// total is the space that all contents take on disk in bytes, if known is set. It is measured if
+	// the size file may be wrong.
 	total    int64
 	known    bool
 	measured bool
@@ -33,11 +33,25 @@ type Writer struct {
 	buffer []byte
 	// used has the contents of the run, whether its record names them yet or not.
 	used map[string]bool
+	// needed has contents that makeRoom must not remove.
+	needed map[string]bool
+	// oldest has the contents to remove next if there is no room, once listed is set.
+	oldest []string
+	listed bool
 }
 
 // Writer returns the writer of a run. The lock of the state directory must be held.
 func (s *Store) Writer(run string) *Writer {
 	return &Writer{s: s, run: run, used: make(map[string]bool)}
+}
+
+// Keep makes sure that no content of the list is removed to make room during the run. IDs that are "" do
+// not count.
+func (w *Writer) Keep(ids []string) {
+	w.needed = make(map[string]bool)
+	for _, id := range ids {
+		w.needed[id] = true
+	}
 }
 
 // A LimitError says why a content is not stored.
@@ -136,7 +150,7 @@ func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 			_, err := w.copy(io.MultiWriter(z, sum), r)
 			return err
 		})
-		size = counted.n
+		size = sizeOnDisk(counted.n)
 		if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !w.s.IsNamed(id, got) {
 			return errors.New("it changed while it was read")
 		}
@@ -196,8 +210,12 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// sizeFile has the size of all contents in bytes. It is missing while a run changes them.
-const sizeFile = contentsDir + "/size"
+// sizeFile has the space that all contents take, in sizeUnit. It is missing while a run changes them. A
+// number of another unit, as earlier versions wrote, does not count.
+const (
+	sizeFile = contentsDir + "/size"
+	sizeUnit = " bytes on disk\n"
+)
 
 // begin reads or measures the total, and removes sizeFile until End.
 func (w *Writer) begin() error {
@@ -206,7 +224,10 @@ func (w *Writer) begin() error {
 	}
 	text, err := w.s.Dir.ReadFile(sizeFile)
 	if err == nil {
-		w.total, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		number, unit, _ := strings.Cut(string(text), " ")
+		if w.total, err = strconv.ParseInt(number, 10, 64); " "+unit != sizeUnit {
+			w.total = -1
+		}
 	}
 	if err != nil || w.total < 0 {
 		if err := w.measure(); err != nil {
@@ -228,17 +249,17 @@ func (w *Writer) End() error {
 	}
 	w.known, w.measured = false, false
 	return w.s.Dir.Replace(sizeFile, false, func(file io.Writer) error {
-		_, err := fmt.Fprintln(file, w.total)
+		_, err := fmt.Fprint(file, w.total, sizeUnit)
 		return err
 	})
 }
 
-// measure adds up the sizes of all contents. Temporary files do not count.
+// measure adds up what all contents take on disk. Temporary files do not count.
 func (w *Writer) measure() error {
 	w.total, w.measured = 0, true
 	return w.s.each(func(id, _ string, size int64) error {
 		if id != "" {
-			w.total += size
+			w.total += sizeOnDisk(size)
 		}
 		return nil
 	})
