@@ -167,7 +167,7 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger
 			switch {
 			case e.Val.IsNil():
 			case e.Val.Kind != schema.String || e.Val.Text == "":
-				r.errs = append(r.errs, e.Val.Errorf(`hierarchy.knockout_prefix: expected a text such as "--", got %s`, e.Val.Describe()))
+				r.errs = append(r.errs, e.Val.Errorf("hierarchy.knockout_prefix: %w", diag.Expected(`a text such as "--"`).Got("%s", e.Val.Describe())))
 			default:
 				merging.knockout = e.Val.Text
 			}

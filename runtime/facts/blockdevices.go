@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -31,7 +32,7 @@ func gatherBlockDevices(_ context.Context, v *host.View) (any, error) {
 		text := d.text("size")
 		size, err := strconv.ParseInt(text, 10, 64)
 		if d.err == nil && text != "" && err != nil {
-			return nil, fmt.Errorf("%ssize: expected a number, got %q", d.dir, text)
+			return nil, fmt.Errorf("%ssize: %w", d.dir, diag.Expected("a number").Got("%q", text))
 		}
 		if size > 0 {
 			branch[name] = d.facts(size * sector)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -22,7 +23,7 @@ func gatherLoad(_ context.Context, v *host.View) (any, error) {
 			break
 		}
 		if branch[name], err = strconv.ParseFloat(fields[i], 64); err != nil {
-			return nil, fmt.Errorf("/proc/loadavg: expected a number, got %q", fields[i])
+			return nil, fmt.Errorf("/proc/loadavg: %w", diag.Expected("a number").Got("%q", fields[i]))
 		}
 	}
 	return branch, nil
@@ -73,7 +74,7 @@ func gatherModules(_ context.Context, v *host.View) (any, error) {
 		}
 		size, err := strconv.ParseInt(fields[1], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("/proc/modules: expected a number, got %q", fields[1])
+			return nil, fmt.Errorf("/proc/modules: %w", diag.Expected("a number").Got("%q", fields[1]))
 		}
 		users := []any{}
 		for user := range strings.SplitSeq(strings.Trim(fields[3], ",-"), ",") {
@@ -102,7 +103,7 @@ func gatherSwap(_ context.Context, v *host.View) (any, error) {
 		}
 		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("/proc/meminfo: expected a number, got %q", line)
+			return nil, fmt.Errorf("/proc/meminfo: %w", diag.Expected("a number").Got("%q", line))
 		}
 		branch[key] = kib * 1024
 	}
@@ -120,7 +121,7 @@ func gatherSwap(_ context.Context, v *host.View) (any, error) {
 		for i, name := range map[int]string{2: "size", 3: "used", 4: "priority"} {
 			n, err := strconv.ParseInt(fields[i], 10, 64)
 			if err != nil {
-				return nil, fmt.Errorf("/proc/swaps: expected a number, got %q", fields[i])
+				return nil, fmt.Errorf("/proc/swaps: %w", diag.Expected("a number").Got("%q", fields[i]))
 			}
 			if name != "priority" {
 				n *= 1024
