@@ -78,8 +78,8 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		r.reporters = []event.Reporter{failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
 		if f.isDigest() {
-			digest := &report.Digest{Text: t, Sorted: f.sort.Value == sortRisk, Grouped: f.group, Counts: f.counts}
-			r.reporters = []event.Reporter{digest, failures}
+			digest := &report.Digest{Failures: failures, Sorted: f.sort.Value == sortRisk, Grouped: f.group, Counts: f.counts}
+			r.reporters = []event.Reporter{digest}
 			r.summary = func(s event.Summary) { digest.Tell(); t.Summary(s) }
 		}
 		r.rights = failures.TellRights

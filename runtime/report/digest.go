@@ -14,10 +14,10 @@ import (
 // A Digest reports a plan at its end, so that a large one can be read: the riskiest resources first,
 // alike ones on one line, or only how many there are of each kind.
 type Digest struct {
-	Text    Text
-	Sorted  bool // the riskiest first
-	Grouped bool // alike resources on one line, unless Text is verbose
-	Counts  bool // only counts by type and action, and failures
+	*Failures      // reports single resources
+	Sorted    bool // the riskiest first
+	Grouped   bool // alike resources on one line, unless Text is verbose
+	Counts    bool // only counts by type and action, and failures
 
 	events []*event.Event
 }
@@ -52,7 +52,7 @@ func (d *Digest) Tell() {
 			continue
 		}
 		for _, e := range d.events[from:to] {
-			d.Text.Event(e)
+			d.Failures.Event(e)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (d *Digest) tellCounts() {
 	}
 	for _, e := range d.events {
 		if e.Outcome == event.Failed {
-			d.Text.Event(e)
+			d.Failures.Event(e)
 		}
 	}
 }
