@@ -150,7 +150,7 @@ motd { "/etc/issue", text = "hi", require = m }
 `)
 	s.file("/etc/issue", "old")
 	require.Equal(t, `+ motd#/etc/motd: Would have created the motd (text welcome, mode 0600)
-~ motd#/etc/issue: Would have updated the motd
+~ motd#/etc/issue: Would have updated the motd (after motd#/etc/motd)
     text  old → hi
 `, s.plan())
 	require.NoFileExists(t, s.root+"/etc/motd")

@@ -129,7 +129,7 @@ ccm:
 	require.NoError(w.t, err)
 	_, err = store.PutString(ctx, "dir/data.yaml", "data: {text: from an object}\n")
 	require.NoError(w.t, err)
-	_, err = store.PutString(ctx, "alone.lua", `exec { "alone", command = "true" }`)
+	_, err = store.PutString(ctx, "alone.lua", `file { "/alone", content = "alone", owner = "root", group = "root", mode = "0644" }`)
 	require.NoError(w.t, err)
 	return js
 }
@@ -150,7 +150,7 @@ func TestKeysAndObjects(t *testing.T) {
 		"data of a key":       {[]string{"obj://SITES/web.tar.gz", "--data", "kv://CONF/data"}, []string{"+from kv data and from a key"}},
 		"data in JSON":        {[]string{"web/manifest.yaml", "--data", "kv://CONF/web.json"}, []string{"+from json and from a key"}},
 		"data of an object":   {[]string{"web/manifest.yaml", "--data", "obj://SITES/dir/data.yaml"}, []string{"+from an object and from a key"}},
-		"a script":            {[]string{"obj://SITES/alone.lua"}, []string{"exec#alone"}},
+		"a script":            {[]string{"obj://SITES/alone.lua"}, []string{"file#/alone"}},
 		"a context by a file": {[]string{"web/manifest.yaml", "--context", filepath.Join(w.config, "nats", "context", "CCM.json")}, []string{"+own and from a key"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ data: {port: 8080}
 ccm:
   resources:
     - file:
-        - /web.conf:
+        - DIR/web.conf:
             content: "x\n"
             owner: root
             group: root
@@ -48,15 +48,15 @@ func registryWorld(t *testing.T, init ...string) (*world, jetstream.JetStream) {
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)
 	require.NoError(t, err)
-	w.write("site.yaml", strings.ReplaceAll(registered, "check.sh", filepath.Join(w.dir, "check.sh")))
+	w.write("site.yaml", strings.NewReplacer("check.sh", filepath.Join(w.dir, "check.sh"), "DIR", w.dir).Replace(registered))
 	w.write("check.sh", "exit 0\n")
 	return w, js
 }
 
-// run converges the site of the world.
-func (w *world) run(root string, args ...string) (string, string, int) {
+// run converges a site of the world, whose files are in its directory.
+func (w *world) run(args ...string) (string, string, int) {
 	w.t.Helper()
-	return w.ccm(append([]string{"run", "--allow-insecure", "--root", root}, args...)...)
+	return w.ccm(append([]string{"run", "--allow-insecure"}, args...)...)
 }
 
 // TestRegisteredBytes: messages equal those of Choria CCM, except for the header Nats-Rollup.
@@ -65,7 +65,7 @@ func TestRegisteredBytes(t *testing.T) {
 	sub, err := js.Conn().SubscribeSync("choria.ccm.registration.v1.>")
 	require.NoError(t, err)
 	require.NoError(t, js.Conn().Flush())
-	_, stderr, status := w.run(t.TempDir(), "site.yaml", "--register", "jetstream")
+	_, stderr, status := w.run("site.yaml", "--register", "jetstream")
 	require.Zero(t, status, stderr)
 	msg, err := sub.NextMsg(time.Minute)
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestRegisteredBytes(t *testing.T) {
 	require.Equal(t, `{"cluster":"production","service":"metrics","protocol":"http","address":"db1.example.net","port":null,"priority":100}`, string(msg.Data))
 	require.Equal(t, nats.Header{"Nats-Expected-Stream": {"REGISTRATION"}}, canonical(msg.Header))
 
-	_, stderr, status = w.run(t.TempDir(), "site.yaml", "--register", "nats")
+	_, stderr, status = w.run("site.yaml", "--register", "nats")
 	require.Zero(t, status, stderr)
 	msg, err = sub.NextMsg(time.Minute)
 	require.NoError(t, err)
@@ -116,26 +116,25 @@ func TestWhenRegistered(t *testing.T) {
 	t.Parallel()
 	w, _ := registryWorld(t)
 	w.context("nowhere", map[string]any{"url": "nats://127.0.0.1:1"})
-	root := t.TempDir()
 	query := func() string {
 		out, stderr, status := w.ccm("registration", "query")
 		require.Zero(t, status, stderr)
 		return out
 	}
-	_, stderr, status := w.ccm("plan", "--root", root, "site.yaml")
+	_, stderr, status := w.ccm("plan", "site.yaml")
 	require.Zero(t, status, stderr)
-	out, stderr, status := w.run(root, "site.yaml")
+	out, stderr, status := w.run("site.yaml")
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "2 services are not registered: --register jetstream, nats or none says how\n")
-	out, _, status = w.run(root, "site.yaml", "--register", "none")
+	out, _, status = w.run("site.yaml", "--register", "none")
 	require.Zero(t, status)
 	require.NotContains(t, out, "registered")
 	for _, exit := range []string{"1", "2", "3"} { // a warning is not healthy
 		w.write("check.sh", "exit "+exit)
-		out, _, _ = w.run(root, "site.yaml", "--register", "jetstream", "--output", "json")
+		out, _, _ = w.run("site.yaml", "--register", "jetstream", "--output", "json")
 		require.Nil(t, summaryOf(t, out))
 	}
-	_, _, status = w.run(root, "site.yaml", "-n", "--register", "jetstream")
+	_, _, status = w.run("site.yaml", "-n", "--register", "jetstream")
 	require.Zero(t, status)
 	require.Equal(t, "No results found\n", query())
 
@@ -148,28 +147,28 @@ func TestWhenRegistered(t *testing.T) {
 		"no context":     {[]string{"--context", "none"}, `NATS context "none": there is none`},
 		"another stream": {[]string{"-R", "OTHER"}, "its subject belongs to another stream than OTHER"},
 	} {
-		out, stderr, status = w.run(root, append([]string{"site.yaml", "--register", "jetstream"}, x.args...)...)
+		out, stderr, status = w.run(append([]string{"site.yaml", "--register", "jetstream"}, x.args...)...)
 		require.Zero(t, status, stderr)
 		require.Contains(t, out, "Nothing to do: 1 resource is as wanted")
-		require.Contains(t, out, "warning: production/http/web at 10.0.0.5:8080 of file#/web.conf is not registered: "+x.want, what)
-		out, _, _ = w.run(root, append([]string{"site.yaml", "--register", "jetstream", "--output", "json"}, x.args...)...)
+		require.Contains(t, out, "warning: production/http/web at 10.0.0.5:8080 of file#"+w.dir+"/web.conf is not registered: "+x.want, what)
+		out, _, _ = w.run(append([]string{"site.yaml", "--register", "jetstream", "--output", "json"}, x.args...)...)
 		problems, _ := summaryOf(t, out)["problems"].([]any)
 		require.Len(t, problems, 2)
 		require.Contains(t, problems[0].(map[string]any)["error"], x.want)
 	}
-	out, stderr, status = w.run(root, "site.yaml", "--monitor-only", "--register", "jetstream", "-v")
+	out, stderr, status = w.run("site.yaml", "--monitor-only", "--register", "jetstream", "-v")
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "2 services are registered\n")
 	require.Contains(t, query(), "Service: web @ production\n\n       Cluster: production\n      Protocol: http\n       Service: web\n       Address: 10.0.0.5\n          Port: 8080\n      Priority: 10\n   Annotations:\n                version: 1.2.3\n\n")
 
 	w.env = append(w.env, "CCM_REGISTER=jetstram")
-	_, stderr, status = w.run(root, "site.yaml")
+	_, stderr, status = w.run("site.yaml")
 	require.Equal(t, 1, status)
 	require.Contains(t, stderr, `CCM_REGISTER: expected one of jetstream, nats, none (did you mean "jetstream"?)`)
 	w.env = append(w.env, "CCM_REGISTER=jetstream")
 	w.write("site.lua", `exec { "a", command = "true", register_when_stable = { { cluster = "c", service = "s", protocol = "p", address = "::1", annotations = { pw = secret.env "PW" } } } }`)
 	w.env = append(w.env, "PW="+password)
-	out, _, status = w.run(root, "site.lua")
+	out, _, status = w.run("site.lua")
 	require.Zero(t, status)
 	require.Contains(t, out, "is not registered: it holds a secret, and whoever reads the registry would see it")
 	require.NotContains(t, query(), password)
@@ -186,7 +185,7 @@ func TestWithoutRegistry(t *testing.T) {
 		return v.TotalConnections
 	}
 	before := connections()
-	for _, args := range [][]string{{"run", "--root", t.TempDir(), "site.lua", "--register", "jetstream"}, {"plan", "site.lua"}, {"version"}} {
+	for _, args := range [][]string{{"run", "site.lua", "--register", "jetstream"}, {"plan", "site.lua"}, {"version"}} {
 		_, stderr, status := w.ccm(args...)
 		require.Zero(t, status, stderr)
 	}
@@ -233,7 +232,7 @@ scaffold { "/go", source = "sc", engine = "go", ensure = "present" }
 scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 `)
 	root := t.TempDir()
-	_, stderr, status = w.run(root, "site.lua")
+	_, stderr, status = w.run("--root", root, "site.lua")
 	require.Zero(t, status, stderr)
 	for name, want := range map[string]string{
 		"lua":   fmt.Sprintf("%d 10.1.0.104 10.1.0.7:9100 %d 10.1.0.7 10.1.0.7:9100\n", many, many),
@@ -250,7 +249,7 @@ scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 
 	w.write("x.j2", `{% for e in registrations("big", "*", "*", "10.1.0.7") %}{{ e.Address }}:{{ e.Port }} {{ e.Annotations }}{% endfor %}`)
 	w.write("tiny.cm.yml", "file:\n  name: /tiny\n  ensure: contents\n  type: template\n  contents: x.j2\n")
-	_, stderr, status = w.run(root, "tiny.cm.yml")
+	_, stderr, status = w.run("--root", root, "tiny.cm.yml")
 	require.Zero(t, status, stderr)
 	text, err := os.ReadFile(filepath.Join(root, "tiny"))
 	require.NoError(t, err)
