@@ -83,14 +83,21 @@ func (l *lab) converge(s step) (plan, run verdict) {
 
 var (
 	version = regexp.MustCompile(` \((version|with|removes|the \d+ packages) [^)]*\)$`)
+	after   = regexp.MustCompile(` \(after [^ ,)]+#[^ ,)]+(?:, [^ ,)]+#[^ ,)]+)*(?:\)$|, )`)
 	unknown = regexp.MustCompile(`^(.*?: unknown): .*$`)
 )
 
-// comparable returns the lines of a plan without the parts that a run lacks: the version to install, and unknown
-// resources. A plan may foresee a failure of the run.
+// comparable returns the lines of a plan without the parts that a run lacks: the version to install, what comes first, and
+// unknown resources. A plan may foresee a failure of the run.
 func comparable(lines, does []string) []string {
 	out := slices.Clone(lines)
 	for i, line := range out {
+		line = after.ReplaceAllStringFunc(line, func(s string) string {
+			if strings.HasSuffix(s, ")") {
+				return ""
+			}
+			return " ("
+		})
 		line = unknown.ReplaceAllString(version.ReplaceAllString(line, ""), "$1")
 		if i < len(does) {
 			for _, outcome := range []string{"failed", "skipped"} {

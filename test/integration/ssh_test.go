@@ -146,6 +146,7 @@ func TestSSH(t *testing.T) {
 	l.write("site/site.lua", "file { '"+l.dir+"/none/x', content = 'x' }\n")
 	l.says(1, "one  site.lua:1:1: file#", "one", "two", "-j", "1", "--", "run", "site")
 	l.write("site/site.lua", "file { '"+l.dir+"/none/x', content = 'x', owner = '-1', group = '-1', mode = '0644' }\n")
+	l.says(4, "is no longer declared", "one", "--", "run", "site") // which is printed once a day
 	out := l.says(4, "does not exist", "one", "two", "-j", "1", "--", "run", "site")
 	require.Contains(t, out, "2 hosts: one, two:")
 	require.Contains(t, out, "0 of 2 hosts ok, 2 failed")
