@@ -46,8 +46,8 @@ func Globals(reg *resource.Registry) []luaapi.Global {
 	return in.Globals()
 }
 
-// ModuleType returns the type that a module of the standard library returns, such as std.line; nil if there is no such
-// module or it returns something else.
+// ModuleType returns the type that a module of the standard library returns, such as std.line. It is nil if the
+// library has no such module, or if the module returns something else.
 func ModuleType(reg *resource.Registry, module string) *resource.Type {
 	name, isStd := strings.CutPrefix(module, "std.")
 	if _, err := fs.Stat(stdlib.Library, "std/"+name+".lua"); !isStd || err != nil {

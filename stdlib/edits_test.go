@@ -304,7 +304,7 @@ func TestIniSection(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", key = "b", ensure = "absent", whole_section = true }`), "key: goes without whole_section")
 }
 
-// TestIniWhere: sections of one name that are each for themselves are told apart by a setting.
+// TestIniWhere: where selects one of several sections with the same name.
 func TestIniWhere(t *testing.T) {
 	const path = "/etc/wireguard/wg0.conf"
 	two := "[Interface]\nPrivateKey = x=\n\n[Peer]\n# ada\nPublicKey = a=\nAllowedIPs = 10.0.0.2/32\n\n[Peer]\npublickey=b=\nAllowedIPs = 10.0.0.3/32\n"

@@ -150,9 +150,9 @@ func TestSwap(t *testing.T) {
 		"~ swap#" + at + ": Put it to use (corrective)\n    ensure  in fstab, but not in use → present",
 		"- swap#" + at + ": Stopped using it. Removed it from /etc/fstab",
 		"fallocate -l 1G -- " + at + "\nmkswap -- " + at + "\nswapon -o pri=5 -- " + at + "\nswapoff \nswapon -o pri=5 -- " + at + "\nswapoff -- " + at + "\n",
-		"failed: " + at + " holds something unknown and no swap area (mkswap makes one there, and removes what it holds)",
+		"failed: " + at + ": expected a swap area, found unknown data (mkswap creates one, and destroys what is there)",
 		"\na text\n",
-		"failed: there is no file " + at + ` (size = "2G" makes one)`,
+		"failed: " + at + ` does not exist (size = "2G" creates it)`,
 	} {
 		require.Contains(t, string(out), want)
 	}

@@ -174,7 +174,7 @@ func (c *cursor) dotted(i int) string {
 		name = c.tokenText(i) + c.tokenText(i+1) + name
 	}
 	if c.tokenText(i+1) == "." || c.tokenText(i+1) == ":" {
-		return "" // it follows something that is no name
+		return "" // it does not follow a name
 	}
 	return name
 }

@@ -92,7 +92,7 @@ func TestTransaction(t *testing.T) {
 	}
 }
 
-// TestTransactionIsRepeated: that members are handled by themselves after a failure is told to those who debug only.
+// TestTransactionIsRepeated: the log has a line about the separate repetition of its members at the level debug only.
 func TestTransactionIsRepeated(t *testing.T) {
 	for level, want := range map[slog.Level]bool{slog.LevelInfo: false, slog.LevelDebug: true} {
 		var log strings.Builder

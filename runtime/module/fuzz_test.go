@@ -61,10 +61,10 @@ func FuzzModFile(f *testing.F) {
 func TestModFileMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		`return { nmae = "x" }`:                                                     `ccm.mod.lua:1:10: unknown key "nmae" (did you mean "name"?)`,
-		`return { name = "../x" }`:                                                  `1:17: "../x" is no name of a module`,
+		`return { name = "../x" }`:                                                  `1:17: module name "../x": expected letters`,
 		`return { name = "x", exports = { "y" } }`:                                  `1:34: "y" is not "x" and does not begin with "x."`,
 		`return { dependencies = { x = "1" } }`:                                     `1:31: "1" is no version`,
-		`return { dependencies = { x = { git = "ext::sh" } } }`:                     `is no address`,
+		`return { dependencies = { x = { git = "ext::sh" } } }`:                     `repository "ext::sh": expected`,
 		`return { dependencies = { x = { version = "v1.0.0", folder = "../y" } } }`: `is no path below`,
 		`return { capabilities = { "root" } }`:                                      `"root" is no capability: there are capture, data, env, fs, http, secret`,
 		`return { name = os.getenv("X") }`:                                          `1:17: expected a text, a number, true, false or a table, found os`,

@@ -18,7 +18,7 @@ func CheckName(name string) error {
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !isNamePart(part) {
-			return fmt.Errorf("%q is no name of a module: %w", name, diag.Expected("letters, digits and . _ - between slashes, such as nginx or example.org/nginx"))
+			return fmt.Errorf("module name %q: %w", name, diag.Expected("letters, digits and . _ - between slashes, such as nginx or example.org/nginx"))
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func CheckGit(s string) error {
 	// user@host:path, the form of scp
 	host, at, ok := strings.Cut(s, ":")
 	if !ok || host == "" || strings.Contains(host, "/") || strings.HasPrefix(at, ":") {
-		return fmt.Errorf("%q is no address of a repository: %w", s, diag.Expected("https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git"))
+		return fmt.Errorf("repository %q: %w", s, diag.Expected("https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git"))
 	}
 	if _, host, ok := strings.Cut(host, "@"); ok && (host == "" || host[0] == '-') {
 		return fmt.Errorf("%q names no server", s)

@@ -104,7 +104,7 @@ func (e *Env) Evaluate(code string) (any, error) {
 	return val, nil
 }
 
-// compile does what expr.Compile does. All expressions share what is known of the variables: to find it out anew takes
+// compile does what expr.Compile does. All expressions share what is known of the variables: to collect it again takes
 // 90 µs, and all the rest of an expression 40.
 func (e *Env) compile(code string) (*vm.Program, error) {
 	if e.known.config == nil {

@@ -25,14 +25,14 @@ local function is_missing(want, host)
   if not str.starts(want.name, "/") or str.starts(want.name, "/dev/") then
     devices.check(host, { device = want.name, type = "swap", options = {} })
   elseif not host.stat(want.name) then
-    if not want.size then error(("there is no file %s (size = \"2G\" makes one)"):format(want.name), 0) end
-    if not host.is_directory(path.dir(want.name)) then error(("there is no directory %s for the swap file"):format(path.dir(want.name)), 0) end
+    if not want.size then error(("%s does not exist (size = \"2G\" creates it)"):format(want.name), 0) end
+    if not host.is_directory(path.dir(want.name)) then error(("directory %s does not exist (declare it before the swap file)"):format(path.dir(want.name)), 0) end
     return true
   end
   if not host.which "blkid" then return false end
   local kind = str.trim((host.query { "blkid", "-p", "-s", "TYPE", "-o", "value", "--", devices.place(host, want.name), check = false }))
   if kind ~= "swap" then
-    error(("%s holds %s and no swap area (mkswap makes one there, and removes what it holds)"):format(want.name, kind == "" and "something unknown" or kind), 0)
+    error(("%s: expected a swap area, found %s (mkswap creates one, and destroys what is there)"):format(want.name, kind == "" and "unknown data" or kind), 0)
   end
   return false
 end

@@ -28,7 +28,7 @@ func sizeOnDisk(size int64) int64 { return (size + block - 1) / block * block }
 // contents of the present run.
 //
 // Once it removes anything, it removes a tenth of the limit. Otherwise each following run would measure
-// the store and read all records anew: with 500 runs and 6,000 contents that run takes 0.32 s, and one
+// the store and read all records again: with 500 runs and 6,000 contents that run takes 0.32 s, and one
 // with room 0.025 s.
 func (w *Writer) makeRoom(size int64) error {
 	limit := w.s.Bytes
