@@ -176,7 +176,7 @@ func ReadStatus(dir string) (*Status, error) {
 	}
 	s := new(Status)
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, errors.New("the status is damaged")
+		return nil, errors.New("the status file is damaged")
 	}
 	if !isHeld(dir) {
 		s.State = "stopped"
@@ -196,9 +196,9 @@ type AlreadyRunningError struct {
 // Error names the process.
 func (e *AlreadyRunningError) Error() string {
 	if e.PID == 0 {
-		return "another agent runs with the cache directory " + e.Dir
+		return "another agent is using the cache directory " + e.Dir
 	}
-	return "another agent runs with the cache directory " + e.Dir + ": pid " + strconv.Itoa(e.PID)
+	return "another agent is using the cache directory " + e.Dir + ": pid " + strconv.Itoa(e.PID)
 }
 
 // lock makes this the only agent with a cache directory, for the life of the process (flock(2)).

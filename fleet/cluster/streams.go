@@ -134,8 +134,8 @@ func (c *Cluster) Apply(ctx context.Context, change StreamChange, onWait func())
 		return err
 	})
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeNoPeers && isElecting(err) {
-		return diag.Errorf(diag.Pos{}, "%s: fewer than %d servers have found each other", change.Stream.Label, change.Stream.Config.Replicas).
-			WithHint("all must run while streams are made; the log of one that is missing says what it lacks")
+		return diag.Errorf(diag.Pos{}, "%s: fewer than %d servers are connected to each other", change.Stream.Label, change.Stream.Config.Replicas).
+			WithHint("all servers must run while streams are created; see the logs of the missing ones")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", change.Stream.Label, err)

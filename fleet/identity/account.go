@@ -53,7 +53,7 @@ func (d *Directory) CompareAccount(there string) (same, newer bool, forgotten in
 	}
 	other, err := jwt.DecodeAccountClaims(there)
 	if err != nil {
-		return false, false, 0, fmt.Errorf("the account that the servers have: %w", err)
+		return false, false, 0, fmt.Errorf("account on the servers: %w", err)
 	}
 	for key, at := range have.Revocations {
 		if other.Revocations[key] < at {
@@ -78,7 +78,7 @@ func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string,
 	}
 	signer, err := d.key(accountsKeyFile)
 	if err != nil {
-		return "", fmt.Errorf("the account is changed with the key that signs it: %w", err)
+		return "", fmt.Errorf("changing the account requires its signing key: %w", err)
 	}
 	keys, err := d.scopeKeys()
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string,
 	if there != "" {
 		other, err := jwt.DecodeAccountClaims(there)
 		if err != nil {
-			return "", fmt.Errorf("the account that the servers have: %w", err)
+			return "", fmt.Errorf("account on the servers: %w", err)
 		}
 		for key, at := range other.Revocations {
 			revoked[key] = max(at, revoked[key])
@@ -170,7 +170,7 @@ func (d *Directory) AddUser(name string, role Role) (string, error) {
 	}
 	folder := path.Join(usersFolder, name)
 	if _, err := os.Lstat(d.file(folder)); err == nil {
-		return "", fmt.Errorf("%s is there already", d.file(folder))
+		return "", fmt.Errorf("%s already exists", d.file(folder))
 	}
 	signer, err := d.key(role.keyFile())
 	if err != nil {
@@ -210,7 +210,7 @@ func (d *Directory) Users() (names []string) {
 // CheckOrigin returns an error for a person's directory, which has none of the keys of the fleet.
 func (d *Directory) CheckOrigin() error {
 	if d.Fleet.User != "" && d.Fleet.Credentials != OperatorCreds {
-		return fmt.Errorf("%s is the directory of the user %s; the fleet was made elsewhere", d.Path, d.Fleet.User)
+		return fmt.Errorf("%s is the directory of the user %s, not the directory that created the fleet", d.Path, d.Fleet.User)
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (d *Directory) UserKey(name string) (string, error) {
 	}
 	text, err := os.ReadFile(d.file(path.Join(usersFolder, name+".key")))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("there is none of this fleet")
+		return "", errors.New("not found in this fleet")
 	}
 	if err != nil {
 		return "", err

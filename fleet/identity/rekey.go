@@ -22,7 +22,7 @@ func (d *Directory) BeginRekey() error {
 	// fleet.json lacks it.
 	pair, err := d.key(Node.keyFile())
 	if err != nil {
-		return fmt.Errorf("nodes are signed anew with their signing key: %w", err)
+		return fmt.Errorf("signing the nodes again requires their signing key: %w", err)
 	}
 	if slices.Contains(d.Fleet.NodeKeys, public(pair)) {
 		if pair, err = nkeys.CreateAccount(); err != nil {

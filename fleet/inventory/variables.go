@@ -51,11 +51,11 @@ func (v variables) readFile(file string, check Check) error {
 		return err
 	}
 	if runs {
-		return fmt.Errorf("%s: it is a program, and variables are no place for one", file)
+		return fmt.Errorf("%s: executable files cannot hold variables", file)
 	}
 	if bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")) {
 		// The names of its variables are unknown, so any variable may be among them.
-		v["("+filepath.Base(file)+")"] = variable{unknownValue("it is encrypted by ansible-vault"), file}
+		v["("+filepath.Base(file)+")"] = variable{unknownValue("encrypted with ansible-vault"), file}
 		return nil
 	}
 	y := &yamlFile{file: file}
@@ -169,10 +169,10 @@ func (h *Host) Facts(left func(name string) bool, unknown func(*UnknownError)) m
 func whyUnknown(v any) string {
 	switch v := v.(type) {
 	case unknownValue:
-		return string(v) + ", which ccm does not read"
+		return string(v) + ", which ccm cannot read"
 	case string:
 		if strings.Contains(v, "{{") || strings.Contains(v, "{%") {
-			return "it is a template of Jinja, which ccm does not evaluate"
+			return "a Jinja template, which ccm does not evaluate"
 		}
 	case []any:
 		for _, x := range v {

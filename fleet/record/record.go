@@ -163,7 +163,7 @@ func (f Facts) Encode() ([]byte, error) {
 	}
 }
 
-var errTooLarge = errors.New("it does not fit into its limit")
+var errTooLarge = errors.New("too large")
 
 // Encode returns the state as a document of at most MaxState bytes. If it is larger, messages are
 // shortened, then failures and labels left out.

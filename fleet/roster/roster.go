@@ -135,7 +135,7 @@ type document struct {
 func (n *Node) add(d *document) {
 	err := d.err
 	if err == nil && d.state != nil && d.state.Environment != n.Environment {
-		err = fmt.Errorf("its state says that it is of the environment %q: it is of %s", d.state.Environment, n.Environment)
+		err = fmt.Errorf("its state claims the environment %q: it belongs to %s", d.state.Environment, n.Environment)
 	}
 	switch {
 	case err != nil:
