@@ -176,7 +176,7 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 	}()
 	a.log.Info(fmt.Sprintf("agent started, ccm %s: %s", a.options.Version, counted(len(a.sources), "source")))
 	if len(a.sources) == 0 {
-		a.log.Warn(a.config.File + " has no sources (add sources: [/etc/ccm/site.lua])")
+		a.log.Warn(a.config.File + ": sources is empty (add sources: [/etc/ccm/site.lua])")
 	}
 	notify("READY=1", "STATUS=waiting")
 	over := make(chan struct{})

@@ -141,7 +141,7 @@ func readSignature(r io.Reader) ([]byte, error) {
 	return bytes.TrimSpace(text), err
 }
 
-// A DigestError says that what came is not the bundle that was asked for.
+// A DigestError reports that what came is not the bundle that was asked for.
 type DigestError struct {
 	Want, Have string // SHA-256, in hexadecimal digits
 }

@@ -86,10 +86,10 @@ func (b *Book) add(file, text string, threshold int) error {
 	return nil
 }
 
-// IsEmpty reports whether the operator has not said who is believed.
+// IsEmpty reports whether the operator has not declared who is trusted.
 func (b *Book) IsEmpty() bool { return len(b.periods) == 0 }
 
-// An Authorship says who has signed a document.
+// An Authorship describes who has signed a document.
 type Authorship struct {
 	Signers []Signer `json:"signed_by,omitempty"`
 	// Verified is true if the operator believes enough of the signers.

@@ -33,7 +33,7 @@ const (
 )
 
 // Check looks at servers, streams, replicas, space, clocks and certificates. It also returns the
-// servers that answer, by name; none for a person, who has no key to ask them with.
+// servers that answer, by name; none for a person, who lacks a key to query them.
 func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Server, findings []Finding, err error) {
 	add := func(hint, format string, args ...any) {
 		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint})

@@ -33,7 +33,7 @@ type Stream struct {
 //
 // Nodes write to some of them, so none of them allows roll-ups: with one message a node could empty
 // the whole stream (ADR-9). That also forbids markers of expired keys, for which the server turns
-// roll-ups on (nats-server 2.15, checkStreamCfg); so heartbeats stay for a week, and their time tells
+// roll-ups on (nats-server 2.15, checkStreamCfg); so heartbeats stay for a week, and their time shows
 // who is silent.
 func Streams(f *identity.Fleet) []Stream {
 	bucket := func(name string, c jetstream.StreamConfig) Stream {
@@ -77,7 +77,7 @@ func Streams(f *identity.Fleet) []Stream {
 	return list
 }
 
-// A StreamChange says how a stream differs from the planned one, or that it is missing.
+// A StreamChange describes how a stream differs from the planned one, or that it is missing.
 type StreamChange struct {
 	Stream Stream
 	New    bool

@@ -34,7 +34,7 @@ var (
 )
 
 // IsPassing reports whether another try may succeed: servers choose a leader, or a connection is
-// made anew.
+// made again.
 func IsPassing(err error) bool {
 	for _, passing := range []error{ErrNoAnswer, ErrNoStream, ErrBroken, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrReconnectBufExceeded, nats.ErrDisconnected} {
 		if errors.Is(err, passing) {
@@ -112,7 +112,7 @@ type body struct {
 }
 
 // A Reader sends requests one after another, and receives the answers with one subscription: the
-// servers of a cluster tell each other about each new one, which takes them longer than a short
+// servers of a cluster notify each other of each new one, which takes them longer than a short
 // answer. The caller has to close it.
 type Reader struct {
 	Conn    *nats.Conn

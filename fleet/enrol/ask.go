@@ -251,7 +251,7 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 	case refused && strings.Contains(refusal.Description, "maximum messages per subject exceeded"):
 		return nil
 	case errors.Is(err, direct.ErrNoStream):
-		return errors.New("the servers accept no requests: their stream does not exist or has no leader (run ccm fleet check)")
+		return errors.New("the servers accept no requests: their stream is missing or without a leader (run ccm fleet check)")
 	case err != nil:
 		return fmt.Errorf("the request: %w", err)
 	}

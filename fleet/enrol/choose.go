@@ -41,7 +41,7 @@ func Choose(nodes []Node, text string) (list []Node, err error) {
 	return list, nil
 }
 
-// A NoNodesError says that a text chooses no node.
+// A NoNodesError reports that a text chooses no node.
 type NoNodesError struct{ Text string }
 
 // Error returns the text of the error.

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// RekeyProgress says how far an exchange of the key that signs nodes has come.
+// RekeyProgress describes how far an exchange of the key that signs nodes has come.
 type RekeyProgress struct {
 	Signed  int      `json:"signed"`  // nodes that have a JWT of the new key
 	Pending []string `json:"waiting"` // nodes that do not use theirs yet

@@ -44,7 +44,7 @@ func (d *Directory) Revoked() (map[string]bool, error) {
 }
 
 // CompareAccount compares the servers' account with that of this directory. forgotten is the number
-// of keys that are revoked here but not there; newer says that the servers have a later change by
+// of keys that are revoked here but not there; newer reports that the servers have a later change by
 // somebody else.
 func (d *Directory) CompareAccount(there string) (same, newer bool, forgotten int, err error) {
 	have, token, err := d.account()

@@ -106,7 +106,7 @@ func isRecipient(s string) bool {
 	return true
 }
 
-// CheckTag returns why a text is no tag NAME=VALUE. Tags of JWTs are in small letters.
+// CheckTag returns why a text is not a tag NAME=VALUE. Tags of JWTs are in small letters.
 func CheckTag(tag string) error {
 	key, value, ok := strings.Cut(tag, "=")
 	if !ok || key == "" || value == "" {

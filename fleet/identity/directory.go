@@ -70,7 +70,7 @@ type Fleet struct {
 }
 
 // Sizes are the most bytes of streams on each server; 0 for the usual limits. The servers refuse a
-// stream for which they have no room.
+// stream for which they lack room.
 type Sizes struct {
 	Events int64 `json:"events,omitempty"`
 	Jobs   int64 `json:"jobs,omitempty"`

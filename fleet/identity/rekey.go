@@ -79,7 +79,7 @@ func (d *Directory) shareNodeKeys() error {
 // Signs reports whether a key is the present one that signs nodes.
 func (f *Fleet) Signs(key string) bool { return len(f.NodeKeys) > 0 && f.NodeKeys[0] == key }
 
-// Forget removes keys from the list of revocations: for nodes whose JWTs are not trusted any more.
+// Forget removes keys from the list of revocations: for nodes whose JWTs are no longer trusted.
 func (c *AccountChange) Forget(keys []string) {
 	for _, key := range keys {
 		delete(c.claims.Revocations, key)

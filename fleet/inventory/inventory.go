@@ -64,7 +64,7 @@ const (
 	maxFile  = 16 << 20
 )
 
-// A Check returns why a file is not trusted; runs says that it is a program.
+// A Check returns why a file is not trusted; runs reports that it is a program.
 type Check func(path string, runs bool) error
 
 // Read reads inventories, each a file or a directory of files. Later ones take precedence.

@@ -132,7 +132,7 @@ func (h *Host) Variable(name string) (any, error) {
 	return v.value, nil
 }
 
-// An UnknownError says that the value of a variable is unknown.
+// An UnknownError reports that the value of a variable is unknown.
 type UnknownError struct {
 	At       string // place of the variable
 	Variable string

@@ -10,7 +10,7 @@ import (
 )
 
 // DecodeState reads the state of a node. A state with the name of another node is an error: its key
-// says whose it is.
+// describes whose it is.
 func DecodeState(node string, text []byte) (State, error) {
 	var s State
 	if err := decode(text, MaxState, &s); err != nil {

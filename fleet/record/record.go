@@ -34,7 +34,7 @@ type Facts struct {
 	TruncatedFacts []string       `json:"_truncated,omitempty"` // facts that were too large
 }
 
-// A State says how the last run of a node ended, and what the node follows.
+// A State describes how the last run of a node ended, and what the node follows.
 type State struct {
 	Protocol    string    `json:"protocol"`
 	Node        string    `json:"node"`

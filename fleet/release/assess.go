@@ -32,7 +32,7 @@ const (
 	Rest   Verdict = "rest"   // the rollout is paused, stopped, aborted or done
 )
 
-// An Assessment says how far a rollout has come.
+// An Assessment describes how far a rollout has come.
 type Assessment struct {
 	Environment string              `json:"environment"`
 	Release     int64               `json:"release"`
@@ -230,7 +230,7 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 }
 
 // WaitsForUnheard reports whether the present stage has only nodes that were never heard of: it would prove nothing to
-// the next stage. The last stage has no next one.
+// the next stage. Nothing follows the last stage.
 func (a *Assessment) WaitsForUnheard() bool {
 	if a.State != signed.Rolling || a.Stage >= len(a.Stages)-1 {
 		return false

@@ -84,7 +84,7 @@ func factsOf(r *signed.Release) (facts where.Facts) {
 }
 
 // Step makes the next step of the rollout, and returns its assessment. If somebody else has made
-// the step meanwhile, that is no error.
+// the step meanwhile, that is not an error.
 func (c *Controller) Step(ctx context.Context) (*Assessment, error) {
 	control, a, err := c.Look(ctx)
 	if err != nil {

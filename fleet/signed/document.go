@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Release says which bundle the nodes of an environment run, and in which stages it is rolled
+// A Release describes which bundle the nodes of an environment run, and in which stages it is rolled
 // out.
 type Release struct {
 	Header
@@ -56,7 +56,7 @@ type Rollout struct {
 	Reason     string    `json:"why,omitempty"`
 }
 
-// A RolloutState says whether nodes may begin with a release.
+// A RolloutState describes whether nodes may begin with a release.
 type RolloutState string
 
 // The states of a rollout.

@@ -65,7 +65,7 @@ type Header struct {
 // Head implements Document.
 func (h *Header) Head() *Header { return h }
 
-// A RefusedError says that a document was refused. Reason is a word for programs.
+// A RefusedError reports that a document was refused. Reason is a word for programs.
 type RefusedError struct {
 	Reason Reason
 	Err    error
@@ -151,7 +151,7 @@ func Read(text []byte, doc Document) error {
 }
 
 // Keys returns the fingerprints of the keys that have signed a document. All signatures hold, but
-// it is not said who has these keys: anybody may have made them.
+// whose keys these are is not known: anybody may have made them.
 func Keys(text []byte, kind Kind) (fingerprints []string, err error) {
 	payload, signatures, err := split(text)
 	if err != nil {

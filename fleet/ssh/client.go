@@ -58,9 +58,9 @@ type Result struct {
 // stopPatience is how long the command on a host may take to end after it was asked to.
 const stopPatience = 20 * time.Second
 
-// Run runs the request on a host, and calls tell with each line as it arrives. When stop is closed
+// Run runs the request on a host, and passes each line as it arrives. When stop is closed
 // the command is asked to end after its present step; when ctx ends the connection is cut.
-func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell func(Line)) Result {
+func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, report func(Line)) Result {
 	began := time.Now()
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
@@ -71,7 +71,7 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 	res := Result{Host: h}
 	s, err := c.start(ctx, p, h)
 	if err == nil {
-		res.Exit, err = s.converse(c, p, h, tell)
+		res.Exit, err = s.converse(c, p, h, report)
 	}
 	close(done)
 	guard.Wait()

@@ -24,7 +24,7 @@ type Report interface {
 	End(left []Host)
 }
 
-// Failed reports whether a host failed. Exit status 2, for changes or drift, is no failure.
+// Failed reports whether a host failed. Exit status 2, for changes or drift, is not a failure.
 func Failed(r Result) bool { return r.Err != nil || r.Exit != 0 && r.Exit != 2 }
 
 // timing matches the duration in a line of a report.

@@ -20,7 +20,7 @@ type hello struct {
 	Version  string `json:"version"`
 }
 
-// A Request says what to run, in the first line of this side.
+// A Request describes what to run, in the first line of this side.
 type Request struct {
 	Protocol string `json:"protocol"`
 	// Args are the arguments of ccm.

@@ -306,7 +306,7 @@ func signedBy(list []author.Signer) string {
 func unheardText(a *release.Assessment) string {
 	const why = "These nodes were approved, but their agents never started. "
 	if a.WaitsForUnheard() {
-		return why + "The stage has no other nodes, so the rollout waits for one of them or for `ccm fleet next`."
+		return why + "These are all nodes of the stage, so the rollout waits for one of them or for `ccm fleet next`."
 	}
 	return why + "The rollout does not wait for them: they apply the release when they start."
 }
