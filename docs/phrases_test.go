@@ -18,7 +18,7 @@ import (
 
 // phrasesToDo lists the directories whose words are still the old ones. Take a directory away when it is done.
 var phrasesToDo = []string{
-	"cmd/", "docs/", "luaapi/", "providers/", "resources/", "runtime/", "site/", "stdlib/", "studio/", "test/",
+	"cmd/", "docs/", "providers/", "resources/", "runtime/", "site/", "stdlib/", "studio/", "test/",
 }
 
 // bannedPhrases are those of the style guide: an operator would not use them.
@@ -39,7 +39,9 @@ var bannedPhrases = regexp.MustCompile(`(?i)` + strings.Join([]string{
 }, "|"))
 
 // quotedPhrases are texts of protocols, which stay as they are: words of the documents and of other programs.
-var quotedPhrases = []string{}
+var quotedPhrases = []string{
+	"map has no entry for key (\".*\")$", // text/template
+}
 
 // TestPhrases: messages, help and the comments of exported names have none of the banned phrases.
 func TestPhrases(t *testing.T) {
