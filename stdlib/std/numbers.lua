@@ -8,13 +8,13 @@ local numbers = {}
 function numbers.check_gid(host, want)
   local other = want.gid and accounts.group_name(host, want.gid)
   local there = other and other ~= want.name and accounts.group(host, other)
-  if there and there.gid == want.gid then error(("the gid %d is that of the group %s"):format(want.gid, other), 0) end
+  if there and there.gid == want.gid then error(("the gid %d is used by the group %s"):format(want.gid, other), 0) end
 end
 
 --- Fails if another user has the wanted number, or gets it from an earlier resource. found is the present user or nil.
 function numbers.check_uid(host, want, found)
   if not want.uid or want.non_unique or found and found.uid == want.uid then return end
-  local function taken(name) error(("the uid %d is that of the user %s (non_unique = true allows both)"):format(want.uid, name), 0) end
+  local function taken(name) error(("the uid %d is used by the user %s (allow both with non_unique = true)"):format(want.uid, name), 0) end
   local new = host.pending_user(want.uid)
   if new and new.ensure == "present" and new.name ~= want.name then taken(new.name) end
   for name, u in pairs(accounts.users(host)) do
