@@ -20,7 +20,7 @@ const (
 // groups is the table of contents: each page is in one of them. A name that ends with a slash
 // stands for all pages below it, in order of name.
 var groups = []Group{
-	{"Getting started", []string{"install", "tutorial", "ensure", "repl", "glossary"}},
+	{"Getting started", []string{"install", "tutorial", "ensure", "repl", "comparison", "glossary"}},
 	{"Recipes", []string{"recipes/basics", "recipes/running", "recipes/changes", "recipes/pipelines", "recipes/machines", "recipes/software", "recipes/sites"}},
 	{"Language", []string{"resources", "lua", "lua-for-yaml", "manifests", "templates", "data", "facts", "modules", "sharing", "types", "editor", "studio"}},
 	{"Resource types", []string{"files", "edits", "packages", "services", "commands", "secrets", "encrypted", "health-checks", "registration"}},
