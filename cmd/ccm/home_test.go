@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 )
 
 // homeExamples is the folder of the examples on the first page of the website.
@@ -63,4 +64,36 @@ func TestHomeShell(t *testing.T) {
 	fi, err := os.Stat(conf)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), fi.Mode())
+}
+
+// TestPagesWorkflow: the workflow that publishes the website builds it into a new directory and uploads that.
+func TestPagesWorkflow(t *testing.T) {
+	text, err := os.ReadFile("../../.github/workflows/pages.yml")
+	require.NoError(t, err)
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Run  string
+				With struct{ Path string }
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(text, &workflow))
+	built, uploaded := "", ""
+	for _, s := range workflow.Jobs["build"].Steps {
+		if args, ok := strings.CutPrefix(s.Run, "go run ./cmd/ccm "); ok {
+			args := strings.Fields(strings.ReplaceAll(args, `"$ADDRESS"`, "https://example.org/ccm"))
+			built = args[2]
+			require.NoFileExists(t, filepath.Join("../..", built))
+			require.NoDirExists(t, filepath.Join("../..", built))
+			cmd := exec.Command("ccm", args...)
+			cmd.Dir = t.TempDir()
+			output, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", output)
+			require.FileExists(t, filepath.Join(cmd.Dir, built, "sitemap.xml"))
+		}
+		uploaded += s.With.Path
+	}
+	require.NotEmpty(t, built)
+	require.Equal(t, built, uploaded)
 }
