@@ -11,6 +11,7 @@
 # make race       make test-all with the race detector (needs a C compiler)
 # make vulnerabilities  govulncheck
 # make generate   write the files that are derived from declarations
+# make demo       record the picture of the README (root)
 # make plans      compare plans of SITES random sites with their runs
 # make lua-diff   compare PROGRAMS generated programs in ccm and in lua5.1
 # make hostile    print hostile text with all commands, in pipes and on terminals
@@ -60,7 +61,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff
+.PHONY: build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -140,6 +141,9 @@ lint:
 
 generate:
 	go generate ./...
+
+demo:
+	go run ./docs/website/demo docs/website/demo.svg
 
 plans:
 	CCM_PLANS=$(SITES) CCM_PLANS_SEED=$(SEED) go test ./cmd/ccm -count=1 -v -timeout 2h -run '^TestPlansComeTrue$$'
