@@ -203,6 +203,9 @@ func (s Scaffold) SourceIsURL() bool {
 // WantedEnsure implements resource.EnsureReporter.
 func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
 
+// SetsWhole implements resource.WholeSetter.
+func (s Scaffold) SetsWhole(isNew bool) bool { return isNew }
+
 // ConfinedTo implements resource.EffectBound.
 func (s Scaffold) ConfinedTo() (paths []string, tree bool) { return []string{s.Name}, true }
 
