@@ -272,7 +272,7 @@ func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 	if !ok {
 		text := L.CheckString(1)
 		if len(text) > maxLoad {
-			L.ArgError(1, fmt.Sprintf("the text is longer than %d MiB", maxLoad>>20))
+			L.ArgError(1, fmt.Sprintf("the text must be at most %d MiB", maxLoad>>20))
 		}
 		return text, true
 	}
@@ -290,7 +290,7 @@ func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 			return "", false
 		}
 		if b.WriteString(string(s)); b.Len() > maxLoad {
-			L.ArgError(1, fmt.Sprintf("the text is longer than %d MiB", maxLoad>>20))
+			L.ArgError(1, fmt.Sprintf("the text must be at most %d MiB", maxLoad>>20))
 		}
 	}
 }

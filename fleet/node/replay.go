@@ -49,9 +49,9 @@ func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobRes
 		return
 	}
 	r.Outcome = "stable"
-	r.Message = fmt.Sprintf("told again %d lines of %d runs", t.lines, t.runs)
+	r.Message = fmt.Sprintf("resent %d lines of %d runs", t.lines, t.runs)
 	if t.oldest.After(j.Since) {
-		r.Message += ", the oldest that has a record began at " + t.oldest.Format(time.RFC3339)
+		r.Message += ", the oldest recorded one started at " + t.oldest.Format(time.RFC3339)
 	}
 }
 

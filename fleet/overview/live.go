@@ -27,7 +27,7 @@ type Answer struct {
 	ConditionError error
 }
 
-// A Query says which nodes are asked, and how.
+// A Query describes which nodes are asked, and how.
 type Query struct {
 	Options
 	Names []string // only these; nil for all

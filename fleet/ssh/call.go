@@ -91,7 +91,7 @@ func (s *call) end(reading error) error {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case failed && exit.ExitCode() == 255:
-		return &lostError{orElse(s.output.withHostKey(last), "ssh failed and did not say why")}
+		return &lostError{orElse(s.output.withHostKey(last), "ssh failed without a message")}
 	case failed && orElse(last, s.noise) != "":
 		return errors.New(orElse(last, s.noise))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
@@ -99,7 +99,7 @@ func (s *call) end(reading error) error {
 	case reading != nil && !errors.Is(reading, io.EOF):
 		return reading
 	}
-	return &lostError{orElse(last, "the connection ended too early")}
+	return &lostError{orElse(last, "connection closed too early")}
 }
 
 func orElse(text, other string) string {

@@ -112,7 +112,7 @@ func (p *printer) format(ctx context.Context, v lua.LValue, brief bool) (string,
 	lib, _ := p.env.console.Global(p.output)
 	encode, ok := p.env.console.Field(lib, "encode")
 	if !ok {
-		return "", fmt.Errorf("nothing here writes %s", p.output)
+		return "", fmt.Errorf("unsupported format %s", p.output)
 	}
 	args := []lua.LValue{v}
 	if p.output == OutputJSON {

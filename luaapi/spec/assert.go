@@ -122,7 +122,7 @@ func (as *asserter) assertion(L *lua.LState, so []string, subject lua.LValue) in
 		for k, x := range list {
 			names[k] = x.name
 		}
-		as.in.Throw(L, diag.DidYouMean(name, names), "assert has no assertion %q", strings.Join(so, "."))
+		as.in.Throw(L, diag.DidYouMean(name, names), "unknown assertion assert.%s", strings.Join(so, "."))
 	}
 	x := list[i]
 	if len(a.list) < x.args {

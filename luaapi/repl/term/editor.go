@@ -105,7 +105,7 @@ func (t *Terminal) withoutForeignKeys() func() {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || os.Getenv(variable) != "" {
 		return func() {}
 	}
-	t.options.Warn("left out: " + err.Error())
+	t.options.Warn("omitted: " + err.Error())
 	_ = os.Setenv(variable, os.DevNull)
 	return func() { _ = os.Unsetenv(variable) }
 }
