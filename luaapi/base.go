@@ -54,7 +54,7 @@ func (lib *baseLib) iterators(origin *lua.LTable) {
 	}
 }
 
-// pairs honours __pairs, as Lua does from 5.2 on.
+// pairs honors __pairs, as Lua does from 5.2 on.
 func (lib *baseLib) pairs(L *lua.LState) int {
 	if fn, ok := L.GetMetaField(L.Get(1), "__pairs").(*lua.LFunction); ok {
 		L.Push(fn)
@@ -69,7 +69,7 @@ func (lib *baseLib) pairs(L *lua.LState) int {
 	return 3
 }
 
-// ipairs honours __ipairs, as Lua did in 5.2.
+// ipairs honors __ipairs, as Lua did in 5.2.
 func (lib *baseLib) ipairs(L *lua.LState) int {
 	if fn, ok := L.GetMetaField(L.Get(1), "__ipairs").(*lua.LFunction); ok {
 		L.Push(fn)

@@ -62,7 +62,7 @@ func (dc *declarer) takeBuffer() *declarationBuffer {
 //
 // A list among the names is replaced by its items.
 //
-// The second form is recognised in the syntax tree, where the result of the call is called. The
+// The second form is recognized in the syntax tree, where the result of the call is called. The
 // last form is declared at once: no properties can follow.
 func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {

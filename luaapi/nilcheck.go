@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A table in Lua has no nil fields: a misspelt variable leaves a property out without an
+// A table in Lua has no nil fields: a misspelled variable leaves a property out without an
 // error. So a declaration is compared with its syntax, and a field whose expression is nil
 // is reported.
 

@@ -107,7 +107,7 @@ func TestReplLanguage(t *testing.T) {
 		{`state("link#/etc/l").ensure`, "\"absent\"\n"},
 		{`local e = exec { "echo hi", path = "/bin:/usr/bin" }`, ""},
 		{`file { "/etc/later", content = ccm.lazy(function() return e.stdout end), owner = "root", group = "root", mode = "0644" }`, "file#/etc/later\n"},
-		{`plan()["file#/etc/later"].outcome`, "\"unknown\"\n"},
+		{`plan()["file#/etc/later"].outcome`, "\"pending\"\n"},
 		{`.load site.yaml`, ""},
 		{`plan()["file#/etc/gone"].outcome, #events()`, "\"stable\"\t4\n"},
 		{`.load bad.yaml`, "bad.yaml:5:13: file#/etc/gone: unknown property \"ensrue\" (did you mean \"ensure\"?)\n  5 |             ensrue: absent\n    |             ^^^^^^\n"},

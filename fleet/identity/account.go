@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -85,9 +86,7 @@ func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string,
 		return "", err
 	}
 	revoked := jwt.RevocationList{}
-	for key, at := range have.Revocations {
-		revoked[key] = at
-	}
+	maps.Copy(revoked, have.Revocations)
 	if there != "" {
 		other, err := jwt.DecodeAccountClaims(there)
 		if err != nil {

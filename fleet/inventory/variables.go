@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,9 +108,7 @@ func (inv *Inventory) groupsOf() map[string][]*group {
 func (inv *Inventory) resolve(name string, groups []*group) variables {
 	v := make(variables)
 	lay := func(other variables) {
-		for k, x := range other {
-			v[k] = x
-		}
+		maps.Copy(v, other)
 	}
 	for _, g := range groups {
 		lay(g.vars)

@@ -216,7 +216,7 @@ func (o *outbox) send(ctx context.Context, id string, batch []byte) error {
 }
 
 // saveCursor writes the cursor. It need not be durable: messages that are sent again are
-// recognised by their ID.
+// recognized by their ID.
 func (o *outbox) saveCursor() error {
 	text, err := json.Marshal(o.cursor)
 	if err != nil {

@@ -26,7 +26,7 @@ type replay struct {
 }
 
 // replayEvents sends the events of runs again, and waits until the servers have them. Readers
-// recognise events that they have by their IDs.
+// recognize events that they have by their IDs.
 func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	r.Since, r.Until = j.Since, j.Until
 	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Sub(q.member.now()))))

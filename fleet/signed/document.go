@@ -213,7 +213,7 @@ func (s *Signers) Validate() error {
 }
 
 // Newer returns an error if a version is not above the highest one seen. The same document may be
-// read again, which callers recognise by its digest before.
+// read again, which callers recognize by its digest before.
 func Newer(version, highest int64) error {
 	if version <= highest {
 		return refuse(RollbackRefused, "version %d is not newer than version %d, which was already seen", version, highest)

@@ -77,7 +77,7 @@ func (s *call) close() { s.closed.Do(func() { _ = s.stdin.Close() }) }
 func (s *call) end(reading error) error {
 	s.close()
 	kill := func() { _ = s.cmd.Process.Kill() }
-	endless := reading == errLongLine || reading == errNoise
+	endless := errors.Is(reading, errLongLine) || errors.Is(reading, errNoise)
 	if endless {
 		kill()
 	}
@@ -96,7 +96,7 @@ func (s *call) end(reading error) error {
 		return errors.New(orElse(last, s.noise))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("ssh: %w", err)
-	case reading != nil && reading != io.EOF:
+	case reading != nil && !errors.Is(reading, io.EOF):
 		return reading
 	}
 	return &lostError{orElse(last, "connection closed too early")}

@@ -239,7 +239,7 @@ func (s *Server) run(ctx context.Context, in io.Reader, args []string) (code int
 	close(ended)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code = exit.ExitCode(); code < 0 {
-			return 0, fmt.Errorf("ccm was terminated: %s", exit)
+			return 0, fmt.Errorf("ccm was terminated: %w", exit)
 		}
 		return code, nil
 	}

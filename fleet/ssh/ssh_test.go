@@ -71,7 +71,7 @@ func TestWords(t *testing.T) {
 
 func TestMany(t *testing.T) {
 	var hosts []ssh.Host
-	for _, name := range strings.Split("abcdefghij", "") {
+	for name := range strings.SplitSeq("abcdefghij", "") {
 		hosts = append(hosts, ssh.Host{Name: name})
 	}
 	stop := make(chan struct{})

@@ -79,10 +79,10 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		if line = append(line, part...); len(line) > maxLine {
 			return nil, errLongLine
 		}
-		switch err {
-		case nil:
+		switch {
+		case err == nil:
 			return line[:len(line)-1], nil
-		case bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 		default:
 			return nil, err
 		}

@@ -70,12 +70,12 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// outcome returns a word in the colour of an outcome.
+// outcome returns a word in the color of an outcome.
 func outcome(word, of string) *markup.Element {
 	return markup.New("span", "class", "o "+class(of)).Say(word)
 }
 
-// stateOf returns the state of a rollout in the colour of the outcome that is like it.
+// stateOf returns the state of a rollout in the color of the outcome that is like it.
 func stateOf(s signed.RolloutState) *markup.Element {
 	of := map[signed.RolloutState]string{signed.Stopped: "failed", signed.Aborted: "failed", signed.Paused: "pending", signed.Rolling: "changed", signed.Done: "stable"}
 	return outcome(string(s), of[s])
@@ -96,7 +96,7 @@ func prose(text string) *markup.Element {
 
 func text(format string, args ...any) markup.Text { return markup.Text(fmt.Sprintf(format, args...)) }
 
-// class is the class of an outcome in the colours of reports.
+// class is the class of an outcome in the colors of reports.
 func class(outcome string) string {
 	switch outcome {
 	case "failed", "changed", "stable", "pending", "skipped":

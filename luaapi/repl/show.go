@@ -56,7 +56,7 @@ func (p *printer) print(ctx context.Context, values []lua.LValue) error {
 	return nil
 }
 
-// paints reports whether values are written in colours.
+// paints reports whether values are written in colors.
 func (p *printer) paints(values []lua.LValue) bool {
 	return p.env.opts.Paint != nil && p.output == OutputLua && !slices.ContainsFunc(values, func(v lua.LValue) bool { return !p.isData(v) })
 }

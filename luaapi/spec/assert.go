@@ -68,7 +68,7 @@ func fail(in *luaapi.Interp, L *lua.LState, format string, args ...any) {
 	in.Throw(L, "", "%w", &failedError{fmt.Sprintf(format, args...)})
 }
 
-// An assertion checks its arguments. Check returns whether they fulfil it, the message if they do
+// An assertion checks its arguments. Check returns whether they fulfill it, the message if they do
 // not, and the message if they do after a negation.
 type assertion struct {
 	name string

@@ -54,7 +54,7 @@ func (t *editor) newShell() *readline.Shell {
 		"input-meta":                   true,
 		"output-meta":                  true,
 		"multiline-column":             false,  // the prompts of further lines are ours
-		"comment-begin":                "\x00", // comments are coloured with the rest
+		"comment-begin":                "\x00", // comments are colored with the rest
 		"echo-control-characters":      false,
 		"menu-complete-display-prefix": true,
 		"completion-selection-style":   "\x1b[7m",

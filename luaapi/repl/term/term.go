@@ -1,4 +1,4 @@
-// Package term is the terminal of the prompt: it reads lines, completes and colours
+// Package term is the terminal of the prompt: it reads lines, completes and colors
 // them while they are typed, and says what the keys do that interrupt. The library
 // readline edits the line and walks through the history; the dialog of package repl
 // says what can stand where.
