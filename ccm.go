@@ -110,7 +110,7 @@ func Load(ctx context.Context, file string, o Options) (*Site, error) {
 	return load(ctx, file, o.process(), o)
 }
 
-// LoadText is [Load] for the text of a script or manifest that is in no file. Name stands for the
+// LoadText is [Load] for the text of a script or manifest that is in no file. Name identifies the
 // file in positions. Its ending, .lua or .yaml, names the language, and its directory has the modules
 // and templates of the site.
 func LoadText(ctx context.Context, name, text string, o Options) (*Site, error) {
