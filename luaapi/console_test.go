@@ -219,7 +219,7 @@ func TestLive(t *testing.T) {
 		{"things().b.size", "2"},
 		{"things():big().a", `repl:6:1:1: a things does not have the field "a" (fields: big)`},
 		{"#things():big()", "1"},
-		{"things()[1].nmae", `repl:8:1:1: a small thing has no "nmae" (did you mean "name"?)`},
+		{"things()[1].nmae", `repl:8:1:1: a small thing does not have the field "nmae" (did you mean "name"?)`},
 		{"things()[1].Hidden", `repl:9:1:1: a small thing has no "Hidden" (it has name, size, tags)`},
 		{"things()[1].size = 3", `repl:10:1:1: small thing is read-only`},
 		{"things()[1].tags[1]", "x"},
