@@ -31,7 +31,7 @@ local hosts = str.lines(fs.read "/etc/hosts")`)
 	p.printf("## In types")
 	p.printf("A type that is written in Lua is given `host`, which looks at the machine and changes it: [types.md](../types.md#host).")
 	p.printf("## In tests")
-	p.printf("Files of tests have these besides. What stands behind `assert` is in [testing-sites.md](../testing-sites.md#words).")
+	p.printf("Files of tests have these besides. What stands behind `assert` is in [testing-sites.md](../testing-sites.md#functions).")
 	err := s.writeFunctions(&p, "luaapi/stubs/spec.lua")
 	return p.String(), err
 }

@@ -32,7 +32,7 @@ func (s Source) overview() string {
 	p.printf("%s", strings.TrimSpace(flags.String()))
 	p.printf("What the exit status says is in [exit-codes.md](exit-codes.md).")
 	p.printf("## Lua")
-	p.printf("- [lua.md](lua.md): what scripts have besides Lua itself.\n- [../stdlib.md](../stdlib.md): the functions of the standard library.\n- [../types.md](../types.md#host): what types in Lua do with `host`.\n- [../testing-sites.md](../testing-sites.md#words): the words of tests.\n- [../facts.md](../facts.md): facts.")
+	p.printf("- [lua.md](lua.md): what scripts have besides Lua itself.\n- [../stdlib.md](../stdlib.md): the functions of the standard library.\n- [../types.md](../types.md#host): what types in Lua do with `host`.\n- [../testing-sites.md](../testing-sites.md#functions): the words of tests.\n- [../facts.md](../facts.md): facts.")
 	p.printf("## For programs")
 	p.printf("- [events.md](events.md): the JSON of reports.\n- [schemas.md](schemas.md): the JSON Schemas.")
 	return p.String()
