@@ -39,7 +39,7 @@ var groups = []Group{
 	}},
 	{"Types", []string{typesDir}},
 	{"Commands", []string{commandsDir}},
-	{"Internals", []string{"architecture", "decisions", "testing", "field", "reliability", "performance"}},
+	{"Internals", []string{"architecture", "decisions", "testing", "reliability", "performance"}},
 }
 
 // Groups returns the table of contents with the pages that there are.
