@@ -13,7 +13,7 @@ func (s Source) schemasPage() string {
 	p := page{root: "../"}
 	p.printf("# JSON Schemas")
 	p.console("$ ccm schema event > event.json")
-	p.printf("`ccm schema` prints the JSON Schema (draft 2020-12) of what programs read and write. Each is made from the declarations that ccm itself reads by, so it knows the types and properties of this version.")
+	p.printf("`ccm schema` prints the JSON Schemas (draft 2020-12) of input and output, generated for the types and properties of this version.")
 	request := manifest.RequestSchema(s.Registry, manifest.RequestProtocol)
 	for _, x := range []struct {
 		name, doc string
@@ -27,11 +27,11 @@ func (s Source) schemasPage() string {
 		p.printf("## `ccm schema %s`", x.name)
 		p.printf("%s", x.doc)
 		if names := keysOf(x.schema["properties"]); len(names) > 0 {
-			p.printf("At its top: `%s`.", strings.Join(names, "`, `"))
+			p.printf("Top level: `%s`.", strings.Join(names, "`, `"))
 		}
 	}
 	p.printf("## Properties of types")
-	p.printf("`ccm doc TYPE --output json` prints the schema of the properties of one type, `ccm doc --output json` of all.")
+	p.printf("`ccm doc TYPE --output json` prints the schema of the properties of one type, `ccm doc --output json` of all types.")
 	return p.String()
 }
 
