@@ -11,8 +11,9 @@ import (
 
 // formerNames has the pages that took in others, by the names of those.
 var formerNames = map[string]string{
-	"api": "ensure", "editor": "testing-sites", "encrypted": "secrets", "images": "bundles", "parts": "order",
-	"registration": "health-checks", "sharing": "modules", "walks": "architecture",
+	"api": "ensure", "coming-from-tinycm": "coming-from-choria", "editor": "testing-sites", "encrypted": "secrets",
+	"images": "bundles", "parts": "order", "registration": "health-checks", "sharing": "modules",
+	"walks": "architecture",
 }
 
 // Find returns the name of the page about a topic: the name of a page, the last part of one, or

@@ -31,7 +31,7 @@ var groups = []Group{
 	{"Resource types", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
 	{"Runs", []string{"plans", "order", "prune", "bundles", "ssh", "agent", "fleet", "reports"}},
 	{"Coming from", []string{
-		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "coming-from-tinycm",
+		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi",
 	}},
 	{"Reference", []string{
 		"reference/overview", "stdlib", "facts", "errors", "glossary", "reference/lua", "reference/exit-codes",
