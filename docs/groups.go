@@ -31,10 +31,10 @@ var groups = []Group{
 	{"Resource types", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
 	{"Runs", []string{"plans", "order", "prune", "bundles", "ssh", "agent", "fleet", "reports"}},
 	{"Coming from", []string{
-		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi",
+		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "comparison",
 	}},
 	{"Reference", []string{
-		"reference/overview", "stdlib", "facts", "errors", "glossary", "reference/lua", "reference/exit-codes",
+		"reference/overview", "stdlib", "go", "facts", "errors", "glossary", "reference/lua", "reference/exit-codes",
 		"reference/events", "reference/schemas", "reference/properties",
 	}},
 	{"Types", []string{typesDir}},

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -25,6 +26,7 @@ type room struct{ name, purpose, packages string }
 var rooms = []room{
 	{"cmd", "commands: flags and printing", "cmd docs/reference docs/website"},
 	{"studio", "the designer in the browser", "studio"},
+	{"ccm", "the package for Go programs", "."},
 	{"site", "loads, runs and records sites", "site"},
 	{"state", "history, backups, pending refreshes", "runtime/state runtime/session"},
 	{"fleet", "agent, ssh, machines over NATS", "fleet"},
@@ -126,6 +128,7 @@ type importRule struct {
 // importRules has a rule for each package. One deeper than two folders may be covered by the package in whose folder it
 // is. All packages may import runtime/diag.
 var importRules = []importRule{
+	{packages: ".", imports: "*", not: "cmd studio fleet luaapi stdlib resources providers"},
 	{packages: "runtime/terminal", imports: ""},
 	{packages: "runtime/heap runtime/collector runtime/lazyregexp", imports: ""},
 	{
@@ -295,10 +298,12 @@ func ownImports(t *testing.T) map[string][]string {
 	for _, name := range goFiles(t) {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		require.NoError(t, err)
-		dir := strings.TrimPrefix(filepath.Dir(name), root+"/")
+		dir, err := filepath.Rel(root, filepath.Dir(name))
+		require.NoError(t, err)
 		list := imports[dir]
 		for _, i := range f.Imports {
-			own, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "github.com/luaccm/ccm/")
+			own, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "github.com/luaccm/ccm")
+			own = cmp.Or(strings.TrimPrefix(own, "/"), ".")
 			if ok && !slices.Contains(list, own) {
 				list = append(list, own)
 			}
