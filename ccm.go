@@ -110,9 +110,8 @@ func Load(ctx context.Context, file string, o Options) (*Site, error) {
 	return load(ctx, file, o.process(), o)
 }
 
-// LoadText is [Load] for the text of a script or manifest that is in no file. Name stands for the
-// file in positions. Its ending, .lua or .yaml, names the language, and its directory has the modules
-// and templates of the site.
+// LoadText is [Load] for a text that is not in a file. Positions use the name as that of the file. Its ending, .lua or
+// .yaml, is that of the language, and its directory has the modules and templates of the site.
 func LoadText(ctx context.Context, name, text string, o Options) (*Site, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {

@@ -48,7 +48,7 @@ func (s *Site) Resources() []Resource {
 	return list
 }
 
-// Plan yields an event for each resource that says what [Site.Run] would do. It changes nothing and takes no lock.
+// Plan yields an event for each resource with what [Site.Run] would do. It changes nothing and takes no lock.
 // An error is the last element: why there is no plan, or an [ErrFailed] if a resource would fail. Plan may be
 // called several times before Run.
 func (s *Site) Plan(ctx context.Context) iter.Seq2[Event, error] {
