@@ -49,7 +49,7 @@ func (s *Site) Resources() []Resource {
 }
 
 // Plan yields an event for each resource with what [Site.Run] would do. It changes nothing and takes no lock.
-// An error is the last element: why there is no plan, or an [ErrFailed] if a resource would fail. Plan may be
+// An error is the last element: why no plan exists, or an [ErrFailed] if a resource would fail. Plan may be
 // called several times before Run.
 func (s *Site) Plan(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
