@@ -20,6 +20,7 @@ var ErrFailed = errors.New("a resource failed")
 // again for another run. A Site is not safe for use by several goroutines at once.
 type Site struct {
 	process *site.Process
+	own     bool // the process is of this site alone
 	run     *site.Run
 	output  *secret.Writer
 	cancel  context.CancelCauseFunc // of the context of the site
@@ -145,7 +146,15 @@ func (s *Site) failure(ctx context.Context, sum event.Summary) error {
 func (s *Site) Close() {
 	s.ended = true
 	s.run.End()
+	s.release()
+}
+
+// release ends the context of the site, and the connections of a process of its own.
+func (s *Site) release() {
 	s.cancel(nil)
+	if s.own {
+		s.process.Close()
+	}
 }
 
 // Unwrap returns the run in the form that the command ccm uses. It does not follow semantic versions.

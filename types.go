@@ -23,7 +23,7 @@ type Type struct {
 }
 
 // A Provider manages the resources of a type whose properties are the struct D. All methods are called from the
-// goroutine that iterates over a plan or run.
+// goroutine that loads, plans or runs the site.
 //
 // It may have these methods besides:
 //
