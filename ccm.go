@@ -270,7 +270,9 @@ func Ensure(ctx context.Context, typ, name string, properties map[string]any, o 
 	defer during()
 	defer s.release()
 	p.Files.SetContext(inner)
-	one, err := p.NewOneOff(inner, site.OneOffOptions{Kind: "ensure", Site: run.Site, Record: run.Record, Host: run.Host, Plan: o.Noop, Explain: s.explain})
+	one, err := p.NewOneOff(inner, site.OneOffOptions{
+		Kind: "ensure", Site: run.Site, Record: run.Record, Host: run.Host, Plan: o.Noop, Explain: s.explain,
+	})
 	if err != nil {
 		return Event{}, placed(err, p.Secrets)
 	}

@@ -288,6 +288,25 @@ func TestValues(t *testing.T) {
 	require.Equal(t, ccm.Stable, event.Outcome)
 }
 
+// TestValuesOfAProperty: a string type may list its values.
+func TestValuesOfAProperty(t *testing.T) {
+	o := options(t)
+	o.Types = []ccm.Type{ccm.NewType("lamp", brokenNotes[lamp]{})}
+	_, err := ccm.Ensure(t.Context(), "lamp", "n", map[string]any{"state": "onn"}, o)
+	var m *ccm.Mistake
+	require.ErrorAs(t, err, &m)
+	require.Contains(t, m.Error(), `"on"`)
+}
+
+type lamp struct {
+	Name  string    `ccm:"name,name"`
+	State lampState `ccm:"state"`
+}
+
+type lampState string
+
+func (lampState) Values() []string { return []string{"on", "off"} }
+
 type list struct {
 	Name  string   `ccm:"name,name"`
 	Words []string `ccm:"words"`

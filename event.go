@@ -65,8 +65,8 @@ type Event struct {
 
 func newEvent(e *event.Event) Event {
 	x := Event{
-		Resource: newResource(e.Resource), Outcome: Outcome(e.Outcome.String()), Message: report.Message(e), Provider: e.Provider,
-		Reason: e.Reason, Err: e.Err, Start: e.Start, Duration: e.Duration, record: e,
+		Resource: newResource(e.Resource), Outcome: Outcome(e.Outcome.String()), Message: report.Message(e),
+		Provider: e.Provider, Reason: e.Reason, Err: e.Err, Start: e.Start, Duration: e.Duration, record: e,
 	}
 	for _, d := range e.Diff {
 		x.Changes = append(x.Changes, Change(d))

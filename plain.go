@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // plainMap returns a map of a program as ccm knows data: nil, bool, int64, float64, string, []any and
@@ -61,5 +63,5 @@ func plain(name string, v reflect.Value) (any, error) {
 		}
 		return m, nil
 	}
-	return nil, fmt.Errorf("%s: expected a text, a boolean, a number, a slice or a map, got %s", name, v.Type())
+	return nil, fmt.Errorf("%s: %w", name, diag.Expected("a text, a boolean, a number, a slice or a map").Got("%s", v.Type()))
 }

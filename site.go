@@ -93,7 +93,9 @@ func (s *Site) Run(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 // walk calls a function that plans or runs the site, and yields its events and its error.
-func (s *Site) walk(ctx context.Context, yield func(Event, error) bool, walk func(context.Context, *forwarder) (event.Summary, error)) {
+func (s *Site) walk(
+	ctx context.Context, yield func(Event, error) bool, walk func(context.Context, *forwarder) (event.Summary, error),
+) {
 	inner, during := s.detach(ctx)
 	defer during()
 	s.first, s.errs = nil, nil

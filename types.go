@@ -50,9 +50,12 @@ type Provider[D any] interface {
 //	}
 //
 // A tag has the name of the property, and options: name (it names the resource), required, secret, default=VALUE.
-// Fields are of the kinds string, bool, int, int64 and float64, slices and maps of these, or pointers. A property that is left out is a nil
-// pointer, which is not compared, or the zero value, which is. If there is a property ensure, its value absent means that there is nothing,
-// and so does an empty Ensure in what Status returns. A mistake in D is an error of [Load].
+// Fields are of the kinds string, bool, int, int64 and float64, slices and maps of these, or pointers. A string type
+// with a method Values() []string has only these values. A property that is left out is a nil pointer, which is not
+// compared, or the zero value, which is.
+//
+// If there is a property ensure, its value absent means that there is nothing, and so does an empty Ensure in what
+// Status returns. A mistake in D is an error of [Load].
 func NewType[D any](name string, p Provider[D]) Type {
 	f := &functions[D]{name: name, provider: p}
 	b, err := f.bind()
