@@ -56,10 +56,12 @@ func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain 
 // newPlannedResource returns the entry of a plan for an event.
 func newPlannedResource(ev *event.Event, secrets *secret.Keeper) plannedResource {
 	x := plannedResource{ID: plainText(ev.Resource.ID.String()), Outcome: ev.Outcome.String(), Provider: ev.Provider}
-	switch ev.Outcome {
-	case event.Failed:
+	switch {
+	case ev.Uncertain: // decided in its turn
+		x.Outcome = event.Unknown.String()
+	case ev.Outcome == event.Failed:
 		x.Reason = plainText(secrets.Redact(ev.Err.Error()))
-	case event.Pending:
+	case ev.Outcome == event.Pending:
 		x.Actions, x.Diff = plainActions(ev.Actions), plainDiff(ev.Diff)
 	}
 	return x
