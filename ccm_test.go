@@ -319,6 +319,66 @@ func (listed) Status(context.Context, *ccm.View, list) (list, error) {
 	return list{Words: []string{"a", "b"}}, nil
 }
 
+// TestCheckIdempotent: what a second run would change is a mistake at the end.
+func TestCheckIdempotent(t *testing.T) {
+	o := options(t)
+	o.CheckIdempotent = true
+	o.Root = "" // the command true changes nothing
+	outcomes, err := collect(loadText(t, "\n"+`exec { "true" }`, o).Run(t.Context()))
+	require.Equal(t, []ccm.Outcome{ccm.Changed}, outcomes)
+	var m *ccm.Mistake
+	require.ErrorAs(t, err, &m)
+	require.Equal(t, 2, m.Line)
+	require.NotErrorIs(t, err, ccm.ErrFailed)
+}
+
+// A watched is a note with all methods that a provider may have.
+type watched struct {
+	notes
+	refreshed *[]string
+}
+
+func (watched) Validate(want Note) error {
+	if want.Ensure != "absent" && want.Text == nil {
+		return errors.New("text is required")
+	}
+	return nil
+}
+
+func (watched) Files(want Note) []string { return []string{"/notes/" + want.Name} }
+
+func (w watched) Refresh(_ context.Context, _ *ccm.Machine, want Note) error {
+	*w.refreshed = append(*w.refreshed, want.Name)
+	return nil
+}
+
+func TestMethodsOfAProvider(t *testing.T) {
+	o := options(t)
+	var refreshed []string
+	o.Types = []ccm.Type{ccm.NewType("note", watched{refreshed: &refreshed})}
+	_, err := ccm.LoadText(t.Context(), "site.lua", `note { "n" }`, o)
+	require.ErrorContains(t, err, "note#n: text is required")
+
+	// A plan knows what is at the path of another note, and nothing about others.
+	site := loadText(t, `local link = require "std.link"
+note { "a", text = "1" }
+link { "/b", target = "a" }
+note { "c", text = "3", subscribe = "link#/b" }`, o)
+	plan, err := collect(site.Plan(t.Context()))
+	require.NoError(t, err)
+	require.Equal(t, []ccm.Outcome{ccm.Pending, ccm.Pending, ccm.Pending}, plan)
+	_, err = collect(site.Run(t.Context()))
+	require.NoError(t, err)
+	require.Empty(t, refreshed, "what is created needs no refresh")
+	require.NoError(t, os.Remove(filepath.Join(o.Root, "b")))
+	outcomes, err := collect(loadText(t, `local link = require "std.link"
+link { "/b", target = "a" }
+note { "c", text = "3", subscribe = "link#/b" }`, o).Run(t.Context()))
+	require.NoError(t, err)
+	require.Equal(t, []ccm.Outcome{ccm.Changed, ccm.Changed}, outcomes)
+	require.Equal(t, []string{"c"}, refreshed)
+}
+
 // TestNothingRuns: a closed site leaves no goroutine behind.
 func TestNothingRuns(t *testing.T) {
 	before := runtime.NumGoroutine()

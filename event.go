@@ -30,7 +30,7 @@ const (
 	Changed Outcome = "changed"
 	// Pending means that a run would change the resource.
 	Pending Outcome = "pending"
-	// Unknown means that a plan cannot tell before an earlier resource was changed.
+	// Unknown means that a plan cannot tell whether a run would change the resource: see Event.Reason.
 	Unknown Outcome = "unknown"
 	// Skipped means that the resource was not looked at: see Event.Reason.
 	Skipped Outcome = "skipped"

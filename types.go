@@ -229,7 +229,7 @@ func (v *View) ReadFile(file string) ([]byte, error) { return v.view.ReadFile(fi
 func (v *View) Exists(file string) (bool, error) { return v.view.Exists(file) }
 
 // Query runs a command that changes nothing, and returns its standard output. A command that does not exit with 0 is
-// an error. Below another root than /, commands are refused.
+// an error. Options.Root is the root of the command, which needs Linux; elsewhere it must be /.
 func (v *View) Query(ctx context.Context, argv ...string) (string, error) {
 	return output(argv, func(c host.Cmd) (host.Result, error) { return v.view.Query(ctx, c) })
 }
@@ -261,7 +261,7 @@ func (m *Machine) MakeDirectory(dir string) error {
 func (m *Machine) Remove(file string) error { return m.host.Remove(file) }
 
 // Run runs a command that changes the machine, and returns its standard output. A command that does not exit with 0
-// is an error. Below another root than /, commands are refused.
+// is an error. Options.Root is the root of the command, as in [View.Query].
 func (m *Machine) Run(ctx context.Context, argv ...string) (string, error) {
 	return output(argv, func(c host.Cmd) (host.Result, error) { return m.host.Run(ctx, c) })
 }
