@@ -5,7 +5,7 @@
 # make portable   test on Linux the code for systems without O_PATH and openat2
 # make test       on each save: tests that need no root and no network
 # make test-all   these and the long ones: hostile input, limits, growth, kills
-# make lint       gofmt, go vet, staticcheck
+# make lint       the linters of .golangci.yml
 # make nightly    what .ci/run leaves out, with one table at the end (hours)
 # make stress     make test-all, fleet and browser ROUNDS times under load, and what failed how often
 # make race       make test-all with the race detector (needs a C compiler)
@@ -29,7 +29,7 @@
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks, COUNT times each; benchstat compares two outputs
 
-STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
 VERSION ?= $(shell .ci/version)
@@ -131,16 +131,13 @@ vulnerabilities:
 	go run $(GOVULNCHECK) ./...
 	cd test/fleet && go run $(GOVULNCHECK) ./...
 
-# Fewer collections of garbage save staticcheck a third of its processor time.
+# Fewer collections of garbage save a third of the processor time.
 lint: export GOGC ?= 400
 
 lint:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
-	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
-	go vet -tags integration ./... ./.ci/steps
-	go run $(STATICCHECK) -tags integration ./... ./.ci/steps
-	$(PACKAGE) vet ./...
-	$(PACKAGE) run $(STATICCHECK) ./...
+	go run $(GOLANGCI) run ./... ./.ci/steps
+	cd .ci/package && go run $(GOLANGCI) run ./...
+	cd test/fleet && go run $(GOLANGCI) run ./...
 
 generate:
 	go generate ./...
