@@ -208,8 +208,11 @@ func (s *suspectFinder) mayReport(i int, look host.Look, x *incompleteEffect) bo
 // still change it. After says that i comes after that resource.
 func (s *suspectFinder) mayDiffer(i int, look host.Look, after bool) bool {
 	spec := s.catalog.Resources[i].Spec
-	if _, own := spec.(*resource.Properties); own && !s.failing && look.Kind <= host.TreeLook {
-		return false // it looks at its own paths
+	if _, own := spec.(*resource.Properties); own && !s.failing {
+		if look.Kind <= host.TreeLook {
+			return false // it looks at its own paths
+		}
+		after = after && look.Kind != host.CommandLook // it asks for what it names
 	}
 	switch look.Kind {
 	case host.CommandLook:
