@@ -228,6 +228,13 @@ func (x *incompleteEffect) matches(look host.Look) bool {
 	})
 }
 
+// namesSomething reports whether a command has other words than its program and options: then a type
+// asks it about these.
+func namesSomething(command string) bool {
+	_, words, _ := strings.Cut(command, " ")
+	return slices.ContainsFunc(strings.Fields(words), func(word string) bool { return !strings.HasPrefix(word, "-") })
+}
+
 // hasName reports whether the declaration or the names of x have a word of a command, such as the name
 // of a unit.
 func (x *incompleteEffect) hasName(word string) bool {
