@@ -24,7 +24,7 @@ var groups = []Group{
 	{"Recipes", []string{"recipes/basics", "recipes/running", "recipes/changes", "recipes/pipelines", "recipes/machines", "recipes/software", "recipes/sites"}},
 	{"Language", []string{"resources", "lua", "lua-for-yaml", "manifests", "templates", "data", "facts", "modules", "sharing", "types", "editor", "studio"}},
 	{"What is managed", []string{"files", "edits", "packages", "services", "commands", "secrets", "encrypted", "health-checks", "registration"}},
-	{"Runs", []string{"plans", "order", "parts", "prune", "bundles", "images", "ssh", "agent", "fleet", "reports", "errors", "testing-sites", "api"}},
+	{"Runs", []string{"plans", "ci", "order", "parts", "prune", "bundles", "images", "ssh", "agent", "fleet", "reports", "errors", "testing-sites", "api"}},
 	{"Coming from", []string{"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "coming-from-tinycm"}},
 	{"Reference", []string{"reference/overview", "stdlib", "reference/lua", "reference/exit-codes", "reference/events", "reference/schemas", "reference/properties"}},
 	{"Types", []string{typesDir}},
