@@ -36,7 +36,10 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 		f.assumePossible(ev.Index, x.Effects)
 		return
 	}
-	f.suspects.addIncompleteEffect(ev.Index, d != nil && d.FilesComplete, f.predictions[ev.Index].Removes)
+	if d == nil {
+		d = &resource.Decision{}
+	}
+	f.suspects.addIncompleteEffect(ev.Index, *d, f.predictions[ev.Index].Removes)
 	f.assumeUnknown(ev.Index, resource.Decision{})
 }
 
@@ -98,7 +101,7 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 	}
 	f.view.Overlay().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
 	if !d.Complete {
-		f.suspects.addIncompleteEffect(ev.Index, d.FilesComplete, f.predictions[ev.Index].Removes)
+		f.suspects.addIncompleteEffect(ev.Index, d, f.predictions[ev.Index].Removes)
 		f.assumeUnknown(ev.Index, d)
 	}
 }
