@@ -169,6 +169,9 @@ func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 // MayPrefetch implements resource.Prefetchable.
 func (Archive) MayPrefetch() bool { return true }
 
+// SetsWhole implements resource.WholeSetter. What creates names may come from elsewhere.
+func (a Archive) SetsWhole(isNew bool) bool { return isNew && a.Creates == "" }
+
 // ConfinedTo implements resource.EffectBound.
 func (a Archive) ConfinedTo() (paths []string, tree bool) {
 	if a.ExtractParent == "" {

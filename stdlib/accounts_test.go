@@ -2,6 +2,7 @@ package stdlib_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -82,9 +83,7 @@ func TestUserHome(t *testing.T) {
 			"/etc/passwd": passwd, "/etc/group": baseGroup, "/etc/skel/.profile": "skel\n", "/etc/login.defs": "UMASK 027\n",
 			"/bin/sh": "->dash", "/bin/dash": "#!", "/bin/plain": "", "/bin/gone": "->nothing", "/bin/": "",
 		}
-		for name, text := range files {
-			all[name] = text
-		}
+		maps.Copy(all, files)
 		return all
 	}
 	suite{

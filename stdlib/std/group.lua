@@ -1,8 +1,7 @@
 -- group: keeps a group of the system, and its members.
 --
---   local group = require "std.group"
---   group { "deploy", members = { "alice", "bob" } }
---   group { "wheel", members = { "alice" }, membership = "exact" }
+--   std.group { "deploy", members = { "alice", "bob" } }
+--   std.group { "wheel", members = { "alice" }, membership = "exact" }
 
 local accounts, nss, numbers = require "std.accounts", require "std.nss", require "std.numbers"
 
