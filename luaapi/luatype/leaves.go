@@ -22,7 +22,7 @@ import (
 // what only commands report, "services" for services that start or stop.
 
 // effectKeys are the allowed keys in the table of one effect.
-var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "home", "keeps", "kept"}
+var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "home", "keeps", "kept", "size"}
 
 // callLeaves asks the script for the effects. In a run only those of removals are needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
@@ -90,6 +90,7 @@ func readEffect(v *host.View, row *lua.LTable, made map[string]*host.Account) (p
 		return p, fmt.Errorf("path: %w", err)
 	}
 	p.Path = text("path")
+	p.Size = int64(lua.LVAsNumber(row.RawGetString("size")))
 	switch kind := text("kind"); kind {
 	case "file":
 		p.Kind, p.Source = host.Regular, text("source")

@@ -16,6 +16,8 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if !f.planning || r.IsOnlyPlanned() {
 		return
 	}
+	f.view.Overlay().ProposeRoom(nil)
+	f.view.Overlay().ClaimRoom(false) // it may free any
 	if d != nil && d.Err == nil && (d.Complete || len(d.Actions) == 0 && isConfined(r)) {
 		f.view.Overlay().Assume(ev.Index, true, d.Effects...)
 		if len(d.Actions) > 0 {
@@ -100,6 +102,8 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 		return
 	}
 	f.view.Overlay().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
+	_, installs := ev.Resource.Spec.(resource.FileInstaller)
+	f.view.Overlay().ClaimRoom(d.Complete || d.FilesComplete || installs && !isRemoval(ev.Resource))
 	if !d.Complete {
 		f.suspects.addIncompleteEffect(ev.Index, d, f.predictions[ev.Index].Removes)
 		f.assumeUnknown(ev.Index, d)
