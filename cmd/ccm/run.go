@@ -232,7 +232,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	defer f.reportFile.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	run, err := e.OpenRun(ctx, args[0], args[1:], &site.RunOptions{
-		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),
+		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options), Host: rep.hostOptions(e, f),
 		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff), Reporters: rep.reporters, Timings: timings,
 		NamesUndeclared: f.output.Value == "text" && !f.quiet,
 	})
