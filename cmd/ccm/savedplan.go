@@ -67,8 +67,8 @@ func (f *runFlags) savePlan(ctx context.Context, e *cli.Env, run *site.Run, plan
 		return err
 	}
 	later := ""
-	if n := sum.Of(event.Unknown); n > 0 {
-		later = fmt.Sprintf("; what is unknown (%d) is decided in its turn", n)
+	if n := plan.Undecided(); n > 0 {
+		later = fmt.Sprintf("; what is not certain (%d) is decided in its turn", n)
 	}
 	terminal.Fprintf(e.Stderr, "ccm: the plan is saved: ccm run %s does just that%s\n", f.out, later)
 	return nil

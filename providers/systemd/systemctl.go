@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// systemctl returns a command of systemctl. Whatever the environment, its output has no colours,
+// systemctl returns a command of systemctl. Whatever the environment, its output has no colors,
 // pager, questions or local times.
 func systemctl(args ...string) host.Cmd {
 	return host.Cmd{

@@ -27,7 +27,7 @@ func gatherOS(ctx context.Context, v *host.View) (any, error) {
 	}
 	branch["family"] = family(release)
 	likes := []any{}
-	for _, id := range strings.Fields(release["ID_LIKE"]) {
+	for id := range strings.FieldsSeq(release["ID_LIKE"]) {
 		likes = append(likes, id)
 	}
 	branch["id_like"] = likes

@@ -61,6 +61,7 @@ type machine struct {
 	output          func(of any, line string)
 	recordTemporary func(path string) (Temporary, error)
 	hold            func(path string) (Held, error)
+	extractions     Extractions
 	texts           *sources.Texts
 	decrypt         func(name string, text []byte) ([]byte, error)
 	sums            *sources.Sums
@@ -120,6 +121,8 @@ type Options struct {
 	// Hold begins the new content of a file that is written in place, by its path on the machine.
 	// Nil holds it where a dying process loses it.
 	Hold func(path string) (Held, error)
+	// Extractions remembers archives beyond the run; nil remembers none.
+	Extractions Extractions
 }
 
 // New returns a host.
@@ -149,7 +152,10 @@ func New(o Options) *Host {
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(target.Sweeps)
-	m.recordTemporary, m.decrypt, m.hold = o.RecordTemporary, o.Decrypt, o.Hold
+	m.recordTemporary, m.decrypt, m.hold, m.extractions = o.RecordTemporary, o.Decrypt, o.Hold, o.Extractions
+	if m.extractions == nil {
+		m.extractions = noExtractions{}
+	}
 	if m.hold == nil {
 		m.hold = HoldUnrecorded
 	}
