@@ -3,7 +3,7 @@
 local systemd = { directory = "/etc/systemd/system" }
 
 --- Whether systemd is running on the machine of host, and not just installed.
-function systemd.runs(host) return host.root == "/" and host.stat("/run/systemd/system") ~= nil end
+function systemd.runs(host) return host.root == "/" and host.live and host.stat("/run/systemd/system") ~= nil end
 
 --- Returns properties of a unit, such as { ActiveState = "active" }. For a pattern such as app@*.service each value
 --- has a word for every loaded unit: "active failed". Without a running systemd only UnitFileState is known, from the
@@ -77,7 +77,7 @@ end
 --- Fails if systemd cannot read the time in a property, according to a verb of systemd-analyze, if that is there:
 --- systemd would ignore the line, and only the log would say so.
 function systemd.check_time(host, property, verb, text)
-  if host.root ~= "/" or not host.which "systemd-analyze" then return end
+  if host.root ~= "/" or not host.live or not host.which "systemd-analyze" then return end
   local _, code, problem = host.query { "systemd-analyze", verb, "--", text, check = false }
   if code ~= 0 then error(("%s: %s: %s"):format(property, inspect(text), str.lines(problem)[1] or "not a time"), 0) end
 end
