@@ -19,7 +19,7 @@ import (
 //	end
 //
 // A second result says that they do more than that: true for anything, "commands" for
-// what only commands report.
+// what only commands report, "services" for services that start or stop.
 
 // effectKeys are the allowed keys in the table of one effect.
 var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "home", "keeps", "kept", "size"}
@@ -59,8 +59,10 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	switch {
 	case out[1] == lua.LString("commands"):
 		return list, resource.CommandEffects, nil
+	case out[1] == lua.LString("services"):
+		return list, resource.ServiceEffects, nil
 	case out[1].Type() == lua.LTString:
-		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "second result: %w", diag.Expected(`true or "commands"`).Got("%s", describe(out[1])))
+		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "second result: %w", diag.Expected(`true, "commands" or "services"`).Got("%s", describe(out[1])))
 	case lua.LVAsBool(out[1]):
 		return list, resource.UnknownEffects, nil
 	}

@@ -38,7 +38,10 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 		f.assumePossible(ev.Index, x.Effects)
 		return
 	}
-	f.suspects.addIncompleteEffect(ev.Index, d != nil && d.FilesComplete, f.predictions[ev.Index].Removes)
+	if d == nil {
+		d = &resource.Decision{}
+	}
+	f.suspects.addIncompleteEffect(ev.Index, *d, f.predictions[ev.Index].Removes)
 	f.assumeUnknown(ev.Index, resource.Decision{})
 }
 
@@ -102,7 +105,7 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 	_, installs := ev.Resource.Spec.(resource.FileInstaller)
 	f.view.Overlay().ClaimRoom(d.Complete || d.FilesComplete || installs && !isRemoval(ev.Resource))
 	if !d.Complete {
-		f.suspects.addIncompleteEffect(ev.Index, d.FilesComplete, f.predictions[ev.Index].Removes)
+		f.suspects.addIncompleteEffect(ev.Index, d, f.predictions[ev.Index].Removes)
 		f.assumeUnknown(ev.Index, d)
 	}
 }
