@@ -145,7 +145,7 @@ function ccm.type(definition) end
 ---@field time? integer when that was, in seconds since 1970. It moves when the clock is set
 
 ---@class (exact) ccm.Facts.cloud
----@field provider string the cloud, as cloud-init calls it: aws, azure, gce, digitalocean, hetzner, openstack, oracle, vultr, ... or none. The firmware says it; nothing is sent
+---@field provider string the cloud, as cloud-init calls it: aws, azure, gce, digitalocean, hetzner, openstack, oracle, vultr, ... or none. From the firmware; nothing is sent
 
 ---@class (exact) ccm.Facts.cpu.info
 ---@field cacheSize integer its cache in KiB
@@ -476,7 +476,7 @@ function ccm.type(definition) end
 ---@field host ccm.Facts.host
 ---@field hostname string the name of the machine without its domain
 ---@field init? string the init system, by process 1: systemd, openrc, runit, s6, or else its name
----@field instance? ccm.Facts.instance what the metadata service of the cloud says
+---@field instance? ccm.Facts.instance metadata of the cloud provider
 ---@field kernel ccm.Facts.kernel
 ---@field load ccm.Facts.load
 ---@field memory ccm.Facts.memory
