@@ -29,6 +29,8 @@ type RecordOptions struct {
 	Timeout time.Duration
 	// Root is the directory below which the file system is converged.
 	Root string
+	// Offline is that of [Options].
+	Offline bool
 }
 
 // Store returns the store of a state directory, after checking that the directory is trusted:
@@ -86,7 +88,7 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 		}
 	}
 	return p.newHost(host.Options{
-		Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
+		Offline: offline(r.options.Offline), Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
 		BeforeChange: r.beforeChange, RecordTemporary: r.recordTemporary, Progress: o.Progress,
 		Hold: r.hold, Extractions: &recordedExtractions{recorder: r},
 	})
