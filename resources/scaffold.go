@@ -292,8 +292,8 @@ func (s Scaffold) below(file string) string { return strings.TrimPrefix(file, s.
 // rendered returns the effects of rendering a file: the file and the directories above it.
 func (s Scaffold) rendered(file string) []host.PathEffect {
 	kind := host.Regular
-	if strings.HasSuffix(file, "/") {
-		kind, file = host.Directory, strings.TrimSuffix(file, "/")
+	if before, ok := strings.CutSuffix(file, "/"); ok {
+		kind, file = host.Directory, before
 	}
 	list := []host.PathEffect{{Path: file, Kind: kind}}
 	for dir := path.Dir(file); strings.HasPrefix(dir, s.Name+"/"); dir = path.Dir(dir) {

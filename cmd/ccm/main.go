@@ -207,7 +207,7 @@ ccm help exit-codes says what the exit status means.`,
 		limitPaths(e, cmd)
 		return cli.ReadUnsaved(e, cmd)
 	}
-	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colours in output: auto, always or never")
+	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colors in output: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
 	addCommands(e, root)
 	root.SetHelpCommand(helpCommand())

@@ -114,7 +114,7 @@ func TestReplLanguage(t *testing.T) {
 		{`.plan file#/etc/gone`, "Nothing to do: 1 resource is as wanted\n"},
 		{`.show link#/etc/l`, "link#/etc/l\n  ensure: absent\n  provider: lua\n"},
 		{`.data`, "there is no data (--data FILE gives some, and so does data.load(FILE))\n"},
-		{`.apply`, "nobody is there to ask"},
+		{`.apply`, "cannot ask: not a terminal"},
 		{`.reset`, ""},
 		{`link`, "repl:1:1:1: undefined global \"link\""},
 		{`plan()`, "repl:2:1:1: nothing is declared yet"},

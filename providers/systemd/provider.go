@@ -31,7 +31,6 @@ func (*provider) Describe() resource.Description {
 	return resource.Description{
 		Doc:      "Asks systemd over the system bus, or by systemctl where the bus does not answer. Systemctl makes the changes, and journalctl says why a service failed.",
 		Commands: []string{"systemctl", "journalctl"},
-		Live:     true,
 	}
 }
 

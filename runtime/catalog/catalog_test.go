@@ -70,7 +70,7 @@ func parse(line string, n int) *resource.Resource {
 	for _, w := range words[1:] {
 		key, val, _ := strings.Cut(w, "=")
 		var refs []resource.Reference
-		for _, name := range strings.Split(val, ",") {
+		for name := range strings.SplitSeq(val, ",") {
 			typ := "node"
 			if rest, ok := strings.CutPrefix(name, "rock:"); ok {
 				typ, name = "rock", rest
@@ -89,7 +89,7 @@ func parse(line string, n int) *resource.Resource {
 		case "alias":
 			r.Common.Alias = val
 		case "tags":
-			for _, tag := range strings.Split(val, ",") {
+			for tag := range strings.SplitSeq(val, ",") {
 				r.Common.Tags = append(r.Common.Tags, resource.Tag(tag))
 			}
 		case "value":

@@ -320,7 +320,7 @@ func (w *walk) isSkipped(ctx context.Context, i int, ev *event.Event) bool {
 	}
 	if w.stopped(ctx) {
 		w.interrupted, w.endReason = true, "the run was interrupted"
-		if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			w.endReason = cause.Error()
 		}
 	}

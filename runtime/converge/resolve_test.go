@@ -3,6 +3,7 @@ package converge_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -50,9 +51,7 @@ func TestKnownLater(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			w := newWorld()
-			for name, v := range x.before {
-				w.values[name] = v
-			}
+			maps.Copy(w.values, x.before)
 			c := later(cat(t, x.lines), "b", func() (string, error) { return "<" + w.values["a"] + ">", nil })
 			tp := w.plan(t, c)
 			require.Equal(t, x.plan, strings.Join(tp.lines, "|"))

@@ -34,7 +34,7 @@ func unbreakable(e *event.Event) (list []string) {
 	return append(list, e.Resource.Pos.String())
 }
 
-// symbol returns the symbol of an event with its colour.
+// symbol returns the symbol of an event with its color.
 func symbol(e *event.Event) (string, terminal.Style) {
 	switch e.Outcome {
 	case event.Failed:

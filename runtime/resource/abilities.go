@@ -40,6 +40,9 @@ type (
 	// An EnsureReporter returns the desired value of ensure for reports; "absent" or "purged" if
 	// the thing has to be absent ([IsAbsent]). Without it, reports have none.
 	EnsureReporter interface{ WantedEnsure() string }
+	// A RefreshDropper is the state of a machine that is not running. DroppedRefresh returns the
+	// reason why a refresh does nothing there, "" if it acts.
+	RefreshDropper interface{ DroppedRefresh() string }
 	// A SettleDelay has actions whose effect must last for SettleTime. Status is asked again only
 	// when that time is over, once for consecutive resources of the type. Without it, the state
 	// right after the actions counts.

@@ -25,7 +25,7 @@ other. Resources without arrows are converged in the order of the text.
   ccm graph site.lua | dot -Tpng > site.png
   ccm graph site.lua --output svg > site.svg
 
-In svg, resources of one type with the same neighbours make a stack, and an arrow
+In svg, resources of one type with the same neighbors make a stack, and an arrow
 is left out if a longer way implies it.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

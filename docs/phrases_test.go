@@ -1,0 +1,253 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// phrasesToDo lists the directories whose words are still the old ones. Take a directory away when it is done.
+var phrasesToDo = []string{
+	"cmd/", "docs/", "providers/", "resources/", "runtime/", "site/", "stdlib/", "studio/", "test/",
+}
+
+// bannedPhrases are those of the style guide: an operator would not use them.
+var bannedPhrases = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`\banew\b`,
+	`\b(?:told|tells?|says?|said)\b`,
+	`\bis no (?:[a-km-z]|l[^o]|%[a-z])`,
+	`\bthere (?:is|are) no\b`,
+	`\b(?:has|have) no (?:[a-z]+|%[a-z])`,
+	`\bdeclares? no more\b|\bdeclared no more\b`,
+	`\bas wanted\b`,
+	`\b(?:is|are|be) in order(?:$|[^ ]| [^t])|\bbr(?:ing|ings|ought)(?: \S+){1,4} in order\b|\bbrought in order\b`,
+	`\bwhat is (?:not )?so\b`,
+	`\bstands?\b`,
+	`\bg(?:ives?|ave|iven) (?:\S+ ){1,3}back\b|\bg(?:ives?|ave|iven) back\b`,
+	`\bhad better\b|\bby then\b|\bany ?more\b`,
+	`\bwants? (?:[a-z]|%)[^,]*, (?:got|found)\b`,
+}, "|"))
+
+// quotedPhrases are texts of protocols, which stay as they are: words of the documents and of other programs.
+var quotedPhrases = []string{
+	"map has no entry for key (\".*\")$", // text/template
+}
+
+// TestPhrases: messages, help and the comments of exported names have none of the banned phrases.
+func TestPhrases(t *testing.T) {
+	require.Regexp(t, bannedPhrases, "2 resources are as wanted")
+	require.NotRegexp(t, bannedPhrases, "in order to restart, list them in order")
+	for _, dir := range phrasesToDo {
+		files, err := filepath.Glob(filepath.Join(root, dir))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, "%s does not exist", dir)
+	}
+	eachFileDone(t, func(short string, files *token.FileSet, f *ast.File) {
+		check := func(pos token.Pos, text string) {
+			if found := bannedPhrases.FindString(text); found != "" && !slices.Contains(quotedPhrases, text) {
+				t.Errorf("%s: %q: banned phrase %q", files.Position(pos), text, found)
+			}
+		}
+		eachText(t, f, check)
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if ast.IsExported(d.Name.Name) && (d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type))) {
+					check(d.Pos(), strings.TrimPrefix(d.Doc.Text(), d.Name.Name))
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if typ, ok := s.(*ast.TypeSpec); ok && ast.IsExported(typ.Name.Name) {
+						check(typ.Pos(), strings.TrimPrefix(d.Doc.Text()+typ.Doc.Text(), typ.Name.Name))
+					}
+				}
+			}
+		}
+	})
+}
+
+// longestUsage is the most characters that the help of a flag may have.
+const longestUsage = 70
+
+// flagMethod matches the methods of pflag that define a flag; its help is their last argument.
+var flagMethod = regexp.MustCompile(`^(?:(?:Bool|String|StringArray|StringSlice|StringToString|Duration|Int|Uint|Float64|Count)(?:VarP?|P)?|VarPF?|VarP?)$`)
+
+// TestUsages: the help of a flag is short, begins with a small letter and ends without a full stop.
+func TestUsages(t *testing.T) {
+	n := 0
+	eachFileDone(t, func(short string, files *token.FileSet, f *ast.File) {
+		check := func(e ast.Expr) {
+			text, ok := literalText(e)
+			if !ok || text == "" {
+				return
+			}
+			n++
+			switch first, size := utf8.DecodeRuneInString(text); {
+			case utf8.RuneCountInString(strings.ReplaceAll(text, "`", "")) > longestUsage:
+				t.Errorf("%s: %q: longer than %d characters", files.Position(e.Pos()), text, longestUsage)
+			case strings.HasSuffix(text, "."):
+				t.Errorf("%s: %q: ends with a full stop", files.Position(e.Pos()), text)
+			case unicode.IsUpper(first) && !isName(text[size:]):
+				t.Errorf("%s: %q: begins with a capital letter", files.Position(e.Pos()), text)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && flagMethod.MatchString(sel.Sel.Name) && len(n.Args) >= 3 {
+					check(n.Args[len(n.Args)-1])
+				}
+			case *ast.ValueSpec:
+				for i, name := range n.Names {
+					if strings.HasSuffix(name.Name, "Usage") && i < len(n.Values) {
+						check(n.Values[i])
+					}
+				}
+			}
+			return true
+		})
+	})
+	if !slices.Contains(phrasesToDo, "cmd/") {
+		require.Greater(t, n, 200, "flags found")
+	}
+}
+
+// errorMaker matches the functions that make an error or a hint from a text.
+var errorMaker = regexp.MustCompile(`^(?:Errorf|New|WithHint|Expected|Got|Found|MustBe|Unknown|NotFound|Required|RequiredUnless|Conflicting)$`)
+
+// makesError returns the text from which a call makes an error or a hint.
+func makesError(call *ast.CallExpr) (text string, arg ast.Expr, ok bool) {
+	sel, isSel := call.Fun.(*ast.SelectorExpr)
+	if !isSel || !errorMaker.MatchString(sel.Sel.Name) {
+		return "", nil, false
+	}
+	if pkg, isPkg := sel.X.(*ast.Ident); sel.Sel.Name == "New" && (!isPkg || pkg.Name != "errors") {
+		return "", nil, false
+	}
+	for _, arg := range call.Args {
+		if text, ok := literalText(arg); ok {
+			return text, arg, true
+		}
+	}
+	return "", nil, false
+}
+
+// TestErrorsBeginSmall: errors and hints begin with a small letter, unless it is one of a name, and end without a full
+// stop.
+func TestErrorsBeginSmall(t *testing.T) {
+	eachFileDone(t, func(short string, files *token.FileSet, f *ast.File) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			text, arg, ok := makesError(call)
+			if !ok || text == "" {
+				return true
+			}
+			if first, size := utf8.DecodeRuneInString(text); unicode.IsUpper(first) && !isName(text[size:]) {
+				t.Errorf("%s: %q: begins with a capital letter", files.Position(arg.Pos()), text)
+			}
+			if strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "..") {
+				t.Errorf("%s: %q: ends with a full stop", files.Position(arg.Pos()), text)
+			}
+			return true
+		})
+	})
+}
+
+// properNames are the words that have a capital letter in a message. All words with two capitals or more have too.
+var properNames = regexp.MustCompile(`^(?:[A-Z]|[a-zA-Z]*[A-Z0-9]|(?:ua|inux|hef|nsible|uppet|horia|it|ebian|buntu|edora|lpine|indows|elix|inja|tudio|hocolatey|omebrew|odman|ocker|era|iera|ython|erraform|flatpak|nix|penSSH|ubernetes)\b)`)
+
+// isName reports whether a text that begins with a capital letter, without that, begins with a name or an
+// abbreviation.
+func isName(rest string) bool { return properNames.MatchString(rest) }
+
+// messageShape matches what differs between messages of one shape: verbs, quoted names, flags and numbers.
+var messageShape = regexp.MustCompile("%(?:\\[\\d\\])?[-+#*.\\d]*[a-zA-Z]|\"[^\"]*\"|`[^`]*`|--?[a-z][-a-z]*|\\b\\d+\\b")
+
+// mostShapes is the most shapes that the messages of errors may have. Lower it when there are fewer.
+const mostShapes = 1113
+
+// TestMessageShapes counts the shapes of messages that are not made by the constructors of runtime/diag/message.go.
+func TestMessageShapes(t *testing.T) {
+	shapes, messages := map[string]bool{}, 0
+	for _, name := range goFiles(t) {
+		short := strings.TrimPrefix(name, root+"/")
+		if short == messageFile || strings.HasPrefix(short, "test/") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				sel, _ := call.Fun.(*ast.SelectorExpr)
+				if text, _, ok := makesError(call); ok && (sel.Sel.Name == "Errorf" || sel.Sel.Name == "New") {
+					messages++
+					shapes[messageShape.ReplaceAllString(text, "*")] = true
+				}
+			}
+			return true
+		})
+	}
+	t.Logf("%d messages of %d shapes", messages, len(shapes))
+	require.LessOrEqual(t, len(shapes), mostShapes)
+}
+
+// eachFileDone parses each file with Go that is no test, outside of the directories of phrasesToDo.
+func eachFileDone(t *testing.T, visit func(short string, files *token.FileSet, f *ast.File)) {
+	for _, name := range goFiles(t) {
+		short := strings.TrimPrefix(name, root+"/")
+		if slices.ContainsFunc(phrasesToDo, func(dir string) bool { return strings.HasPrefix(short, dir) }) {
+			continue
+		}
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		visit(short, files, f)
+	}
+}
+
+// eachText visits the string literals of a file, except import paths and tags of fields.
+func eachText(t *testing.T, f *ast.File, visit func(token.Pos, string)) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			n.Tag = nil
+		case *ast.BasicLit:
+			if n.Kind == token.STRING {
+				text, err := strconv.Unquote(n.Value)
+				require.NoError(t, err)
+				visit(n.Pos(), text)
+			}
+		}
+		return true
+	})
+}
+
+// literalText returns the text of a string literal, or of some that are put together with other strings, which count
+// as nothing.
+func literalText(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		left, leftOK := literalText(e.X)
+		right, rightOK := literalText(e.Y)
+		return left + right, leftOK || rightOK
+	}
+	return "", false
+}
