@@ -108,7 +108,7 @@ func otherVersion(ctx context.Context, file, version, dir string) (string, error
 	}
 	prefix, err := ask("rev-parse", "--show-prefix")
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "%s is no folder, and %s is in no git repository", version, file).WithHint("name a folder with the other version")
+		return "", diag.Errorf(diag.Pos{}, "%s is not a folder, and %s is not in a git repository", version, file).WithHint("name a folder with the other version")
 	}
 	commit, err := ask("rev-parse", "--verify", "--quiet", version+"^{commit}")
 	if err != nil {
