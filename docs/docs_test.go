@@ -101,10 +101,14 @@ func hasAnchor(t *testing.T, page, anchor string) bool {
 // TestFind: a topic is found by its name, its last part and its beginning; a mistake says what
 // is near.
 func TestFind(t *testing.T) {
-	for topic, want := range map[string]string{"plans": "plans", "plan": "reference/commands/plan", "file": "reference/types/file", "files": "files", "mount": "reference/types/mount", "Plans.md": "plans", "tut": "tutorial"} {
+	for topic, want := range map[string]string{"plans": "plans", "plan": "reference/commands/plan", "file": "reference/types/file", "files": "files", "mount": "reference/types/mount", "Plans.md": "plans", "tut": "tutorial", "encrypted.md": "secrets", "sharing": "modules"} {
 		got, err := Find(topic)
 		require.NoError(t, err)
 		require.Equal(t, want, got, topic)
+	}
+	for former, page := range formerNames {
+		require.NotContains(t, Names(), former)
+		require.Contains(t, Names(), page)
 	}
 	for topic, want := range map[string]string{"te": "several pages", "palns": "no page", "": "no page", "../docs": "no page", "\x1b[2J": "no page"} {
 		_, err := Find(topic)

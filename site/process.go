@@ -68,6 +68,14 @@ type Process struct {
 	decrypter *askingDecrypter // nil until needed
 }
 
+// Close ends the connections of the process. It can be used again after that.
+func (p *Process) Close() {
+	for _, c := range p.clients {
+		c.Close()
+	}
+	p.clients = nil
+}
+
 // Exec returns the runner of real commands.
 func (p *Process) Exec() host.Runner {
 	exec := command.Exec{Commands: p.Commands}

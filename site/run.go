@@ -226,7 +226,7 @@ func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.S
 		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.writer.NoticeUndeclared()
 	}
 	r.noteTimeout(ctx)
-	if o.CheckIdempotent && !r.timedOut && !r.scripts.failed && !r.summary.Interrupted && !r.summary.Failed() {
+	if o.CheckIdempotent && !o.Plan && !r.timedOut && !r.scripts.failed && !r.summary.Interrupted && !r.summary.Failed() {
 		r.nonidempotence = r.checkIdempotent(ctx)
 	}
 	return r.summary
