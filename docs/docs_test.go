@@ -76,6 +76,12 @@ func TestLinks(t *testing.T) {
 	require.Greater(t, links, 50)
 }
 
+// TestRecipesAreLinked: the README and the tutorial lead to the recipes.
+func TestRecipesAreLinked(t *testing.T) {
+	require.Contains(t, readPage(t, "README.md"), "(docs/recipes/basics.md)")
+	require.Contains(t, Text("tutorial"), "(recipes/basics.md)")
+}
+
 // TestComparison: the README has the table of comparison.md.
 func TestComparison(t *testing.T) {
 	table := regexp.MustCompile(`(?m)(^\|.*\n)+`).FindString(Text("comparison"))

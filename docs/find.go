@@ -12,7 +12,7 @@ import (
 // formerNames has the pages that took in others, by the names of those.
 var formerNames = map[string]string{
 	"api": "ensure", "coming-from-tinycm": "coming-from-choria", "editor": "testing-sites", "encrypted": "secrets",
-	"images": "bundles", "parts": "order", "registration": "health-checks", "sharing": "modules",
+	"parts": "order", "registration": "health-checks", "sharing": "modules",
 	"walks": "architecture",
 }
 

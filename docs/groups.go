@@ -29,7 +29,7 @@ var groups = []Group{
 		"resources", "lua", "lua-for-yaml", "manifests", "templates", "data", "modules", "types", "testing-sites", "studio",
 	}},
 	{"Resource types", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
-	{"Runs", []string{"plans", "ci", "order", "prune", "bundles", "ssh", "agent", "fleet", "reports"}},
+	{"Runs", []string{"plans", "ci", "order", "prune", "bundles", "images", "ssh", "agent", "fleet", "reports"}},
 	{"Coming from", []string{
 		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "comparison",
 	}},

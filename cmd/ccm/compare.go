@@ -59,7 +59,7 @@ func listPlan(ctx context.Context, e *cli.Env, f *runFlags, args []string) (err 
 func (f *runFlags) list(ctx context.Context, e *cli.Env, args []string, remove string) (*report.Listing, event.Summary, error) {
 	list := &report.Listing{Remove: remove, Text: report.Text{W: e.Stdout, Verbose: f.verbose, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines)}}
 	run, err := e.OpenRun(ctx, args[0], args[1:], &site.RunOptions{
-		ID: e.NewRunID(f.StateDir), Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root),
+		ID: e.NewRunID(f.StateDir), Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options),
 		Host: site.HostOptions{Log: cli.NewLogger(e, e.Stderr, f.debug)},
 		Plan: true, Texts: f.diff.Value != string(report.DiffOff), Reporters: []event.Reporter{list},
 	})
@@ -108,7 +108,7 @@ func otherVersion(ctx context.Context, file, version, dir string) (string, error
 	}
 	prefix, err := ask("rev-parse", "--show-prefix")
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "%s is no folder, and %s is in no git repository", version, file).WithHint("name a folder with the other version")
+		return "", diag.Errorf(diag.Pos{}, "%s is not a folder, and %s is not in a git repository", version, file).WithHint("name a folder with the other version")
 	}
 	commit, err := ask("rev-parse", "--verify", "--quiet", version+"^{commit}")
 	if err != nil {

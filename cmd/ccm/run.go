@@ -321,7 +321,7 @@ func (f *runFlags) options(e *cli.Env, rep *runReport, args []string, timings *s
 		EvalTimeout: s.EvalTimeout, Timeout: f.Timeout, LockTimeout: f.LockTimeout,
 		Process: e.Process,
 		RunOptions: &site.RunOptions{
-			ID: rep.id, Site: s, Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f), Reporters: rep.status,
+			ID: rep.id, Site: s, Record: f.RecordFlags.RecordOptions(&f.Options), Host: rep.hostOptions(e, f), Reporters: rep.status,
 			ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff),
 			Timings: timings, NamesUndeclared: f.output.Value == "text" && !f.quiet,
 		},

@@ -84,8 +84,8 @@ func Build(s Source) ([]File, error) {
 		}
 		files = append(files, f)
 	}
-	for _, make := range []func() (File, error){b.home, b.missing, b.index, b.sitemap} {
-		f, err := make()
+	for _, build := range []func() (File, error){b.home, b.missing, b.index, b.sitemap} {
+		f, err := build()
 		if err != nil {
 			return nil, err
 		}

@@ -160,7 +160,7 @@ func TestBadDocuments(t *testing.T) {
 		{"a: !foo b\n", "x.yaml:1:9: unknown tag !foo"},
 		{"a: !!int b\n", "x.yaml:1:10: expected an integer, got \"b\""},
 		{"<<: 3\na: 1\n", "x.yaml:1:5: expected a table or a list of tables after <<, got the number 3"},
-		{"a: 1\n---\nb: 2\n", "x.yaml:3:1: expected one document, found a second one"},
+		{"a: 1\n---\nb: 2\n", "x.yaml:3:1: expected one document, found a second document"},
 		{"a: b\n  c: d\n", "x.yaml:2:3: not valid YAML: mapping values are not allowed in this context (is the line indented as those around it?)"},
 		{"a: b: c\n", "x.yaml:1:5: not valid YAML: mapping values are not allowed in this context (quote a text that holds a colon and a space)"},
 		{"a:\n\t- b\n", "x.yaml:2:1: not valid YAML: a tab cannot indent (use spaces)"},
