@@ -18,7 +18,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			-- Starts a unit, of which systemctl show tells that, and returns the error.
 			local function start(unit, shown, fails)
 				local host = {
-					root = "/", stat = function() return { kind = "directory" } end, which = function(c) return "/bin/" .. c end,
+					root = "/", live = true, stat = function() return { kind = "directory" } end, which = function(c) return "/bin/" .. c end,
 					run = function() if fails then error(fails, 0) end end,
 					query = function(c)
 						if c[1] == "journalctl" then return c[2] == "--sync" and "" or "boom\nexited, status=3", 0 end
@@ -63,7 +63,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			local devices = require "std.devices"
 			-- Whether the device of an entry is there on a machine with these paths.
 			local function ok(e, paths, findfs)
-				local host = { root = "/", which = function() return findfs and "/sbin/findfs" end,
+				local host = { root = "/", live = true, which = function() return findfs and "/sbin/findfs" end,
 					stat = function(p) return tbl.contains(paths, p) and { kind = "special" } or nil end,
 					query = function() return "", findfs == "found" and 0 or 1 end }
 				local ok, err = pcall(devices.check, host, tbl.merge({ type = "ext4", options = {} }, e))
@@ -114,7 +114,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(refused "/opt/x.timer", nil)`,
 		"users of commands": `
 			local accounts = require "std.accounts"
-			local host = { root = "/", which = function() return "getent" end, pending_user = function() end,
+			local host = { root = "/", live = true, which = function() return "getent" end, pending_user = function() end,
 				read = function(p) return p == "/etc/passwd" and "root:x:0:0::/:/bin/sh\n" or "" end,
 				query = function(c) return c[3] == "0" and "root:x:0:0::/:/bin/sh" or c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh" or "", 0 end }
 			local function fails(name, by_number) return not pcall(accounts.check_user, host, name, "who runs it", by_number) end

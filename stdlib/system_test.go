@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -434,5 +435,22 @@ func TestHostname(t *testing.T) {
 	}.run(t)
 	for _, name := range []string{"web_1", "-web", "web..org", "web\nx", strings.Repeat("a", 65)} {
 		require.Contains(t, mistake(t, `require "std.hostname" { `+fmt.Sprintf("%q", name)+` }`), "name: expected a name of letters, digits, hyphens and dots, of at most 64 characters")
+	}
+}
+
+// TestLinksOfUnits: a plan knows the links of a unit that is enabled by its text, or not at all.
+func TestLinksOfUnits(t *testing.T) {
+	for text, want := range map[string]string{
+		"[Install]\nWantedBy=a.target b.target\n": "/etc/systemd/system/a.target.wants/x.service /etc/systemd/system/b.target.wants/x.service",
+		"[Install]\nAlias=y.service\n":            "/etc/systemd/system/y.service",
+		"[Install]\nRequiredBy=a.target\n":        "/etc/systemd/system/a.target.requires/x.service",
+		"[Service]\nExecStart=/bin/true\n":        "",
+		"[Install]\nAlso=y.socket\n":              "nil",
+		"[Install]\nWantedBy=%i.target\n":         "nil",
+		"[Install]\nWantedBy=a.target \\\nb\n":    "nil",
+	} {
+		site := `local links = require("std.systemd").links("x.service", ` + strconv.Quote(text) + `)
+error("links: " .. (links and str.join(tbl.map(links, function(l) return l.path end), " ") or "nil"), 0)`
+		require.Equal(t, strings.TrimSpace("links: "+want), strings.TrimSpace(strings.TrimPrefix(mistake(t, site), "site.lua:2:1: ")), text)
 	}
 }

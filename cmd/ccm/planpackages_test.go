@@ -108,7 +108,7 @@ func TestUncertainInPlan(t *testing.T) {
 ~ file#D/etc/beta.conf: Would have updated the file
 + link#D/etc/beta/l: after package#beta (pending): would create or update (target x)
 ? file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755) if it is not there by then
-? line#one: after package#beta (pending): as things stand it would fail: expected a file to edit at D/etc/beta/lines, found nothing (create = { owner = ..., group = ..., mode = ... } makes it)
+? line#one: after package#beta (pending): as things stand it would fail: expected a file to edit at D/etc/beta/lines, found nothing (create it with create = { owner = ..., group = ..., mode = ... })
 ~ service#beta: after package#beta (pending): would start
 + file#D/elsewhere: Would have created the file (1 line, OWNER:GROUP 0644) (after package#beta)
 `, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/beta.conf": "old\n", "etc/beta/other": ""}, `

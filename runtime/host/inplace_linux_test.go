@@ -177,6 +177,12 @@ func TestObstacles(t *testing.T) {
 			mount(t, "tmpfs", root+"/d", "tmpfs", 0, "size=64k")
 			require.ErrorIs(t, os.WriteFile(root+"/d/full", make([]byte, 1<<20), 0o600), unix.ENOSPC)
 		}, err: "the file system of /d is full: 0 B free, 3 B needed (df /d)"},
+		{name: "full, in place", path: "/d/f", start: func(t *testing.T, root string) {
+			mount(t, "tmpfs", root+"/d", "tmpfs", 0, "size=64k")
+			require.NoError(t, os.WriteFile(root+"/d/f", []byte("old"), 0o600))
+			require.NoError(t, unix.Mount(root+"/d/f", root+"/d/f", "", unix.MS_BIND, ""))
+			require.ErrorIs(t, os.WriteFile(root+"/d/full", make([]byte, 1<<20), 0o600), unix.ENOSPC)
+		}, note: "in place, because it is a mount point"},
 		{name: "no more files", path: "/d/f", start: func(t *testing.T, root string) {
 			mount(t, "tmpfs", root+"/d", "tmpfs", 0, "nr_inodes=2")
 			require.NoError(t, os.WriteFile(root+"/d/last", nil, 0o600))

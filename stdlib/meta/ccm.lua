@@ -145,7 +145,7 @@ function ccm.type(definition) end
 ---@field time? integer when that was, in seconds since 1970. It moves when the clock is set
 
 ---@class (exact) ccm.Facts.cloud
----@field provider string the cloud, as cloud-init calls it: aws, azure, gce, digitalocean, hetzner, openstack, oracle, vultr, ... or none. The firmware says it; nothing is sent
+---@field provider string the cloud, as cloud-init calls it: aws, azure, gce, digitalocean, hetzner, openstack, oracle, vultr, ... or none. From the firmware; nothing is sent
 
 ---@class (exact) ccm.Facts.cpu.info
 ---@field cacheSize integer its cache in KiB
@@ -476,7 +476,7 @@ function ccm.type(definition) end
 ---@field host ccm.Facts.host
 ---@field hostname string the name of the machine without its domain
 ---@field init? string the init system, by process 1: systemd, openrc, runit, s6, or else its name
----@field instance? ccm.Facts.instance what the metadata service of the cloud says
+---@field instance? ccm.Facts.instance metadata of the cloud provider
 ---@field kernel ccm.Facts.kernel
 ---@field load ccm.Facts.load
 ---@field memory ccm.Facts.memory
@@ -763,6 +763,7 @@ package = {}
 ---@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
 ---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
 ---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
+---@field links? "refuse"|"follow"|"replace" links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow writes the file that the link leads to, and replace puts the file in the place of the link. A link of another user is followed only to files of that user. Links in the place of directories are refused, and with ensure absent links stay. Default: refuse.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 
@@ -780,6 +781,7 @@ package = {}
 ---@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
 ---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
 ---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
+---@field links? "refuse"|"follow"|"replace" links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow writes the file that the link leads to, and replace puts the file in the place of the link. A link of another user is followed only to files of that user. Links in the place of directories are refused, and with ensure absent links stay. Default: refuse.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 

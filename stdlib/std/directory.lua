@@ -59,7 +59,7 @@ return ccm.type {
       exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = dir_mode(want), recurse = want.recurse, links = want.links,
     })
     if found.clash then error(found.clash, 0) end
-    have.copy, have.attributes = tbl.concat(found.changed, found.missing), found.attributes
+    have.copy, have.attributes, have.bytes = tbl.concat(found.changed, found.missing), found.attributes, found.bytes
     if want.purge and top then have.extra = want.source and found.extra or host.undeclared(want.path, { exclude = want.exclude }) end
     return have
   end,
@@ -89,7 +89,7 @@ return ccm.type {
   leaves = function(want, have)
     if want.ensure == "absent" then return { { path = want.path, kind = "absent", keeps = have and have.keeps } } end
     local open = not have or #have.copy + #have.attributes > 0 or want.source ~= nil and have.ensure == "absent"
-    local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open } }
+    local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open, size = have and have.bytes } }
     for _, p in ipairs(have and have.extra or {}) do left[#left + 1] = { path = path.join(want.path, p), kind = "absent" } end
     return left, want.source ~= nil and want.links == "follow"
   end,

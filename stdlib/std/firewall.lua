@@ -24,7 +24,7 @@ local function rendered(want)
 end
 -- The digest of the kernel's table without counters and elements of sets, and whether it has the mark; nil for no table.
 local function listing(want, host)
-  if host.root ~= "/" or not host.which "nft" then return end
+  if host.root ~= "/" or not host.live or not host.which "nft" then return end
   local out, code, err = host.query { "nft", "--stateless", "--terse", "list", "table", want.family, want.name, check = false }
   if code ~= 0 and not err:find("No such file", 1, true) then error(err, 0) end
   if code == 0 then return hash.sha256(out), out:find(mark, 1, true) ~= nil end
@@ -72,14 +72,14 @@ return ccm.type {
     local left = not text and ours and (want.rules or want.ensure == "absent") -- ccm import asks for what is kept
     local body, listed = (text or ""):match("^(.*\n)# listed as (%x+)\n$") -- as nft listed what it had loaded
     body = body or text or ""
-    local have = { ensure = (text or left) and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = (now or host.root ~= "/") and "loaded" or "not loaded" }
+    local have = { ensure = (text or left) and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = (now or host.root ~= "/" or not host.live) and "loaded" or "not loaded" }
     if now and now ~= listed then have.running = "changed outside ccm" end
     local head, tail = frame(want)
     have.rules = text and (str.starts(body, head) and str.ends(body, tail) and body:sub(#head + 1, #body - #tail - 1) or "in other lines") or left and "loaded, but not saved" or nil
     if want.rules and body == rendered(want) then have.rules = want.rules end
     if want.ensure == "absent" or not want.rules then return have end
     if not boot then error("/etc/nftables.conf does not exist (install the package nftables)", 0) end
-    if host.root == "/" and (have.rules ~= want.rules or have.running ~= "loaded") and host.which "nft" then
+    if host.root == "/" and host.live and (have.rules ~= want.rules or have.running ~= "loaded") and host.which "nft" then
       local _, code, err = host.query { "nft", "--check", "--file", "-", stdin = rendered(want), check = false }
       if code ~= 0 and not err:find("Operation not permitted", 1, true) then error("nft rejected the rules:\n" .. err, 0) end
     end
@@ -105,9 +105,9 @@ return ccm.type {
   end,
 
   perform = function(action, want, have, host)
-    local running = host.root == "/"
+    local running = host.root == "/" and host.live
     if action == "remove" then
-      if have.running ~= "not loaded" and host.root == "/" then host.run { "nft", "delete", "table", want.family, want.name } end
+      if have.running ~= "not loaded" and running then host.run { "nft", "delete", "table", want.family, want.name } end
       return host.remove(file(want))
     end
     if running then host.run { "nft", "--file", "-", stdin = rendered(want) } end -- else the rules at boot stay good

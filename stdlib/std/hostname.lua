@@ -28,7 +28,7 @@ return ccm.type {
   status = function(_, host)
     -- A machine that is only a directory has no running kernel.
     local file = name_in(host.read("/etc/hostname")) or "none"
-    return { name = file, file = file, running = host.root == "/" and str.trim(host.read(proc) or "") or nil }
+    return { name = file, file = file, running = host.root == "/" and host.live and str.trim(host.read(proc) or "") or nil }
   end,
 
   decide = function(want, have)

@@ -56,7 +56,7 @@ return ccm.type {
   status = function(want, host)
     local have = { text = host.read(load_file(want)), options_text = host.read(options_file(want)) }
     -- A machine that is only a directory has no running kernel.
-    have.state = host.root == "/" and state(want, host) or nil
+    have.state = host.root == "/" and host.live and state(want, host) or nil
     have.ensure = have.text and "present" or "absent"
     if want.ensure == "absent" and (have.state == "loaded" or str.starts(have.options_text or "", head)) then have.ensure = "present" end
     if want.ensure == "present" and have.state == "not loaded" then check(want, host) end

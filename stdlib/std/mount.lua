@@ -57,7 +57,7 @@ return ccm.type {
     local _, found = fstab.edited(want, text)
     local entry = fstab.wanted(want, found)
     local have = tbl.merge({ text = text, found = found, lacks = {} }, found or {})
-    if host.root == "/" then
+    if host.root == "/" and host.live then
       local now = fstab.mounted(host, safepath.resolved(host, want.name) or want.name)
       if now or want.ensure ~= "absent" then fstab.refuse_users_paths(host, want.name, entry) end
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"

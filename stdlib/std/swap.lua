@@ -61,7 +61,7 @@ return ccm.type {
     have.names = fstab.swaps(host, have.text, want.name)
     local _, found = edited(want, have)
     have.options = found and found.options or nil
-    if host.root == "/" then
+    if host.root == "/" and host.live then
       if str.starts(want.name, "/") then fstab.refuse_users_paths(host, want.name, { options = {} }) end
       have.used = devices.is_swap_used(host, want.name)
       have.missing = want.ensure == "present" and not have.used and is_missing(want, host)

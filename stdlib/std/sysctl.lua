@@ -65,7 +65,7 @@ return ccm.type {
     boot.warn(want, host)
     -- A machine that is only a directory has no running kernel, even if the /proc of this machine is mounted there.
     local running = host.live and boot.words(host.read(proc(want))) or nil
-    if host.root == "/" and not running then error("no such kernel setting: " .. want.name, 0) end
+    if host.root == "/" and host.live and not running then error("no such kernel setting: " .. want.name, 0) end
     have.running = running
     have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}
     have.fits = not running or boot.fits(running, want.value)

@@ -3,7 +3,7 @@
 local systemd = { directory = "/etc/systemd/system" }
 
 --- Whether systemd is running on the machine of host, and not just installed.
-function systemd.runs(host) return host.root == "/" and host.stat("/run/systemd/system") ~= nil end
+function systemd.runs(host) return host.root == "/" and host.live and host.stat("/run/systemd/system") ~= nil end
 
 --- Returns properties of a unit, such as { ActiveState = "active" }. For a pattern such as app@*.service each value
 --- has a word for every loaded unit: "active failed". Without a running systemd only UnitFileState is known, from the
@@ -52,10 +52,32 @@ function systemd.enable(host, unit, on)
   if target and not linked(host, unit) then ctl("link", "--", target) end
 end
 
+--- Returns all values of a setting in the text of a unit.
+function systemd.settings(text, name)
+  local found = {}
+  for _, l in ipairs(str.lines(text or "")) do
+    if str.starts(l, name .. "=") then found[#found + 1] = str.strip_prefix(l, name .. "=") end
+  end
+  return found
+end
+
+--- Returns the links that systemctl makes when a unit with a text is enabled, for leaves of a type; nil if the text does
+--- not tell.
+function systemd.links(unit, text)
+  if not text or re.test(text, [[(?m)^Also=|^\w+=.*(\\$|%)]]) then return nil end
+  local list, below = {}, { WantedBy = ".wants/" .. unit, RequiredBy = ".requires/" .. unit, UpheldBy = ".upholds/" .. unit, Alias = "" }
+  for key, rest in tbl.pairs(below) do
+    for _, value in ipairs(systemd.settings(text, key)) do
+      for _, n in ipairs(str.fields(value)) do list[#list + 1] = { path = systemd.directory .. "/" .. n .. rest } end
+    end
+  end
+  return list
+end
+
 --- Fails if systemd cannot read the time in a property, according to a verb of systemd-analyze, if that is there:
 --- systemd would ignore the line, and only the log would say so.
 function systemd.check_time(host, property, verb, text)
-  if host.root ~= "/" or not host.which "systemd-analyze" then return end
+  if host.root ~= "/" or not host.live or not host.which "systemd-analyze" then return end
   local _, code, problem = host.query { "systemd-analyze", verb, "--", text, check = false }
   if code ~= 0 then error(("%s: %s: %s"):format(property, inspect(text), str.lines(problem)[1] or "not a time"), 0) end
 end

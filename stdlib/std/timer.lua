@@ -11,6 +11,9 @@ local function files(want)
   return base .. ".service", base .. ".timer"
 end
 
+-- By this file systemd knows when a persistent timer ran last.
+local function last_run(want) return "/var/lib/systemd/timers/stamp-" .. want.name .. ".timer" end
+
 -- The texts of the two units.
 local function render(want)
   local title = want.description or want.name
@@ -22,15 +25,6 @@ local function render(want)
   if want.delay then table.insert(clock, "RandomizedDelaySec=" .. want.delay) end
   clock = tbl.concat(clock, { "", "[Install]", "WantedBy=timers.target" })
   return str.join(service, "\n") .. "\n", str.join(clock, "\n") .. "\n"
-end
-
--- All values of a setting in a unit.
-local function settings(text, name)
-  local found = {}
-  for _, l in ipairs(str.lines(text or "")) do
-    if str.starts(l, name .. "=") then found[#found + 1] = str.strip_prefix(l, name .. "=") end
-  end
-  return found
 end
 
 return ccm.type {
@@ -62,15 +56,15 @@ return ccm.type {
     if want.ensure == "present" and want.user and not want.user:find("%", 1, true) then accounts.check_user(host, want.user, "the user of the command", true) end
     local service, clock = files(want)
     for _, f in ipairs { service, clock } do systemd.refuse_mask(host, f) end
-    local have = { service = host.read(service), timer = host.read(clock) }
+    local have = { service = host.read(service), timer = host.read(clock), ran = host.stat(last_run(want)) ~= nil }
     if want.ensure == "present" and have.timer ~= select(2, render(want)) then
       for _, s in ipairs(want.schedule) do systemd.check_time(host, "schedule", "calendar", s) end
       if want.delay then systemd.check_time(host, "delay", "timespan", want.delay) end
     end
     have.ensure = (have.service or have.timer) and "present" or "absent"
     if have.ensure == "absent" then return have end
-    have.command, have.user = settings(have.service, "ExecStart")[1] or "", settings(have.service, "User")[1] or ""
-    have.schedule = settings(have.timer, "OnCalendar")
+    have.command, have.user = systemd.settings(have.service, "ExecStart")[1] or "", systemd.settings(have.service, "User")[1] or ""
+    have.schedule = systemd.settings(have.timer, "OnCalendar")
     local found = systemd.show(host, want.name .. ".timer", "UnitFileState", "ActiveState", "NeedDaemonReload")
     have.enabled = found.UnitFileState == "enabled"
     have.active = not systemd.runs(host) or found.ActiveState == "active"
@@ -88,14 +82,14 @@ return ccm.type {
     return { diff = { { "ensure", fault, "present" } }, actions = { { "update", "updated the timer" } } }
   end,
 
-  leaves = function(want)
+  leaves = function(want, have)
     local service_file, timer_file = files(want)
-    if want.ensure == "absent" then return { { path = service_file, kind = "absent" }, { path = timer_file, kind = "absent" } }, true end
+    local link, stamp = { path = systemd.directory .. "/timers.target.wants/" .. want.name .. ".timer" }, { path = last_run(want) }
+    if want.ensure == "absent" then return { { path = service_file, kind = "absent" }, { path = timer_file, kind = "absent" }, link }, "commands" end
     local service, clock = render(want)
-    return {
-      { path = service_file, kind = "file", content = service, mode = "0644" },
-      { path = timer_file, kind = "file", content = clock, mode = "0644" },
-    }, true
+    local function left(file, text) return { path = file, kind = "file", content = text, mode = "0644" } end
+    local starts = want.persistent and not (have and not have.ran) -- makes up at once for a time that was missed
+    return { left(service_file, service), left(timer_file, clock), link, stamp }, starts and "services" or "commands"
   end,
 
   perform = function(action, want, have, host)

@@ -58,6 +58,7 @@ return ccm.type {
     have.active = any(found.ActiveState, "active") or any(found.ActiveState, "activating")
     if not systemd.runs(host) then have.active = want.active end
     have.unread = any(found.NeedDaemonReload, "yes")
+    if have.enable and not want.dropin and want.enable ~= true then have.links = host.glob(systemd.directory .. "/*/" .. units(want)) end
     return have
   end,
 
@@ -73,9 +74,14 @@ return ccm.type {
     return d
   end,
 
-  leaves = function(want)
-    if want.ensure == "absent" then return { { path = file(want), kind = "absent" } }, not want.dropin end
-    return { { path = file(want), kind = "file", content = want.content, mode = "0644" } }, want.enable ~= nil or want.active ~= nil
+  leaves = function(want, have)
+    local gone = want.ensure == "absent"
+    local list = { gone and { path = file(want), kind = "absent" } or { path = file(want), kind = "file", content = want.content, mode = "0644" } }
+    local more = (gone and not want.dropin or want.active ~= nil) and "services" or want.enable ~= nil and "commands"
+    if not (gone and more) and want.enable == nil then return list, more end
+    local links = not want.dropin and have and systemd.links(name(want), not gone and want.content or have.content)
+    if not links then return list, true end
+    return tbl.concat(list, links, tbl.map(have.links or {}, function(p) return { path = p } end)), more
   end,
 
   perform = function(action, want, have, host)

@@ -81,14 +81,14 @@ return ccm.type {
     local left, given = host.time_left(), want.within and time.duration(want.within)
     local limit = math.min(given or left or 60, left or math.huge)
     -- Before the timeout of the resource there is time left to look once more and to say what did not answer.
-    local last = left and limit > left * 0.9 and left * 0.9 or limit
+    local last = left and math.min(limit, left - math.max(left * 0.1, math.min(left, 1) * 0.5)) or limit
     local paused = 0 -- counts too, as a clock may be set back
     while true do
       local done, why = is_done(want, host)
       if done then return false end
       local rest = last - math.max(time.now() - begun, paused)
       if rest <= 0 then
-        error(("timed out after %s waiting for %s: %s"):format(limit == given and want.within or ("%.2gs"):format(limit), what(want), why), 0)
+        error(("timed out after %s waiting for %s: %s"):format(limit == given and want.within or ("%gs"):format(math.ceil(limit * 10) / 10), what(want), why), 0)
       end
       local pause = math.max(math.min(seconds, rest), 0.001)
       host.query { "sleep", ("%.3f"):format(pause), below_root = true }

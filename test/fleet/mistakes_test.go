@@ -35,8 +35,8 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 	require.Equal(t, 3, strings.Count(l.must(t, "fleet", "enrol"), name+" "))
 
 	for said, more := range map[string][]string{
-		"expected who may sign, and a public key":  {"--environment", "prod", "--signers", token},
-		"expected small letters, digits and -":     {"--environment", "Prod"},
+		"expected who may sign, and a public key":             {"--environment", "prod", "--signers", token},
+		"expected small letters, digits and -":                {"--environment", "Prod"},
 		"expected a token as printed by ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
 	} {
 		_, stderr, status := l.ccm(append(args, more...)...)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A situation is one of a public report; docs/field.md names the reports. After prepare, the site is planned and run
+// A situation is one of a public report; test/field.md names the reports. After prepare, the site is planned and run
 // twice.
 type situation struct {
 	name, prepare, site string
