@@ -389,7 +389,7 @@ func TestStd(t *testing.T) {
 		{`local std = require "own" print(std.line)`, "", "own\n"},
 		{`print(type(std))`, "", "table\n"},
 		{`print(std.lnie)`, `site.lua:1:7: std: unknown name "lnie" (did you mean "line"?)`, ""},
-		{`print(std[1])`, `site.lua:1:7: std has no "1"`, ""},
+		{`print(std[1])`, `site.lua:1:7: std: unknown name "1"`, ""},
 		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy the table and change the copy)`, ""},
 		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (declare a variable with local std)`, ""},
 		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (write std.line)`, ""},
