@@ -392,7 +392,7 @@ func TestStd(t *testing.T) {
 		{`print(std[1])`, `site.lua:1:7: std: unknown name "1"`, ""},
 		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy the table and change the copy)`, ""},
 		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (declare a variable with local std)`, ""},
-		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (write std.line)`, ""},
+		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (use std.line)`, ""},
 		{`parts { "/a" }`, `site.lua:1:1: undefined global "parts" (did you mean "pairs"?)`, ""},
 		{`for name in pairs(std) do print(name) end`, `site.lua:1:13: std cannot be listed: use one module, such as std.line`, ""},
 		{`print(std.kv)`, `stdlib/std/kv.lua:1:1: kv is not used`, ""},
