@@ -60,6 +60,8 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"host/mounts.go MountsBelow os.ReadFile":               "/proc/self/mountinfo, which the kernel says",
 		"safepath/usernamespace.go readIDMap os.ReadFile":      "/proc/self/uid_map, which the kernel says",
 		"host/save.go umask os.ReadFile":                       "/proc/self/status, which the kernel says",
+		"host/command/chroot.go foreignArch os.Open":           "in the root of a process that has no other",
+		"host/command/chroot_linux.go":                         "the files of a process whose root is the image",
 	}
 	var files []string
 	for _, dir := range []string{"../safepath", "../host"} {
@@ -96,7 +98,11 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 				if !ok || !slices.Contains(byPath[pkg.Name], sel.Sel.Name) {
 					return true
 				}
-				use := fmt.Sprintf("%s %s %s.%s", strings.TrimPrefix(name, "../"), in, pkg.Name, sel.Sel.Name)
+				file := strings.TrimPrefix(name, "../")
+				use := fmt.Sprintf("%s %s %s.%s", file, in, pkg.Name, sel.Sel.Name)
+				if allowed[file] != "" {
+					use = file
+				}
 				used[use] = true
 				if allowed[use] == "" {
 					t.Errorf("%s reaches a file by a path: go through a safepath.Location", use)
