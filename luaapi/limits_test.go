@@ -39,7 +39,7 @@ func TestDeadline(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			list, _ := errors.AsType[diag.List](err)
 			last := list[len(list)-1]
-			require.Equal(t, fmt.Sprintf("the script is not done after %s (--eval-timeout gives it more time)", limit), last.Message())
+			require.Equal(t, fmt.Sprintf("the script is not done after %s (raise it with --eval-timeout)", limit), last.Message())
 			require.Positive(t, last.Pos.Line)
 			require.Empty(t, s.out.String())
 			if name == "module" {
@@ -109,7 +109,7 @@ func TestLongLists(t *testing.T) {
 			function() return unpack(u.list) end, function() return table.getn(u.list) end,
 		} do
 			local ok, err = pcall(f)
-			if ok or not err:find("a list has 4194303 items or more, which is the limit", 1, true) then print(i, ok, err) end
+			if ok or not err:find("a list has 4194303 items or more", 1, true) then print(i, ok, err) end
 		end`))
 	require.Equal(t, "3\t3\tab\n", s.out.String())
 

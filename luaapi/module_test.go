@@ -117,7 +117,7 @@ func TestModuleMistakes(t *testing.T) {
 	no file './vendor/web/vhost.lua'
 	no file './vendor/web/vhost/init.lua'
 	no file './vendor/share/lua/5.1/web/vhost.lua'
-	no file './vendor/share/lua/5.1/web/vhost/init.lua' (a module of the site is lib/web/vhost.lua beside the script; ccm mod get ADDRESS brings one of others)
+	no file './vendor/share/lua/5.1/web/vhost/init.lua' (a module of the site is lib/web/vhost.lua beside the script; add it with: ccm mod get ADDRESS brings one of others)
   1 | require "web.vhost"
     | ^^^^^^^
 `},

@@ -82,21 +82,21 @@ func TestServiceRefresh(t *testing.T) {
 	}
 	reload := Service{Ensure: "running", OnChange: "reload"}
 	require.EqualError(t, ServiceType.Type.Decide(&reload, ServiceState{Running: true, Masked: true}, true).Err,
-		"expected the service reloaded, found it masked: it has to be unmasked first, which mask = false does")
+		"expected the service reloaded, found a masked one (unmask it with mask = false)")
 	for _, have := range []ServiceState{{Running: true, CannotReload: true}, {CannotReload: true}} {
 		for _, refresh := range []bool{false, true} { // before there is a change, too
 			d := ServiceType.Type.Decide(&reload, have, refresh)
-			require.EqualError(t, d.Err, `expected a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`)
+			require.EqualError(t, d.Err, `expected a service that can reload, found one that cannot (restart it with on_change = "reload-or-restart")`)
 			require.Empty(t, d.Actions)
 		}
 	}
 	unmanaged := Service{Name: "x", Ensure: "unmanaged", Enable: new(true)}
 	require.NoError(t, unmanaged.Validate())
 	require.NoError(t, unmanaged.ValidateWith(resource.Common{}))
-	require.EqualError(t, unmanaged.ValidateWith(resource.Common{Subscribe: make([]resource.Reference, 1)}), "subscribe: a service that is unmanaged is not restarted")
-	require.EqualError(t, Service{Name: "x", Ensure: "unmanaged"}.Validate(), "ensure: unmanaged needs enable or mask: nothing else is managed")
+	require.EqualError(t, unmanaged.ValidateWith(resource.Common{Subscribe: make([]resource.Reference, 1)}), "subscribe: an unmanaged service is never restarted")
+	require.EqualError(t, Service{Name: "x", Ensure: "unmanaged"}.Validate(), "ensure: unmanaged requires enable or mask")
 	d := ServiceType.Type.Decide(&Service{Ensure: "running"}, ServiceState{Running: true, Masked: true}, true)
-	require.EqualError(t, d.Err, "expected the service restarted, found it masked: it has to be unmasked first, which mask = false does")
+	require.EqualError(t, d.Err, "expected the service restarted, found a masked one (unmask it with mask = false)")
 }
 
 func TestServiceCannot(t *testing.T) {
@@ -109,8 +109,8 @@ func TestServiceCannot(t *testing.T) {
 	}{
 		{Service{Name: "x", Ensure: "running"}, ServiceState{Missing: true}, "service not found: x"},
 		{Service{Name: "x", Ensure: "stopped", Enable: off}, ServiceState{Missing: true}, "service not found: x"},
-		{Service{Ensure: "running"}, ServiceState{Masked: true}, "expected the service running, found it masked: it has to be unmasked first, which mask = false does"},
-		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "expected the service enabled, found it masked: it has to be unmasked first, which mask = false does"},
+		{Service{Ensure: "running"}, ServiceState{Masked: true}, "expected the service running, found a masked one (unmask it with mask = false)"},
+		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "expected the service enabled, found a masked one (unmask it with mask = false)"},
 		{Service{Ensure: "stopped", Enable: off}, static, "expected enable = false, found the service static, which cannot be changed: it has no [Install] section"},
 		{Service{Ensure: "stopped", Enable: off}, ServiceState{Masked: true}, ""},
 		{Service{Ensure: "stopped", Enable: on}, static, ""},
@@ -230,7 +230,7 @@ func TestServiceMask(t *testing.T) {
 		}
 	}
 	require.NoError(t, Service{Name: "x", Ensure: "unmanaged", Mask: off}.Validate())
-	require.EqualError(t, Service{Name: "x", Mask: on, Enable: on}.Validate(), "enable: a service that is masked does not start at boot")
+	require.EqualError(t, Service{Name: "x", Mask: on, Enable: on}.Validate(), "enable: a masked service cannot start at boot")
 	require.Equal(t, "stopped", Service{Ensure: "running", Mask: on}.WantedEnsure())
 }
 
@@ -252,7 +252,7 @@ func TestServiceFlapping(t *testing.T) {
 func TestServiceTriggered(t *testing.T) {
 	have, yes := ServiceState{Running: true, TriggeredBy: "x.socket"}, true
 	s := Service{Name: "x", Ensure: ServiceStopped}
-	require.Equal(t, "Would have stopped (x.socket can still start it: stop that too, or mask = true)", s.Decide(have).Actions[0].Would())
+	require.Equal(t, "Would have stopped (x.socket can start it again: stop that too, or set mask = true)", s.Decide(have).Actions[0].Would())
 	s.Mask = &yes
 	require.Equal(t, "Stopped", s.Decide(have).Actions[0].Done())
 }

@@ -129,7 +129,7 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	if !o.Plan && !o.MonitorOnly && o.Site.Part.isWhole() && !r.summary.Interrupted {
 		n, err := r.state.writer.CountUndeclared()
 		if err != nil {
-			r.process.Messages.Warn("which resources are no longer declared is not known: " + err.Error())
+			r.process.Messages.Warn("cannot determine which resources are no longer declared: " + err.Error())
 		}
 		r.summary.Undeclared = n
 		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.writer.NoticeUndeclared()
@@ -166,7 +166,7 @@ func (r *Run) interruption(ctx context.Context) error {
 	return ErrInterrupted
 }
 
-// RestartTimeout has the time limit begin anew with what comes next.
+// RestartTimeout has the time limit restart with what comes next.
 func (r *Run) RestartTimeout() { r.deadline = time.Time{} }
 
 // TimedOut reports whether the run was ended because it took longer than it may.

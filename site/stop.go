@@ -12,7 +12,7 @@ var (
 	// ErrInterrupted is the error of work that a signal ended before the run.
 	ErrInterrupted = errors.New("interrupted")
 	// ErrLockInterrupted is [ErrInterrupted] during the wait for another run.
-	ErrLockInterrupted = errors.New("interrupted while another run was waited for")
+	ErrLockInterrupted = errors.New("interrupted while waiting for another run")
 )
 
 // asInterruption returns [ErrInterrupted] for an error caused by the stop of the process, and any

@@ -240,8 +240,8 @@ func TestAuthorizedKey(t *testing.T) {
 	for args, want := range map[string]string{
 		`key = "x"`:                                               `key: expected a public key such as ssh-ed25519 AAAA..., got "x" (fs.read reads one from a .pub file)`,
 		`key = "-----BEGIN X PRIVATE KEY-----"`:                   `key: expected the public key, got a private one (ssh-keygen -y -f FILE prints the public key)`,
-		`key = "` + sshKey[:60] + `"`:                             `key: the key is cut off or was changed: what follows ssh-ed25519 is no such key`,
-		`key = "ssh-rsa` + sshKey[11:] + `"`:                      `key: the key is cut off or was changed: what follows ssh-rsa is no such key`,
+		`key = "` + sshKey[:60] + `"`:                             `key: key is cut off or was changed: what follows ssh-ed25519 is no such key`,
+		`key = "ssh-rsa` + sshKey[11:] + `"`:                      `key: key is cut off or was changed: what follows ssh-rsa is no such key`,
 		`key = [[` + quoted + sshKey + `]]`:                       `key: expected options apart from the key: options = { 'command="echo \\"a b\\", ` + otherKey + `"', "no-pty" }`,
 		`key = "` + sshKey + `\n` + sshKey + `"`:                  `key: expected the one line of a .pub file, got several`,
 		`key = "` + sshKey + `", options = { [[command="a" b]] }`: `options: expected options such as no-pty and command="/bin/true", got 'command="a" b'`,
@@ -318,8 +318,8 @@ func TestUserHomeWithData(t *testing.T) {
 		wants: map[string]string{"absent": `{ "bob", ensure = "absent", manage_home = true }`},
 		phrases: map[string][]string{
 			"bare/absent":    {"removed the user with /srv/bob and all in it"},
-			"data/absent":    {"removed the user without the home: no run is known to have created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
-			"changed/absent": {"removed the user without the home: no run is known to have created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
+			"data/absent":    {"removed the user without the home: no record of a run that created /srv/bob/data, 4 B (remove it too with --with-data or with_data = true)"},
+			"changed/absent": {"removed the user without the home: no record of a run that created /srv/bob/.profile, 1 B (remove it too with --with-data or with_data = true)"},
 			"shared/absent":  {"removed the user without the home: the home of eve is /srv/bob/eve"},
 		},
 		after: map[string]map[string]*string{

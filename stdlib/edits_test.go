@@ -133,7 +133,7 @@ func TestLineGroups(t *testing.T) {
 			"grub/fixed":   {"/etc/x": new("$$5 $1\nCMD=\"a b\"\n")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: expected groups of match, of which there are 1, got ${2}")
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: expected groups of match, of which tags: 1, got ${2}")
 	require.Empty(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?P<x>a)(b)]] }`))
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", after = "^b" }`), `unknown property "after" (did you mean "insert_after"?)`)
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", before = "^b" }`), `got "^b" (is insert_before meant?)`)
@@ -308,7 +308,7 @@ func TestIniSection(t *testing.T) {
 func TestIniWhere(t *testing.T) {
 	const path = "/etc/wireguard/wg0.conf"
 	two := "[Interface]\nPrivateKey = x=\n\n[Peer]\n# ada\nPublicKey = a=\nAllowedIPs = 10.0.0.2/32\n\n[Peer]\npublickey=b=\nAllowedIPs = 10.0.0.3/32\n"
-	const which = "there are 2 sections [Peer]: where says which one, by a setting that only this one has"
+	const which = "tags: 2 sections [Peer]: where says which one, by a setting that only this one has"
 	suite{
 		name: "ini",
 		starts: map[string]map[string]string{
@@ -323,7 +323,7 @@ func TestIniWhere(t *testing.T) {
 			"gone":   `{ "ada", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, whole_section = true, ensure = "absent" }`,
 			"key":    `{ "AllowedIPs", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, ensure = "absent" }`,
 		},
-		fails: map[string]string{"two/unsure": which, "same/unsure": which, "same/second": `there are 2 sections [Peer] with PublicKey = b=`},
+		fails: map[string]string{"two/unsure": which, "same/unsure": which, "same/second": `tags: 2 sections [Peer] with PublicKey = b=`},
 		phrases: map[string][]string{
 			"two/second": {"changed the setting"}, "one/second": {"added the setting"}, "one/unsure": {"added the setting"},
 			"two/gone": {"removed the section"}, "none/gone": {}, "same/gone": {}, "two/key": {"removed the setting"}, "one/key": {}, "none/key": {},
@@ -383,7 +383,7 @@ func TestReplace(t *testing.T) {
 	}.run(t)
 	for properties, want := range map[string]string{
 		`match = "a*", replacement = "b"`:       `match: expected a pattern that does not match an empty text, got "a*"`,
-		`match = "(a)", replacement = "${2}"`:   "replacement: expected groups of match, of which there are 1, got ${2}",
+		`match = "(a)", replacement = "${2}"`:   "replacement: expected groups of match, of which tags: 1, got ${2}",
 		`match = "(a", replacement = "b"`:       "missing closing )",
 		`match = "a"`:                           "replacement is required",
 		`match = "a", replacement = "b", x = 1`: `unknown property "x"`,
@@ -412,7 +412,7 @@ func TestEditValidate(t *testing.T) {
 		after: map[string]map[string]*string{"old/good": {"/etc/x": new("old\nnew\n")}, "missing/made": {"/etc/x": new("new\n")}},
 	}.run(t)
 	for validate, want := range map[string]string{
-		`"visudo -c"`:        `validate: expected %s in the command, for the file that it looks at, got "visudo -c"`,
+		`"visudo -c"`:        `validate: expected %s in the command, for the file to check, got "visudo -c"`,
 		`{ "visudo", "-c" }`: `validate: expected %s in the command`,
 		`"'%s"`:              `validate: `,
 		`{ "", "%s" }`:       `validate: expected a command`,
@@ -466,10 +466,10 @@ func TestSettings(t *testing.T) {
 			modes: map[string]map[string]os.FileMode{"missing/made": {"/etc/x": 0o600}},
 		}.run(t)
 		for args, want := range map[string]string{
-			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names with dots between them, got "a..b"`,
+			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names separated by dots, got "a..b"`,
 			`{ "a", path = "/x" }`:                        "value is required unless ensure is absent",
 			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: expected a text such as ",
-			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names with dots between them, got "b."`,
+			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names separated by dots, got "b."`,
 		} {
 			require.Contains(t, mistake(t, `require "std.`+tt.name+`" `+args), want)
 		}

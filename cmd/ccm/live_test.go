@@ -30,7 +30,7 @@ exec { "x", command = "true", unless = { "sh", "-c", "echo asked again; until te
 	})
 	require.NoError(t, os.WriteFile(filepath.Join(home, "two"), nil, 0o600))
 	require.Zero(t, s.status())
-	require.Regexp(t, `^told\nNothing to do: 1 resource is as wanted \(\S+\)$`, s.text())
+	require.Regexp(t, `^told\nNothing to do: 1 resource is up to date \(\S+\)$`, s.text())
 }
 
 // TestWordsWrap: on a terminal, messages and help are broken between words.

@@ -225,7 +225,7 @@ func TestReplHabits(t *testing.T) {
 		{".load site.lua", ""},
 		{".reload", "loaded site.lua again: 1 resource"},
 		{".drop file#/etc/x", ""},
-		{".catalog", "nothing is declared yet"},
+		{".catalog", "no resources declared yet"},
 	} {
 		s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "\nccm>") })
 		s.enter(x.typed)

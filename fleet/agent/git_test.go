@@ -135,7 +135,7 @@ func TestGitSource(t *testing.T) {
 		}
 		r.commit(map[string]string{"readme": "x"})
 		_, err = s.Poll(t.Context())
-		require.EqualError(t, err, "the folder . of the commit cannot be run: it has neither site.lua nor manifest.yaml (path: FOLDER, or path: FILE)")
+		require.EqualError(t, err, "the folder . of the commit cannot be run: it contains neither site.lua nor manifest.yaml (path: FOLDER, or path: FILE)")
 		require.Equal(t, "two", taken(t, s))
 		require.NoError(t, os.Rename(r.dir, r.dir+".away"))
 		_, err = s.Poll(t.Context())

@@ -57,10 +57,10 @@ func TestCheck(t *testing.T) {
 		// Properties.
 		{`local m = require "m" file { "/a", content = m.x, mode = m.y, owner = "root" }`, ""},
 		// Values that are nil in every run.
-		{`local c = { text = "a" } file { "/a", content = c.txet }`, `a.lua:1:49: file#/a: content was given as nil (c.txet) (did you mean "text"?)`},
-		{`local c = { web = { port = 1 } } file { "/a", content = c.web.prot }`, `a.lua:1:57: file#/a: content was given as nil (c.web.prot) (did you mean "port"?)`},
-		{`local c file { "/a", content = c }`, "a.lua:1:32: file#/a: content was given as nil (c) (if it may be left out write ccm.optional(c))"},
-		{`local c = {} file.defaults { mode = c.mode }`, "a.lua:1:37: file.defaults: mode was given as nil (c.mode) (if it may be left out write ccm.optional(c.mode))"},
+		{`local c = { text = "a" } file { "/a", content = c.txet }`, `a.lua:1:49: file#/a: content was set to nil (c.txet) (did you mean "text"?)`},
+		{`local c = { web = { port = 1 } } file { "/a", content = c.web.prot }`, `a.lua:1:57: file#/a: content was set to nil (c.web.prot) (did you mean "port"?)`},
+		{`local c file { "/a", content = c }`, "a.lua:1:32: file#/a: content was set to nil (c) (if it may be left out write ccm.optional(c))"},
+		{`local c = {} file.defaults { mode = c.mode }`, "a.lua:1:37: file.defaults: mode was set to nil (c.mode) (if it may be left out write ccm.optional(c.mode))"},
 		{`local c = {} file { "/a", content = ccm.optional(c.text) } file { "/b", content = c.text or nil, mode = nil }`, ""},
 		{`local c = {} c.text = "x" file { "/a", content = c.text }`, ""},
 		{`local c = {} local function f() file { "/a", content = c.text } end function c.text() end f()`, ""},
@@ -89,7 +89,7 @@ func TestCheck(t *testing.T) {
 		{`file { "/a", subscribe = "exec#x" }`, `a.lua:1:26: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},
 		{`local x = exec { "x", creates = "/x" } file { "/a", subscribe = x }`, `a.lua:1:65: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},
 		{`file { "/a", notify = { "exec#x", "file#/b" } }`, `a.lua:1:35: file#/a: notify: a file cannot be refreshed: this only orders, like before (write before)`},
-		{`return template.jet("port {{ port }}", { port = 80 })`, `a.lua:1:21: the template has {{ and no [[, so nothing in it would be filled in (write [[ ]], or give the delimiters {{ and }}; to leave {{ as it is give [[ and ]])`},
+		{`return template.jet("port {{ port }}", { port = 80 })`, `a.lua:1:21: the template contains {{ but no [[, so nothing in it would be rendered (use [[ ]], or set the delimiters to {{ and }}; to keep {{ literally, set them to [[ and ]])`},
 		{`return template.jet("port {{ port }}", { port = 80 }, { left = "{{", right = "}}" })`, ""},
 		// Fields.
 		{`return str.trmi("x")`, `a.lua:1:8: str has no "trmi" (did you mean "trim"?)`},

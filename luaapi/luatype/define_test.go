@@ -22,13 +22,13 @@ func TestMistakesInDefinitions(t *testing.T) {
 		{`ccm.type { name = "x", properties = { path = { naem = true } }, ` + functions + ` }`, `site.lua:1:48: ccm.type: properties.path: unknown field "naem" (did you mean "name"?)`},
 		{`ccm.type { name = "x", properties = { path = { name = 1 } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.name: expected true or false, got the number 1`},
 		{`ccm.type { name = "x", properties = { path = { type = "strin" } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.type: expected one of string, integer, number, boolean, path, mode, mode_change, regexp, list, map, table, any, got "strin" (did you mean "string"?)`},
-		{`ccm.type { name = "x", properties = { path = { name = true, type = "integer" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: path: what names the resource is a string`},
+		{`ccm.type { name = "x", properties = { path = { name = true, type = "integer" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: path: the name of a resource is a string`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, n = { type = "integer", default = "x" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: expected an integer, got "x"`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, n = { enum = { "a", "b" }, default = "c" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: expected one of a, b, got "c"`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, n = { set = true } }, ` + functions + ` }`, `site.lua:1:75: ccm.type: properties.n.set: only a list can be a set, this is a string`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, require = {} }, ` + functions + ` }`, `site.lua:1:1: type x: every type has a property require`},
 		{`ccm.type { name = "x", properties = { a = { name = true }, b = { name = true } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: only one property can name the resource, and a does`},
-		{`ccm.type { name = "x", properties = { a = { name = true, alias = "b" }, b = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: the name b is that of another property, a`},
+		{`ccm.type { name = "x", properties = { a = { name = true, alias = "b" }, b = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: name b is already used by property a`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, phrases = { create = "creates it" }, ` + functions + ` }`, `site.lua:1:83: ccm.type: phrases.create: expected words that read well after "Would have", such as "created the user", got "creates it"`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end }`, `site.lua:1:62: ccm.type: edit: a type that edits has a property path (write path = { type = "path" })`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type that edits has no status, decide, perform, refresh or leaves`},
@@ -44,7 +44,7 @@ func TestTypeDefinedTwice(t *testing.T) {
 	got := s.eval(`local a = require "std.motd"
 assert(a == require "std.motd")
 require "other"`)
-	require.Contains(t, got, "stdlib/other.lua:2:8: there is a type motd already (it is defined at stdlib/std/motd.lua:2:8)\n")
+	require.Contains(t, got, "stdlib/other.lua:2:8: type motd already exists (it is defined at stdlib/std/motd.lua:2:8)\n")
 	require.Contains(t, got, "  site.lua:3: called from here\n")
 }
 

@@ -54,10 +54,10 @@ func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 		Dir: ".", Out: out, Types: func() []*resource.Type { return append(registry(t).Types(), shipped(t)) },
 		Functions: []repl.Function{{
 			Signature: "plan(): Events", Doc: "Returns what would be done.",
-			Call: func(context.Context, []any) (any, error) { return nil, errors.New("there is no machine here") },
+			Call: func(context.Context, []any) (any, error) { return nil, errors.New("machine does not exist here") },
 		}},
 		Commands: []repl.Command{{
-			Name: "show", Args: "TYPE#NAME", Doc: "Print the present state of a resource.", Takes: repl.ArgResource,
+			Name: "show", Args: "TYPE#NAME", Doc: "Show the present state of a resource.", Takes: repl.ArgResource,
 			Run: func(_ context.Context, _ *repl.Dialog, arg string) error {
 				fmt.Fprintln(out, "showing", arg)
 				return nil
@@ -224,7 +224,7 @@ func TestDropAndReload(t *testing.T) {
 	require.Equal(t, "file#/etc/a\n", say(fmt.Sprintf(declare, "a")))
 	require.Equal(t, "there is no resource file#/etc/b (did you mean \"file#/etc/a\"?)\n", say(".drop file#/etc/b"))
 	require.Empty(t, say(".drop file#/etc/a"))
-	require.Equal(t, "nothing is declared yet\n", say(".catalog"))
+	require.Equal(t, "no resources declared yet\n", say(".catalog"))
 	require.Contains(t, say(".save x.lua"), "there is nothing to save")
 
 	require.NoError(t, os.WriteFile("site.lua", []byte(fmt.Sprintf(declare, "one")), 0o600))

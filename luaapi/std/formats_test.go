@@ -47,8 +47,8 @@ func TestJSON(t *testing.T) {
 		`json.decode(("["):rep(100000))`:                                 `json.decode: line 1, column 1002: not valid JSON: values are nested too deep`,
 		`json.encode(print)`:                                             `json.encode: expected data, got a function`,
 		`json.encode({ a = { 1, print } })`:                              `json.encode: a[2]: expected data, got a function`,
-		`json.encode({ 1, nil, 3 })`:                                     `json.encode: the list has holes: item 2 is not there (json.null stands for nothing in a list)`,
-		`json.encode({ 1, [5] = 2 })`:                                    `json.encode: the list has holes: item 2 is not there (json.null stands for nothing in a list)`,
+		`json.encode({ 1, nil, 3 })`:                                     `json.encode: the list has holes: item 2 does not exist (json.null stands for nothing in a list)`,
+		`json.encode({ 1, [5] = 2 })`:                                    `json.encode: the list has holes: item 2 does not exist (json.null stands for nothing in a list)`,
 		`json.encode({ 1, a = 2 })`:                                      `json.encode: expected a list or a table with names, got both: 1 items and "a"`,
 		`json.encode({ [true] = 1 })`:                                    `json.encode: expected a string as key, got true`,
 		`json.encode({ a = 0/0 })`:                                       `json.encode: expected a finite number, got NaN`,
@@ -94,7 +94,7 @@ func TestYAML(t *testing.T) {
 		`yaml.decode(yaml.encode("\255\0")) == "\255\0"`:                     `true`,
 	})
 	mistakes(t, l, map[string]string{
-		`yaml.decode("a: 1\na: 2")`:  `yaml.decode: line 2, column 1: the key "a" is given twice`,
+		`yaml.decode("a: 1\na: 2")`:  `yaml.decode: line 2, column 1: duplicate key "a"`,
 		`yaml.decode("a: [1")`:       `yaml.decode: line 1, column 4: not valid YAML: "[" is not closed`,
 		`yaml.decode("1\n---\n2")`:   `yaml.decode: line 3, column 1: expected one document, found a second one (yaml.decode_all reads several)`,
 		`yaml.encode({ a = print })`: `yaml.encode: a: expected data, got a function`,
@@ -118,7 +118,7 @@ func TestTOML(t *testing.T) {
 		`toml.decode("a = 1\nb = ")`:                 `toml.decode: line 2, column 4: not valid TOML: expected value, not end of input`,
 		`toml.decode("a = 1\na = 2")`:                `toml.decode: line 2, column 1: not valid TOML: key a is already defined`,
 		`toml.encode({ 1 })`:                         `toml.encode: expected a table with names, got a list`,
-		`toml.encode({ a = { { b = json.null } } })`: `toml.encode: a[1].b: TOML has no null`,
+		`toml.encode({ a = { { b = json.null } } })`: `toml.encode: a[1].b: null is not supported in TOML`,
 	})
 }
 

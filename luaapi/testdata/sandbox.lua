@@ -55,7 +55,7 @@ local t = {}
 for i = 1, 50000 do t[i] = i end
 print(select("#", unpack(t)), #table.concat(t, ","), math.max(unpack(t))) --: 50000	288893	50000
 ---
-load(("("):rep(2 * 2 ^ 20)) --> 1: load: argument 1: the text is longer than 1 MiB
+load(("("):rep(2 * 2 ^ 20)) --> 1: load: argument 1: text exceeds the limit of 1 MiB
 ---
 -- What a script computes with is the same in every run.
 print(math.random(1000), math.random(5, 6), math.random() < 1) --: 599	5	true

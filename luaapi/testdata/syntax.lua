@@ -33,7 +33,7 @@ local = 5 --> 7: expected a name after local, got =
 ---
 local function (x) end --> 16: expected the name of the function, got (
 ---
-x += 1 --> 3: expected = or a call after the name, got + (Lua has no +=: write x = x + ...)
+x += 1 --> 3: expected = or a call after the name, got + (unknown token +=: write x = x + ...)
 ---
 if a != b then end --> 6: unexpected "!" (not equal is written ~=, and negation not)
 ---
@@ -83,7 +83,7 @@ goto nowhere --> 6: goto nowhere: there is no label ::nowhere:: in reach
 ---
 break --> break stands outside of a loop
 ---
-local function f() return ... end --> 27: ... is not known here: the function has no ... among its parameters
+local function f() return ... end --> 27: ... is unknown here: the function has no ... among its parameters
 ---
 goto skip --> 6: goto skip jumps to where the local x lives
 local x = 5

@@ -23,8 +23,8 @@ func TestPredict(t *testing.T) {
 			Caveats: []string{"", "version 0.9-2.lab, the 2 packages come with ccm-base"}, Errs: []string{"", ""}, CommandsRun: []string{"rpm -q", "dnf -q", "dnf install"}},
 		{Wants: []resources.Package{pkg("nosuch", "present"), pkg("ccm-demo-rpm-unmet", "present"), pkg("ccm-demo-rpm", "present"), pkg("ccm-vi", "9")},
 			Caveats: []string{"", "", "version 2.0-1.lab", ""},
-			Errs: []string{"no repository has a package nosuch", "dnf could not install it: exit status 1: Error:\nProblem: conflicting requests\n- nothing provides ccm-demo-rpm-nonexistent", "",
-				"no repository has version 9 of ccm-vi, but 1.0-1.lab"},
+			Errs: []string{"no repository provides package nosuch", "dnf could not install it: exit status 1: Error:\nProblem: conflicting requests\n- nothing provides ccm-demo-rpm-nonexistent", "",
+				"no repository provides version 9 of ccm-vi, only 1.0-1.lab"},
 			CommandsRun: []string{"rpm -q", "dnf -q", "dnf install", "dnf install", "dnf install"}},
 		{Wants: []resources.Package{pkg("nosuch", "absent")}, Caveats: []string{""}, Errs: []string{""}, CommandsRun: []string{"rpm -q"}},
 	}, packages, packages.PredictAlike, func() (func(host.Cmd) (host.Result, error), func() []string) {

@@ -35,7 +35,7 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 	have, err = look(v, want)
 	if err == nil && want.Ensure != resources.ArchiveAbsent && have.CreatesExists && have.ArchiveExists {
 		if err = content(ctx, v, want, &have); err == nil && want.OnURLChange != resources.ArchiveExtract && want.IsOther(have) {
-			v.Log().Warn(fmt.Sprintf("archive#%s: it is another archive than the site wants, and %s exists, so it is not extracted (on_url_change = \"extract\" does it)",
+			v.Log().Warn(fmt.Sprintf("archive#%s: archive changed, but is not extracted because %s exists (extract it with on_url_change = \"extract\")",
 				want.Name, want.Creates))
 		}
 	}
@@ -169,7 +169,7 @@ func download(ctx context.Context, h *host.Host, want resources.Archive, attr ho
 		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout), MaxBytes: int64(want.MaxDownload),
 	})
 	if _, tooLarge := errors.AsType[*fetch.SizeError](err); tooLarge {
-		err = fmt.Errorf("%w (max_download sets it)", err)
+		err = fmt.Errorf("%w (raise it with max_download)", err)
 	}
 	return err
 }
@@ -194,7 +194,7 @@ func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archiv
 		if limit.Entries {
 			property = "max_entries"
 		}
-		err = fmt.Errorf("%w (%s sets it)", err, property)
+		err = fmt.Errorf("%w (raise it with %s)", err, property)
 	}
 	if err != nil {
 		return fmt.Errorf("extracting %s: %w", want.Name, err)

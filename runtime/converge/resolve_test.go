@@ -64,7 +64,7 @@ func TestKnownLater(t *testing.T) {
 			}
 			for _, r := range c.Resources {
 				if r.ID.Name == "b" {
-					require.Empty(t, r.Spec.(*knob).Value, "the catalog stays as it is")
+					require.Empty(t, r.Spec.(*knob).Value, "the catalog is not changed")
 				}
 			}
 		})

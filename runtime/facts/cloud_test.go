@@ -92,14 +92,14 @@ func TestInstance(t *testing.T) {
 	require.EqualError(t, err, "metadata service of gce: GET /computeMetadata/v1/instance/?recursive=true: 401 Unauthorized")
 }
 
-// A service that does not answer costs the limit, and no more.
+// A service that does not respond costs the limit, and no more.
 func TestInstanceWithoutAnAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }))
 	defer server.Close()
 	s := metadataServices["hetzner"]
 	s.base = server.URL
 	_, err := askInstance(t.Context(), "hetzner", s)
-	require.EqualError(t, err, "metadata service of hetzner: no answer within 1s")
+	require.EqualError(t, err, "metadata service of hetzner: no response within 1s")
 	for provider, s := range metadataServices {
 		require.True(t, strings.HasPrefix(s.base, "http://169.254.") || provider == "aliyun", "%s: %s is not link-local", provider, s.base)
 	}

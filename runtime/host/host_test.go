@@ -79,7 +79,7 @@ func TestLstat(t *testing.T) {
 	require.Equal(t, uint32(0o604), info.Mode)
 	exists, err := h.Exists("/l")
 	require.NoError(t, err)
-	require.False(t, exists, "a dangling link is not there")
+	require.False(t, exists, "a dangling link does not exist")
 	plan := h.Planning(t.Context())
 	plan.Overlay().Assume(nil, false, host.PathEffect{Path: "/f", Kind: host.Regular, Content: new("12345")})
 	_, same, err := plan.LookAt("/f", "12345")
@@ -170,7 +170,7 @@ func TestDuration(t *testing.T) {
 func TestBusBelowAnotherRoot(t *testing.T) {
 	root := t.TempDir()
 	_, err := host.New(host.Options{Root: root}).QueryBus(t.Context(), []systembus.Call{{Method: "x"}})
-	require.EqualError(t, err, "there is no system bus below "+root)
+	require.EqualError(t, err, "system bus not available below "+root)
 }
 
 func TestDurationInDays(t *testing.T) {
@@ -205,7 +205,7 @@ func TestCommandsBelowARoot(t *testing.T) {
 		return r.Ran(), may
 	}
 	trueCommand, below := host.Cmd{Argv: []string{"true"}}, host.Cmd{Argv: []string{"true"}, BelowRoot: true}
-	const refused = "cannot run true below --root: it would act on this machine (run ccm inside, by chroot "
+	const refused = "cannot run true below --root: it would act on this machine (run ccm inside, with chroot "
 	for _, o := range []host.Options{{Root: root, Foreign: true}, {Root: root}} {
 		commands, err := ran(o, trueCommand)
 		require.EqualError(t, err, refused+root+")")

@@ -63,16 +63,16 @@ func TestModFileMistakes(t *testing.T) {
 		`return { nmae = "x" }`:                                                     `ccm.mod.lua:1:10: unknown key "nmae" (did you mean "name"?)`,
 		`return { name = "../x" }`:                                                  `1:17: module name "../x": expected letters`,
 		`return { name = "x", exports = { "y" } }`:                                  `1:34: "y" is not "x" and does not begin with "x."`,
-		`return { dependencies = { x = "1" } }`:                                     `1:31: "1" is no version`,
+		`return { dependencies = { x = "1" } }`:                                     `1:31: "1" is not a version`,
 		`return { dependencies = { x = { git = "ext::sh" } } }`:                     `repository "ext::sh": expected`,
-		`return { dependencies = { x = { version = "v1.0.0", folder = "../y" } } }`: `is no path below`,
-		`return { capabilities = { "root" } }`:                                      `"root" is no capability: there are capture, data, env, fs, http, secret`,
-		`return { name = os.getenv("X") }`:                                          `1:17: expected a text, a number, true, false or a table, found os`,
+		`return { dependencies = { x = { version = "v1.0.0", folder = "../y" } } }`: `is not a path below this directory`,
+		`return { capabilities = { "root" } }`:                                      `"root" is no capability: tags: capture, data, env, fs, http, secret`,
+		`return { name = os.getenv("X") }`:                                          `1:17: expected a string, number, boolean or table, found os`,
 		`return { name = "a" .. "b" }`:                                              `1:21: expected , or }, found .`,
 		`local x = 1 return { }`:                                                    `1:1: expected return { ... }, found local`,
-		`return { ccm = "new" }`:                                                    `is no rule for versions`,
-		"return { name = \"a\nb\" }":                                                `the text has no end in its line`,
-		`return { name = "a", name = "b" }`:                                         `the key "name" is there already`,
+		`return { ccm = "new" }`:                                                    `is not a version constraint:`,
+		"return { name = \"a\nb\" }":                                                `unterminated string in this line`,
+		`return { name = "a", name = "b" }`:                                         `the key "name" already exists`,
 	} {
 		_, err := module.ParseFile("ccm.mod.lua", text)
 		require.ErrorContains(t, err, want, text)

@@ -24,7 +24,7 @@ func (d *Handle) Constraint() (c Constraint) {
 }
 
 // Room returns the free space of the file system of an open directory, in bytes, for this process, and whether it can
-// hold another file. Ok is false if the file system does not tell.
+// hold another file. Ok is false if the file system does not report.
 func (d *Handle) Room() (bytes uint64, another, ok bool) {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(d.FD, &fs) != nil || fs.Blocks == 0 {

@@ -38,7 +38,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"safepath/system_unix.go OpenDirectoryAt unix.Openat":  "a name in a directory that is open, the root",
 		"safepath/system_unix.go quick unix.Open":              "what trust.Policy has judged",
 		"safepath/system_unix.go Stat unix.Stat":               "what trust.Policy has judged",
-		"safepath/system_unix.go MemoryFile os.CreateTemp":     "in a directory of the user; what was made has no name any more",
+		"safepath/system_unix.go MemoryFile os.CreateTemp":     "in a directory of the user; what was made has an empty name any more",
 		"safepath/system_unix.go MemoryFile os.Remove":         "the name that was made just now",
 		"safepath/links.go areHardLinksSafe os.ReadFile":       "a setting of the kernel",
 		"safepath/ownroot.go OpenOwn os.OpenRoot":              "compared with what is open",

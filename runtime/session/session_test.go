@@ -168,7 +168,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, dir, s.Dir())
 	_, err = New(dir)
-	require.ErrorContains(t, err, "is there already")
+	require.ErrorContains(t, err, "is already defined")
 	fi, err := os.Stat(dir)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), fi.Mode().Perm())
@@ -191,7 +191,7 @@ func TestStore(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), fi.Mode().Perm())
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600))
-	require.ErrorContains(t, s.Remove(), "something else is in it")
+	require.ErrorContains(t, s.Remove(), "was kept, because it contains other files")
 	require.NoError(t, os.Remove(filepath.Join(dir, "mine")))
 	require.NoError(t, s.Remove())
 	require.NoDirExists(t, dir)

@@ -151,7 +151,7 @@ func TestAppliedCatalog(t *testing.T) {
 	require.NoError(t, os.WriteFile(files[0], []byte("junk"), 0o600))
 	_, _, err = b.applied()
 	require.ErrorContains(t, err, "cannot be read")
-	require.Contains(t, b.warned[len(b.warned)-1], "it is damaged")
+	require.Contains(t, b.warned[len(b.warned)-1], "damaged")
 	_, _, err = b.run(cat(t, list...))
 	require.NoError(t, err)
 	_, got, err = b.applied()

@@ -294,10 +294,10 @@ func values(f *schema.Field) []writtenForm {
 // A declaration with an expression as a name is left out of the manifest of a script, wherever the name stands.
 func TestManifestLeavesOutComputedNames(t *testing.T) {
 	for script, reason := range map[string]string{
-		`package { site.tools }`:                   "package#site.tools is left out: its name is an expression",
-		`package { "nginx", site.tools }`:          "package#nginx is left out: its names have an expression among them",
-		`package { site.tools, "nginx" }`:          "package#site.tools is left out: its names have an expression among them",
-		`file { path = site.path, mode = "0644" }`: "file#site.path is left out: its name is an expression",
+		`package { site.tools }`:                   "package#site.tools is skipped: its name is an expression",
+		`package { "nginx", site.tools }`:          "package#nginx is skipped: its names have an expression among them",
+		`package { site.tools, "nginx" }`:          "package#site.tools is skipped: its names have an expression among them",
+		`file { path = site.path, mode = "0644" }`: "file#site.path is skipped: its name is an expression",
 	} {
 		m, err := model.Read("site.lua", script+"\n", luaTypes())
 		require.NoError(t, err, script)

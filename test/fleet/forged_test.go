@@ -45,7 +45,7 @@ func TestForgedDocuments(t *testing.T) {
 	stdout, stderr, status := l.ccm("fleet", "rollout", "prod")
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, "Release 2 of prod", "as on the nodes")
-	require.Contains(t, stdout, "! prod.release on the servers is not believed: the key that signed it, SHA256:")
+	require.Contains(t, stdout, "! prod.release on the servers is not believed: signing key, SHA256:")
 	require.Contains(t, stdout, "! prod.rollout on the servers is not believed")
 	stdout, _, status = l.ccm("fleet", "check")
 	require.Equal(t, 4, status)
@@ -90,7 +90,7 @@ func TestForgedDocuments(t *testing.T) {
 		}
 		require.NotContains(t, line, "boss")
 	}
-	require.Contains(t, stderr, "! It is not known who has signed 0")
+	require.Contains(t, stderr, "! It is unknown who has signed 0")
 	require.Contains(t, stderr, "does not name it")
 	verified := map[string]bool{}
 	for line := range strings.Lines(l.must(t, "fleet", "jobs", "--output", "json")) {

@@ -101,13 +101,13 @@ ccm secret encrypt files/tls.key
 rm files/tls.key ann.pub
 ccm secret encrypt data.yaml --key data.db.password
 ccm mod init
-for m in nginx sshd postgres; do ccm mod get --allow-insecure ` + url + `/modules.git//$m@v1.0.0; done
+for m in nginx sshd postgres; do add it with: ccm mod get --allow-insecure ` + url + `/modules.git//$m@v1.0.0; done
 git init -q && git add . && git commit -qm 'The site' && git clone -q --bare . ` + repos + `/site.git`)
 	require.NotContains(t, ann.sh("cat site/data.yaml site/files/*"), "battery")
 
 	// bob's keys decrypt nothing, and are not needed to pack the site.
 	bob := newWorkplace(t, "bob")
-	bob.sh("git clone -q " + url + "/site.git site && cd site && ccm mod get && ccm mod verify")
+	bob.sh("git clone -q " + url + "/site.git site && cd site && add it with: ccm mod get && ccm mod verify")
 	bob.sh("ssh-keygen -q -t ed25519 -N '' -C bob -f key && echo \"bob@example.org namespaces=\\\"ccm-bundle\\\" $(cat key.pub)\" > signers")
 	sum := bob.sh("ccm bundle site -o site.tar.gz --sign key")
 	require.Contains(t, bob.sh("cd site && ccm secret ls"), "data.yaml: data.db.password  @all (ann, web1)")
@@ -137,8 +137,8 @@ print(u.urlopen(u.Request('https://127.0.0.1/', headers={'Host': 'example.org'})
 		"cp site.tar.gz t.tar.gz && cp site.tar.gz.sig t.tar.gz.sig && printf x | dd of=t.tar.gz bs=1 seek=500 conv=notrunc 2>/dev/null; /opt/ccm/ccm run t.tar.gz --signers signers": "t.tar.gz: ",
 		"ssh-keygen -q -t ed25519 -N '' -f other && echo \"eve@example.org $(cat other.pub)\" > eve; /opt/ccm/ccm run site.tar.gz --signers eve":                                      "site.tar.gz: ",
 		"/opt/ccm/ccm run site.tar.gz --sha256 " + strings.Repeat("0", 64):                                                                                                            "expected the SHA-256",
-		"CCM_AGE_IDENTITY_FILE=/root/bob/key /opt/ccm/ccm plan site.tar.gz":                                                                                                           "no identity here can decrypt it; it is for ann, web1",
-		"mkdir u && tar -C u -xzf site.tar.gz && echo -- >> u/vendor/nginx/lib/nginx.lua; /opt/ccm/ccm plan u/site.lua":                                                               "is not what the lock says",
+		"CCM_AGE_IDENTITY_FILE=/root/bob/key /opt/ccm/ccm plan site.tar.gz":                                                                                                           "no identity on this machine can decrypt it; its recipients are ann, web1",
+		"mkdir u && tar -C u -xzf site.tar.gz && echo -- >> u/vendor/nginx/lib/nginx.lua; /opt/ccm/ccm plan u/site.lua":                                                               "does not match the lock file:",
 	} {
 		got := l.exec("sh", "-c", "cd /root/bob && "+script)
 		require.Equal(t, 1, got.status, script)

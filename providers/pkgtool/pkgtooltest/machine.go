@@ -22,7 +22,7 @@ type Machine struct {
 	Root  string // where its files are
 }
 
-// Install installs what the specs say, each a name or a name, the separator and a version. A
+// Install installs what the specs describe, each a name or a name, the separator and a version. A
 // spec that no repository has is returned, and then nothing is installed.
 func (m *Machine) Install(separator string, specs []string) (unknown string) {
 	db := maps.Clone(m.DB)

@@ -15,7 +15,7 @@ func TestEntryName(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	for name, want := range map[string]string{
-		"":         "has no name",
+		"":         "has an empty name",
 		"/etc/x":   "is an absolute path",
 		"//x":      "is an absolute path",
 		"..":       "has .. in its path",
@@ -30,7 +30,7 @@ func TestEntryName(t *testing.T) {
 	}
 }
 
-// No order of links, whatever they pass through, leads out of the directory.
+// No order of links, whatever they pass through, points outside of the directory.
 func TestCheckLinks(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -42,8 +42,8 @@ func TestCheckLinks(t *testing.T) {
 		{"absolute, inside", map[string]string{"a/l": "/opt/app/b"}, ""},
 		{"absolute, to the directory", map[string]string{"a/l": "/opt/app"}, ""},
 		{"to nothing, inside", map[string]string{"l": "missing/x"}, ""},
-		{"in a circle", map[string]string{"a": "b", "b": "a"}, ""},
-		{"absolute", map[string]string{"l": "/etc/passwd"}, `entry "l": is a symbolic link to /etc/passwd, which leads out of the directory`},
+		{"which forms a loop", map[string]string{"a": "b", "b": "a"}, ""},
+		{"absolute", map[string]string{"l": "/etc/passwd"}, `entry "l": is a symbolic link to /etc/passwd, which points outside of the directory`},
 		{"absolute, beside", map[string]string{"l": "/opt/app2"}, "leads out"},
 		{"absolute, back out", map[string]string{"l": "/opt/app/../x"}, "leads out"},
 		{"up", map[string]string{"a/l": "../../x"}, "leads out"},

@@ -185,7 +185,7 @@ func TestLies(t *testing.T) {
 		"too few answers": {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s} }},
 			"StatusAll has 1 answers and 1 errors for 2 questions"},
 		"looks at its path": {paper{looksAt: "/d/paper"}, writer{}, ""},
-		"looks elsewhere":   {paper{looksAt: "/paper"}, writer{}, "Status, which is to depend on /paper only, looked at /d/paper"},
+		"looks elsewhere":   {paper{looksAt: "/paper"}, writer{}, "Status, which is to depend on /paper only, tried /d/paper"},
 		"predicts failure":  {paper{}, writer{predict: errors.New("no ink")}, "a plan says that written fails, and it does not: no ink"},
 		"predicts failures": {paper{}, writer{predicts: []error{errors.New("no ink")}}, "PredictAll has 1 answers for 2 questions"},
 		"predicts twice":    {paper{}, writer{predicts: []error{nil, errors.New("no ink")}}, "PredictAll has two answers to one question: <nil> and no ink"},
@@ -243,14 +243,14 @@ func TestRemovals(t *testing.T) {
 		want    string
 	}{
 		"empty":          {effects: []host.PathEffect{{Path: "/d"}}},
-		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no run is known to have created /d/data, 4 B"},
+		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no record of a run that created /d/data, 4 B"},
 		"careful":        {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}},
 		"claims all":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}, all: true, want: "removed the note removed /d/not-of-ccm, which no run has created"},
 		"names nothing":  {all: true, data: true, single: true, want: "removed the note removed /d/data, which its effects do not name"},
 		"names the rest": {effects: []host.PathEffect{{Path: "/other"}}, all: true, data: true, single: true, want: "removed /d/data, which its effects do not name"},
-		"names data":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, single: true, all: true, want: "no run is known to have created /d/data, 4 B"},
+		"names data":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, single: true, all: true, want: "no record of a run that created /d/data, 4 B"},
 		// The host refuses a tree that the effects do not name, so nothing is lost.
-		"hides the tree": {all: true, data: true, want: "/d is not removed: no run is known to have created /d/data, 4 B"},
+		"hides the tree": {all: true, data: true, want: "/d is not removed: no record of a run that created /d/data, 4 B"},
 		// What runs have made goes, and the rest stays.
 		"some": {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data", "not-of-ccm"}}}, data: true, made: true, all: true},
 		"some, singly": {

@@ -24,7 +24,7 @@ import (
 
 func main() {
 	out := flag.String("out", "docs/reliability.md", "the `FILE` with the table")
-	only := flag.String("run", "", "run the tests whose names match `PATTERN`, of which a part after a slash is for subtests; other rows stay as they are")
+	only := flag.String("run", "", "run the tests whose names match `PATTERN`, of which a part after a slash is for subtests; other rows are not changed")
 	kept := flag.String("counts", "", "keep the counts in this `FILE`, and add those that it holds: a long test can be run in pieces")
 	lab := flag.Bool("lab", false, "run the tests in throw-away systems too (root)")
 	flag.Parse()
