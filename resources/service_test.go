@@ -195,7 +195,7 @@ func TestServicePerform(t *testing.T) {
 		require.NoError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: verb}))
 	}
 	require.Equal(t, all, p.done)
-	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Kill"}), "a service has no verb Kill")
+	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Kill"}), "unknown verb Kill of service")
 }
 
 func TestServiceMask(t *testing.T) {

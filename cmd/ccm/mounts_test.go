@@ -146,7 +146,7 @@ func TestSwap(t *testing.T) {
 	for _, want := range []string{
 		"+ swap#" + at + ": Would have made the file. Would have put it to use. Would have added it to /etc/fstab (options pri=5)",
 		"+ swap#" + at + ": Made the file. Put it to use. Added it to /etc/fstab",
-		"\n600\n" + at + " none swap pri=5 0 0\nNothing to do: 1 resource is as wanted",
+		"\n600\n" + at + " none swap pri=5 0 0\nNothing to do: 1 resource up to date",
 		"~ swap#" + at + ": Put it to use (corrective)\n    ensure  in fstab, but not in use → present",
 		"- swap#" + at + ": Stopped using it. Removed it from /etc/fstab",
 		"fallocate -l 1G -- " + at + "\nmkswap -- " + at + "\nswapon -o pri=5 -- " + at + "\nswapoff \nswapon -o pri=5 -- " + at + "\nswapoff -- " + at + "\n",

@@ -226,7 +226,7 @@ file { "D/far/c.conf", content = "a\n" }
 	for _, want := range []string{
 		"? file#D/web/site.conf: after exec#fetch (pending): would create (3 lines, OWNER:GROUP 0644)\n",
 		"? file#D/web/b.conf: after exec#fetch (pending): would create (1 line, OWNER:GROUP 0644)\n",
-		"? file#D/far/c.conf: exec#fetch (pending) and exec#other (pending) may make a difference: once what is missing is there, would create (1 line, OWNER:GROUP 0644)\n",
+		"? file#D/far/c.conf: depends on exec#fetch (pending) and exec#other (pending): would create (1 line, OWNER:GROUP 0644)\n once its requirements exist",
 	} {
 		require.Contains(t, out, strings.NewReplacer("OWNER", owner, "GROUP", group, "D/", dir+"/").Replace(want))
 	}
@@ -257,7 +257,7 @@ exec { "guarded", command = "true", unless = "ls /" }
 	}
 	require.Len(t, last.Because, 100)
 	require.Equal(t, 30, last.BecauseMore)
-	require.Equal(t, "exec#e1, exec#e2, exec#e3 and 127 others, which are pending, may make a difference", last.Reason)
+	require.Equal(t, "depends on exec#e1, exec#e2, exec#e3 and 127 others, which are pending", last.Reason)
 }
 
 // An ordinaryUser runs ccm as a user other than root.

@@ -73,7 +73,7 @@ var refusals = map[string]string{
 		release nginx v1.0.0; uses nginx; echo 'require("nginx")()' > site/site.lua; realccm plan site/site.lua`,
 	"but the site does not allow it capability": refusalRepositories + `
 		release nginx v1.0.0 '' "'capture'"; uses nginx; echo 'require("nginx")()' > site/site.lua; realccm plan site/site.lua`,
-	"asks for base from ..., and ... from ...": refusalRepositories + `
+	"requires base from ..., and ... from ...": refusalRepositories + `
 		release base v1.0.0; git clone -q base other; release web v1.0.0 "$(on base)"; release api v1.0.0 "$(on other)"
 		uses web; cd site; realadd it with: ccm mod get file://$OLDPWD/api`,
 

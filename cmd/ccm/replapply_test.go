@@ -42,7 +42,7 @@ func TestReplApply(t *testing.T) {
 	s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "ccm>") })
 	require.FileExists(t, motd)
 	s.enter(".apply")
-	s.shows("Nothing to do: 1 resource is as wanted")
+	s.shows("Nothing to do: 1 resource up to date")
 	s.enter(`state("file#/etc/motd").mode`)
 	s.ends(`"0644"`, "ccm>")
 	s.enter(`file { "/etc/motd", ensure = "absent" }`)

@@ -111,7 +111,7 @@ func TestReplLanguage(t *testing.T) {
 		{`.load site.yaml`, ""},
 		{`plan()["file#/etc/gone"].outcome, #events()`, "\"stable\"\t4\n"},
 		{`.load bad.yaml`, "bad.yaml:5:13: file#/etc/gone: unknown property \"ensrue\" (did you mean \"ensure\"?)\n  5 |             ensrue: absent\n    |             ^^^^^^\n"},
-		{`.plan file#/etc/gone`, "Nothing to do: 1 resource is as wanted\n"},
+		{`.plan file#/etc/gone`, "Nothing to do: 1 resource up to date\n"},
 		{`.show link#/etc/l`, "link#/etc/l\n  ensure: absent\n  provider: lua\n"},
 		{`.data`, "no data loaded (load data with --data FILE or data.load(FILE))\n"},
 		{`.apply`, "nobody is there to ask"},

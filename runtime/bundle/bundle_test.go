@@ -338,10 +338,10 @@ func hostile(t testing.TB) map[string]struct {
 		"a block device":             {archive(t, script, of(tar.TypeBlock, "x")), "is a device or pipe, which is not supported in bundles"},
 		"a pipe":                     {archive(t, script, of(tar.TypeFifo, "x")), "is a device or pipe, which is not supported in bundles"},
 		"another type":               {archive(t, script, of('Z', "x")), "of the type 'Z'"},
-		"too many":                   {archive(t, many...), "more than 10 files, links and directories"},
-		"too many folders":           {archive(t, script, file("1/2/3/4/5/6/7/8/9/10/11", "")), "more than 10 files, links and directories"},
-		"too much":                   {archive(t, script, file("x", strings.Repeat("x", 1001))), "more than 1000 B"},
-		"too much together":          {archive(t, script, file("x", strings.Repeat("x", 501)), file("y", strings.Repeat("x", 500))), "more than 1000 B"},
+		"too many":                   {archive(t, many...), "exceeds the limit of 10 files, links and directories"},
+		"too many folders":           {archive(t, script, file("1/2/3/4/5/6/7/8/9/10/11", "")), "exceeds the limit of 10 files, links and directories"},
+		"too much":                   {archive(t, script, file("x", strings.Repeat("x", 1001))), "exceeds the limit of 1000 B"},
+		"too much together":          {archive(t, script, file("x", strings.Repeat("x", 501)), file("y", strings.Repeat("x", 500))), "exceeds the limit of 1000 B"},
 		"a name without end":         {archive(t, script, file(strings.Repeat("long/", 2000)+"x", "")), "expected a path below the directory, in UTF-8"},
 		"no script":                  {archive(t, file("x", "")), "it contains neither site.lua nor manifest.yaml"},
 		"two folders":                {archive(t, file("a/site.lua", ""), file("b/site.lua", "")), "expected one script or manifest, found a/site.lua and b/site.lua"},
@@ -358,7 +358,7 @@ func hostile(t testing.TB) map[string]struct {
 		"damaged plan: unexpected data at its end":          {gzipped(t, string(expanded(t, good))+"x"), "bundle is damaged: unexpected data after the archive"},
 		"a stream follows":           {append(slices.Clip(good), twoStreams.Bytes()...), "bundle is damaged: unexpected data after the archive"},
 		"bytes follow":               {append(slices.Clip(good), "more"...), "the bundle"},
-		"zeros without end":          {gzipped(t, string(expanded(t, good))+strings.Repeat("\x00", 4<<20)), "more than 1000 B"},
+		"zeros without end":          {gzipped(t, string(expanded(t, good))+strings.Repeat("\x00", 4<<20)), "exceeds the limit of 1000 B"},
 	}
 	return list
 }

@@ -47,7 +47,7 @@ web1  age1web1 # prod SHA256:w
 		byHand + lines[2] + lines[2] + lines[7], // two begin lines
 	} {
 		_, err := encryption.WithNodes("r", broken, had)
-		require.ErrorContains(t, err, "the nodes of a fleet", broken)
+		require.ErrorContains(t, err, "nodes of a fleet", broken)
 	}
 }
 

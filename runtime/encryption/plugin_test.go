@@ -54,7 +54,7 @@ func TestPlugin(t *testing.T) {
 
 	t.Setenv("PATH", t.TempDir())
 	_, err = encryption.Encrypt([]byte("hunter22"), to, false)
-	require.ErrorContains(t, err, "age-plugin-ccmtest is needed")
+	require.ErrorContains(t, err, "age-plugin-ccmtest, which one of the keys requires")
 
 	dir := t.TempDir()
 	self, err := os.Executable()

@@ -155,7 +155,7 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 		"/etc/ccm/facts.json": `{"a": 1}`, "/etc/ccm/facts.yaml": "b: 1\n", "/etc/ccm/facts.d/c.json": `{"c": 1}`,
 	}
 	for name, c := range map[string]struct {
-		open      string // what everybody may write
+		open      string // what is world-writable
 		mode      os.FileMode
 		remaining []string // the facts that are still read
 	}{
@@ -179,7 +179,7 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 			require.Len(t, list, 1)
 			at := filepath.Join(l.View.Root(), c.open)
 			require.Equal(t, at, filepath.Clean(list[0].Pos.File))
-			require.ErrorContains(t, err, "not trusted as root: everybody may write")
+			require.ErrorContains(t, err, "not trusted as root")
 			require.Equal(t, "chmod o-w "+at+", or use --allow-insecure", list[0].Hint)
 		})
 	}

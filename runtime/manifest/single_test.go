@@ -86,7 +86,7 @@ func TestSingleMistakes(t *testing.T) {
 		{"file", `{name: /a, owner: root, mdoe: "0644"}`, `request: file#/a: unknown property "mdoe" (did you mean "mode"?)`},
 		{"file", `{name: /a, owner: root, mode: rw}`, `request: file#/a: mode: expected octal permissions such as "0644", got "rw"`},
 		{"file", `{name: a, owner: root}`, `request: file#a: name: expected an absolute path, got "a"`},
-		{"file", `{name: /a, path: /b, owner: root}`, "request: file#/a: path (same as name) is given twice"},
+		{"file", `{name: /a, path: /b, owner: root}`, "request: file#/a: duplicate path (same as name)"},
 		{"file", `{name: /a, owner: "${ Facts.nope }", content: "{{ Data.nope }}"}`,
 			"request: file#/a: owner: no fact \"nope\" (add a default with lookup(path, default) or ??)\nrequest: file#/a: content: no data \"nope\" (did you mean \"name\"?)"},
 		{"file", `{name: /a, owner: root, control: yes}`, "file#/a: control: expected a table with if and unless"},

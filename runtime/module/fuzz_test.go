@@ -72,7 +72,7 @@ func TestModFileMistakes(t *testing.T) {
 		`local x = 1 return { }`:                                                    `1:1: expected return { ... }, found local`,
 		`return { ccm = "new" }`:                                                    `is not a version constraint:`,
 		"return { name = \"a\nb\" }":                                                `unterminated string in this line`,
-		`return { name = "a", name = "b" }`:                                         `the key "name" already exists`,
+		`return { name = "a", name = "b" }`:                                         `key "name" is already defined`,
 	} {
 		_, err := module.ParseFile("ccm.mod.lua", text)
 		require.ErrorContains(t, err, want, text)
@@ -80,7 +80,7 @@ func TestModFileMistakes(t *testing.T) {
 }
 
 // The nearest ccm.mod.lua above a script is found, but not one above the script's git repository, nor one in a
-// directory that everybody may write.
+// directory that is world-writable.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"ccm.mod.lua": "return {}", "site/roles/web/site.lua": "", "site/.git/HEAD": ""})
@@ -96,6 +96,6 @@ func TestFind(t *testing.T) {
 	require.NoError(t, os.RemoveAll(dir+"/site/.git"))
 	require.Equal(t, dir, find("/site/roles/web").Dir)
 	require.NoError(t, os.Chmod(dir, 0o777))
-	require.Nil(t, find("/site/roles/web"), "everybody may write it")
+	require.Nil(t, find("/site/roles/web"), "is world-writable it")
 	require.NotNil(t, find(""), "whoever runs a script there has named it")
 }

@@ -160,7 +160,7 @@ func TestReadsWhatWasChecked(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A module that everybody may write is refused, even with the right hash.
+// A module that is world-writable is refused, even with the right hash.
 func TestOpenToEverybody(t *testing.T) {
 	for _, name := range []string{"vendor/nginx/lib", "vendor/nginx/lib/nginx/tls.lua"} {
 		dir, _ := vendored(t)
@@ -173,7 +173,7 @@ func TestOpenToEverybody(t *testing.T) {
 		s, err := module.Open(policy, dir, []string{t.TempDir()})
 		require.NoError(t, err)
 		_, err = s.Open("nginx")
-		require.ErrorContains(t, err, "everybody may write", name)
+		require.ErrorContains(t, err, "is world-writable", name)
 	}
 }
 

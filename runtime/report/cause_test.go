@@ -68,7 +68,7 @@ func TestDropped(t *testing.T) {
 	var b strings.Builder
 	Text{W: &b}.Summary(s)
 	require.Equal(t, "Dropped pending refresh of file#/f from run r1 (file#/x changed): no longer declared\n"+
-		"Nothing to do: 1 resource is up to date (0s)\n", b.String())
+		"Nothing to do: 1 resource up to date (0s)\n", b.String())
 	b.Reset()
 	NewJSON(&b, Origin{RunID: "run2"}, DiffOff).Summary(s)
 	require.Contains(t, b.String(), `"dropped_refreshes":[{"resource":"file#/f","by":"file#/x","run_id":"r1"}]`)

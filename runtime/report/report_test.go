@@ -133,7 +133,7 @@ func TestSummary(t *testing.T) {
 	all := event.Summary{Counts: [...]int{3, 2, 0, 0, 1, 1}, Refreshed: 1, Duration: 1234567 * time.Microsecond}
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{}))
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{Quiet: true}))
-	require.Equal(t, "Nothing to do: 1 resource is up to date (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Duration: 1234 * time.Microsecond}, Text{}))
+	require.Equal(t, "Nothing to do: 1 resource up to date (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Duration: 1234 * time.Microsecond}, Text{}))
 	require.Empty(t, line(event.Summary{Counts: [6]int{1}}, Text{Quiet: true}))
 	require.Equal(t, "2 resources: 1 pending, 1 unknown (0s), nothing was changed\n", line(event.Summary{Counts: [6]int{0, 0, 1, 1}, Noop: true}, Text{}))
 	require.Equal(t, "1 resource: 1 skipped (0s), interrupted\n", line(event.Summary{Counts: [6]int{0, 0, 0, 0, 1}, Interrupted: true}, Text{}))

@@ -65,7 +65,7 @@ func TestCollector(t *testing.T) {
 		size += len(e.Text)
 	}
 	require.Contains(t, run.Events[199].Text, "more lines]\n")
-	require.Equal(t, "[skipped: this report is long]\n", run.Events[0].Text)
+	require.Equal(t, "[omitted: this report is long]\n", run.Events[0].Text)
 	require.Less(t, size, 7<<20)
 	run, err = c.End(event.Summary{})
 	require.NoError(t, err)

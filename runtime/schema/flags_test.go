@@ -96,8 +96,8 @@ func TestFlagMistakes(t *testing.T) {
 	for args, want := range map[string]string{
 		"--color blue":                   `color: expected one of red, green, got "blue"`,
 		"--mode rw":                      `mode: expected octal, got "rw"`,
-		"--mode 0644 --mode 0600":        "mode is given twice",
-		"--enable --no-enable":           "enable is given twice",
+		"--mode 0644 --mode 0600":        "duplicate mode",
+		"--enable --no-enable":           "duplicate enable",
 		"--enable=maybe":                 `enable: expected true or false, got "maybe"`,
 		"--no-enable=false":              `invalid argument "false" for "--no-enable" flag: does not take a value`,
 		"--codes x":                      `codes[1]: expected an integer, got "x"`,

@@ -57,7 +57,7 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 		{table("must", true), "name is required"},
 		{table("name", "x", "must", true, "conut", 1), `unknown property "conut" (did you mean "count"?)`},
 		{table("name", "x", "must", true, "count", "many"), `count: expected an integer, got "many"`},
-		{table("name", "x", "must", true, "count", 1, "number", 2), "number (same as count) is given twice"},
+		{table("name", "x", "must", true, "count", 1, "number", 2), "duplicate number (same as count)"},
 		{table("name", "x", "must", true, "color", "rde"), `color: expected one of red, green, got "rde" (did you mean "red"?)`},
 		{table("name", "x", "must", true, "words", "c"), `words: expected one of a, b, got "c"`},
 		{table("name", "x", "must", true, "code", ""), "code: expected letters, got none"},

@@ -72,13 +72,13 @@ func TestVerify(t *testing.T) {
 		"no more":              {`ann valid-before="202611231159Z" ` + ann, byAnn, "it was valid until 2026-11-23T11:59:00Z"},
 		"at that second":       {`ann valid-after="20261123120000Z",valid-before="20261123120000Z" ` + ann, byAnn, "ann"},
 		"expired, and renewed": {`ann valid-before="20200101Z" ` + ann + "\nann2 " + ann, byAnn, "ann2"},
-		"somebody else":        {"bob " + bob, byAnn, "may not: signers does not name it"},
+		"somebody else":        {"bob " + bob, byAnn, "is not allowed: not in signers"},
 		"another namespace":    {"ann " + ann, sign("ann", "file"), `expected a signature for namespace "ccm-bundle", got one for "file" (ssh-keygen -Y sign -n ccm-bundle)`},
 		"another text":         {"ann " + ann, []byte(keygen(t, dir, message+".", "-Y", "sign", "-f", "ann", "-n", namespace)), "signature does not match the content"},
 		"no signature":         {"ann " + ann, []byte("hello"), "not a signature of ssh-keygen -Y sign"},
 		"empty":                {"ann " + ann, nil, "not a signature of ssh-keygen -Y sign"},
 		"long":                 {"ann " + ann, make([]byte, signers.MaxSignature+1), "signature is too long"},
-		"an authority's own":   {"ann cert-authority " + ann, byAnn, "may not: signers does not name it"},
+		"an authority's own":   {"ann cert-authority " + ann, byAnn, "is not allowed: not in signers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list, err := signers.Parse("signers", x.signers)
@@ -107,8 +107,8 @@ func TestCertificates(t *testing.T) {
 		want    string
 	}{
 		"its authority":     {"*@example.org cert-authority " + ca, now, "ann@example.org"},
-		"another one":       {"*@example.org cert-authority " + other, now, "does not name it"},
-		"no authority":      {"*@example.org " + ca, now, "does not name it"},
+		"another one":       {"*@example.org cert-authority " + other, now, "is not allowed: not in signers"},
+		"no authority":      {"*@example.org " + ca, now, "is not allowed: not in signers"},
 		"another principal": {"*@example.net cert-authority " + ca, now, "certificate without principals"},
 		"expired":           {"* cert-authority " + ca, now.AddDate(1, 0, 0), "expired"},
 	} {

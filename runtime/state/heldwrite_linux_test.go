@@ -116,5 +116,5 @@ func TestHeldForAnotherFile(t *testing.T) {
 	other := b.mountFile(t, "f", "another")
 	b.store().CleanUp()
 	require.Equal(t, "another", read(t, other))
-	require.Contains(t, strings.Join(b.warned, "\n"), "replaced by another file meanwhile")
+	require.Contains(t, strings.Join(b.warned, "\n"), "replaced since")
 }

@@ -219,7 +219,7 @@ func TestRestoreRefuses(t *testing.T) {
 	require.EqualError(t, errors.Join(errs...), "/big: its content was not backed up: larger than 50 B\n"+
 		"/made: expected nothing, found a directory that is not empty\n"+
 		"/off: its content was not backed up: backup = false\n"+
-		"/pipe: it was a device, socket or pipe, which is not kept")
+		"/pipe: it was a device, socket or pipe, which cannot be backed up")
 	require.Equal(t, []string{"no backup of /big: larger than 50 B"}, b.warned)
 	require.FileExists(t, filepath.Join(b.root, "made/by-hand"))
 }
@@ -353,7 +353,7 @@ func TestRecord(t *testing.T) {
 		require.Equal(t, want, got.ID)
 	}
 	_, err = b.store().Find("2026")
-	require.ErrorContains(t, err, `"2026" begins the names of 2 runs`)
+	require.ErrorContains(t, err, `"2026" is a prefix of 2 runs`)
 	_, err = b.store().Find("nothing")
 	require.ErrorContains(t, err, `no run "nothing"`)
 }

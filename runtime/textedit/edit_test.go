@@ -152,7 +152,7 @@ func TestMistakes(t *testing.T) {
 		{".json", `{"a": [1]}`, "a.b", `a is a list of 1: expected a position from 0 to 1, got "b"`},
 		{".json", `{"a": [1]}`, "a.2", `expected a position from 0 to 1`},
 		{".json", `{}`, "a.0.b", "a does not exist, and 0 may be a name or a position: set a as a whole"},
-		{".json", `{"a": 1, "a": 2}`, "a", "a stands there twice"},
+		{".json", `{"a": 1, "a": 2}`, "a", "duplicate a"},
 		{".json", `[1]`, "a", "the document is a list of 1"},
 		{".json", strings.Repeat("[", 5000), "a", "brackets are nested more than 1000 deep"},
 		{".yaml", "a: 1\n---\nb: 1\n", "a", "found a second one"},

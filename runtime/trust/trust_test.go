@@ -64,7 +64,7 @@ func (m tree) with(more tree) tree {
 }
 
 func TestTrust(t *testing.T) {
-	tries := tally.Of(t, "scripts, modules, data, facts and state that everybody may write or replace", "root refuses them and names the directory or file")
+	tries := tally.Of(t, "scripts, modules, data, facts and state that is world-writable or replace", "root refuses them and names the directory or file")
 	const believed = ""
 	for name, x := range map[string]struct {
 		tree tree
@@ -76,15 +76,15 @@ func TestTrust(t *testing.T) {
 		"a group may write":            {tree{"/srv/site.lua": "0100664 1000", "/srv": "040775 1000"}, "/srv/site.lua", believed},
 		"the root directory":           {tree{}, "/", believed},
 		"a device":                     {tree{"/dev/null": "020666 0"}, "/dev/null", believed},
-		"the file": {tree{"/etc/site.lua": "0100646 0"}, "/etc/site.lua", "everybody may write /etc/site.lua is world-writable (mode 0646) | chmod o-w /etc/site.lua"},
+		"the file": {tree{"/etc/site.lua": "0100646 0"}, "/etc/site.lua", "is world-writable /etc/site.lua is world-writable (mode 0646) | chmod o-w /etc/site.lua"},
 		"a pipe":                       {tree{"/run/p": "010666 0"}, "/run/p", "/run/p is world-writable (mode 0666) | chmod o-w /run/p"},
 		"directory": {tree{"/srv/site.lua": "0100644 0", "/srv": "040777 0"}, "/srv/site.lua",
 			"directory /srv is world-writable (mode 0777) | chmod o-w /srv"},
-		"everybody may write a directory above": {tree{"/srv/a/b/site.lua": "0100644 0", "/srv/a": "040757 0"}, "/srv/a/b/site.lua",
+		"is world-writable a directory above": {tree{"/srv/a/b/site.lua": "0100644 0", "/srv/a": "040757 0"}, "/srv/a/b/site.lua",
 			"directory /srv/a is world-writable (mode 0757) | chmod o-w /srv/a"},
-		"everybody may write all": {tree{"/": "040777 0", "/site.lua": "0100644 0"}, "/site.lua",
+		"is world-writable all": {tree{"/": "040777 0", "/site.lua": "0100644 0"}, "/site.lua",
 			"directory / is world-writable (mode 0777) | chmod o-w /"},
-		"a directory that everybody may write": {tree{"/etc/facts.d": "040777 0"}, "/etc/facts.d",
+		"a directory that is world-writable": {tree{"/etc/facts.d": "040777 0"}, "/etc/facts.d",
 			"directory /etc/facts.d is world-writable (mode 0777) | chmod o-w /etc/facts.d"},
 
 		"sticky, root's":          {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 0"}, "/tmp/site.lua", believed},

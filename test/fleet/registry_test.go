@@ -149,7 +149,7 @@ func TestWhenRegistered(t *testing.T) {
 	} {
 		out, stderr, status = w.run(append([]string{"site.yaml", "--register", "jetstream"}, x.args...)...)
 		require.Zero(t, status, stderr)
-		require.Contains(t, out, "Nothing to do: 1 resource is as wanted")
+		require.Contains(t, out, "Nothing to do: 1 resource up to date")
 		require.Contains(t, out, "warning: production/http/web at 10.0.0.5:8080 of file#"+w.dir+"/web.conf is not registered: "+x.want, what)
 		out, _, _ = w.run(append([]string{"site.yaml", "--register", "jetstream", "--output", "json"}, x.args...)...)
 		problems, _ := summaryOf(t, out)["problems"].([]any)

@@ -147,5 +147,5 @@ END`)
 	l.says("alice\nbob", "ps -o user= -C sleep | sort")
 	l.sh("/opt/ccm/ccm import service --user alice it > /srv/imported.lua; /opt/ccm/ccm import service --user bob it >> /srv/imported.lua")
 	l.says("service { \"it-alice\", service = \"it\", enable = true, scope = \"user\", user = \"alice\" }", "head -1 /srv/imported.lua")
-	l.says("Nothing to do: 2 resources are as wanted", "/opt/ccm/ccm plan /srv/imported.lua | sed 's/ (.*//'")
+	l.says("Nothing to do: 2 resources up to date", "/opt/ccm/ccm plan /srv/imported.lua | sed 's/ (.*//'")
 }

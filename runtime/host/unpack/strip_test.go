@@ -38,7 +38,7 @@ func TestExtractStripHostile(t *testing.T) {
 	}{
 		{[]hosttest.ArchiveEntry{file("a/../../evil", "x")}, `has .. in its path`},
 		{[]hosttest.ArchiveEntry{file("/a/evil", "x")}, `is an absolute path`},
-		{[]hosttest.ArchiveEntry{Link("a/l", "../x"), file("a/l/evil", "x")}, `lies below l, which is a symbolic link`},
+		{[]hosttest.ArchiveEntry{Link("a/l", "../x"), file("a/l/evil", "x")}, `is below l, which is a symbolic link`},
 		{[]hosttest.ArchiveEntry{Link("a/l", "../x")}, `points outside of the directory`},
 		{[]hosttest.ArchiveEntry{file("a", "x"), hardLink("b/h", "a")}, `is not a file earlier in the archive`},
 		{[]hosttest.ArchiveEntry{file("a/.a.tar.ccm-extract/x", "x")}, `has the name of the directory for unpacking`},

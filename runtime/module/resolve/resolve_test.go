@@ -168,7 +168,7 @@ func TestMinimalVersions(t *testing.T) {
 	other.release("v1.1.0", map[string]string{"ccm.mod.lua": modFile("base"), "base.lua": ""})
 	unclear := parse(t, modFile("site", "api v0.1.0 "+address("api"), "web v1.1.0 "+address("web")))
 	_, err = newResolver(newCache(t)).Lock(t.Context(), at, unclear, nil)
-	require.ErrorContains(t, err, "asks for base from")
+	require.ErrorContains(t, err, "requires base from")
 	clear := parse(t, modFile("site", "base v1.0.0 "+address("base"), "api v0.1.0 "+address("api"), "web v1.1.0 "+address("web")))
 	_, err = newResolver(newCache(t)).Lock(t.Context(), at, clear, nil)
 	require.NoError(t, err)
@@ -564,7 +564,7 @@ func TestRefusedModules(t *testing.T) {
 	at := t.TempDir()
 	repo := newRepository(t, at+"/m")
 	for version, x := range map[string]struct{ file, want string }{
-		"v1.0.0": {"", "there is no ccm.mod.lua in it"},
+		"v1.0.0": {"", "ccm.mod.lua does not exist in it"},
 		"v1.1.0": {`return { }`, "it has an empty name"},
 		"v1.2.0": {`return { name = "other" }`, "holds the module other, and not m"},
 		"v1.3.0": {`return { name = "m", exports = { "m.none" } }`, "but the file does not exist"},

@@ -69,7 +69,7 @@ type writer struct {
 	asks  bool // Status runs a command
 	blind bool // Status does not see what a plan assumes
 	more  bool // Write makes another file
-	plans bool // Status says something else in plans
+	plans bool // Status reports something else in plans
 	many  func(state paperState) []paperState
 	calls []string
 
@@ -175,18 +175,18 @@ func TestLies(t *testing.T) {
 		"confined":             {paper{confined: []string{"/d/paper"}}, writer{more: true}, "/more was changed, outside of /d/paper"},
 		"ahead":                {paper{looksAhead: true}, writer{asks: true}, "Status, which may be called ahead, ran a command: true"},
 		"declared":             {paper{}, writer{asks: true, calls: []string{"true"}}, ""},
-		"undeclared":           {paper{}, writer{asks: true, calls: []string{}}, "it calls true, which is not among the commands that it says it calls"},
+		"undeclared":           {paper{}, writer{asks: true, calls: []string{}}, "it calls true, which is not among its declared commands"},
 		"closed":               {paper{leaves: leaves, closed: true}, writer{more: true}, "after written, /more was changed, of which a plan expects nothing"},
 		"closed, and nothing":  {paper{closed: true}, writer{}, "was changed, of which a plan expects nothing"},
 		"open, and wrong":      {paper{leaves: []host.PathEffect{{Path: "/d/paper", Kind: host.Regular, Content: &other, Attr: attr}}}, writer{}, "expected the content \"other\" of /d/paper"},
 		"open":                 {paper{leaves: leaves}, writer{more: true}, ""},
 		"blind in a plan":      {paper{leaves: leaves, closed: true}, writer{blind: true}, "in a plan, written leaves something to do: name:  → n"},
-		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status says something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
+		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status reports something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
 		"too few answers": {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s} }},
 			"StatusAll has 1 answers and 1 errors for 2 questions"},
 		"looks at its path": {paper{looksAt: "/d/paper"}, writer{}, ""},
-		"looks elsewhere":   {paper{looksAt: "/paper"}, writer{}, "Status, which is to depend on /paper only, tried /d/paper"},
-		"predicts failure":  {paper{}, writer{predict: errors.New("no ink")}, "a plan says that written fails, and it does not: no ink"},
+		"looks elsewhere":   {paper{looksAt: "/paper"}, writer{}, "Status, which is to depend on /paper only, looked at /d/paper"},
+		"predicts failure":  {paper{}, writer{predict: errors.New("no ink")}, "a plan predicts that written fails, but it does not: no ink"},
 		"predicts failures": {paper{}, writer{predicts: []error{errors.New("no ink")}}, "PredictAll has 1 answers for 2 questions"},
 		"predicts twice":    {paper{}, writer{predicts: []error{nil, errors.New("no ink")}}, "PredictAll has two answers to one question: <nil> and no ink"},
 		"needs root":        {paper{}, writer{predict: host.ErrNeedsRoot}, ""},
