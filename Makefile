@@ -5,12 +5,13 @@
 # make portable   test on Linux the code for systems without O_PATH and openat2
 # make test       on each save: tests that need no root and no network
 # make test-all   these and the long ones: hostile input, limits, growth, kills
-# make lint       gofmt, go vet, staticcheck
+# make lint       the linters of .golangci.yml
 # make nightly    what .ci/run leaves out, with one table at the end (hours)
 # make stress     make test-all, fleet and browser ROUNDS times under load, and what failed how often
 # make race       make test-all with the race detector (needs a C compiler)
 # make vulnerabilities  govulncheck
 # make generate   write the files that are derived from declarations
+# make demo       record the picture of the README (root)
 # make plans      compare plans of SITES random sites with their runs
 # make lua-diff   compare PROGRAMS generated programs in ccm and in lua5.1
 # make hostile    print hostile text with all commands, in pipes and on terminals
@@ -28,7 +29,7 @@
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks, COUNT times each; benchstat compares two outputs
 
-STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
 VERSION ?= $(shell .ci/version)
@@ -60,7 +61,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff
+.PHONY: build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -130,19 +131,19 @@ vulnerabilities:
 	go run $(GOVULNCHECK) ./...
 	cd test/fleet && go run $(GOVULNCHECK) ./...
 
-# Fewer collections of garbage save staticcheck a third of its processor time.
+# Fewer collections of garbage save a third of the processor time.
 lint: export GOGC ?= 400
 
 lint:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
-	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
-	go vet -tags integration ./... ./.ci/steps
-	go run $(STATICCHECK) -tags integration ./... ./.ci/steps
-	$(PACKAGE) vet ./...
-	$(PACKAGE) run $(STATICCHECK) ./...
+	go run $(GOLANGCI) run ./... ./.ci/steps
+	cd .ci/package && go run $(GOLANGCI) run ./...
+	cd test/fleet && go run $(GOLANGCI) run ./...
 
 generate:
 	go generate ./...
+
+demo:
+	go run ./docs/website/demo docs/website/demo.svg
 
 plans:
 	CCM_PLANS=$(SITES) CCM_PLANS_SEED=$(SEED) go test ./cmd/ccm -count=1 -v -timeout 2h -run '^TestPlansComeTrue$$'

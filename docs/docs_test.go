@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,6 +74,13 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	require.Greater(t, links, 50)
+}
+
+// TestComparison: the README has the table of comparison.md.
+func TestComparison(t *testing.T) {
+	table := regexp.MustCompile(`(?m)(^\|.*\n)+`).FindString(Text("comparison"))
+	require.Contains(t, table, "| Ansible |")
+	require.Contains(t, readPage(t, "README.md"), "\n\n"+table+"\n")
 }
 
 func readPage(t *testing.T, path string) string {

@@ -54,7 +54,7 @@ func (lib *baseLib) iterators(origin *lua.LTable) {
 	}
 }
 
-// pairs honours __pairs, as Lua does from 5.2 on.
+// pairs honors __pairs, as Lua does from 5.2 on.
 func (lib *baseLib) pairs(L *lua.LState) int {
 	if fn, ok := L.GetMetaField(L.Get(1), "__pairs").(*lua.LFunction); ok {
 		L.Push(fn)
@@ -69,7 +69,7 @@ func (lib *baseLib) pairs(L *lua.LState) int {
 	return 3
 }
 
-// ipairs honours __ipairs, as Lua did in 5.2.
+// ipairs honors __ipairs, as Lua did in 5.2.
 func (lib *baseLib) ipairs(L *lua.LState) int {
 	if fn, ok := L.GetMetaField(L.Get(1), "__ipairs").(*lua.LFunction); ok {
 		L.Push(fn)
@@ -272,7 +272,7 @@ func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 	if !ok {
 		text := L.CheckString(1)
 		if len(text) > maxLoad {
-			L.ArgError(1, fmt.Sprintf("the text is longer than %d MiB", maxLoad>>20))
+			L.ArgError(1, fmt.Sprintf("the text must be at most %d MiB", maxLoad>>20))
 		}
 		return text, true
 	}
@@ -290,7 +290,7 @@ func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 			return "", false
 		}
 		if b.WriteString(string(s)); b.Len() > maxLoad {
-			L.ArgError(1, fmt.Sprintf("the text is longer than %d MiB", maxLoad>>20))
+			L.ArgError(1, fmt.Sprintf("the text must be at most %d MiB", maxLoad>>20))
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (cb *callbacks) call(ctx context.Context, fn *lua.LFunction, results int, a
 func (cb *callbacks) makeLazy(L *lua.LState) int {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok || L.GetTop() > 1 {
-		cb.in.report.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: %w", diag.Expected("a function").Got("%s", kindOf(L.Get(1))))
+		cb.in.report.throw(L, "use ccm.lazy(function() return ... end)", "ccm.lazy: %w", diag.Expected("a function").Got("%s", kindOf(L.Get(1))))
 	}
 	if cb.lazyMetatable == nil {
 		cb.openLazies()
@@ -113,7 +113,7 @@ func (cb *callbacks) makeLazy(L *lua.LState) int {
 func (cb *callbacks) openLazies() {
 	mt := cb.in.vm.CreateTable(0, 8)
 	refuse := cb.in.vm.NewFunction(func(L *lua.LState) int {
-		cb.in.report.throw(L, "write what is to be done with it inside of its function", "a value of ccm.lazy is known only when the turn of its resource has come")
+		cb.in.report.throw(L, "use the value inside the function of ccm.lazy", "a value of ccm.lazy is unknown until its resource is applied")
 		return 0
 	})
 	for _, event := range []string{"__index", "__newindex", "__concat", "__call", "__len", "__lt", "__le", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm"} {
@@ -134,14 +134,14 @@ func (cb *callbacks) callAfter(L *lua.LState) int {
 		handles, isHandle = handleGroup{L.Get(1)}, true
 	}
 	fn, isFunction := L.Get(2).(*lua.LFunction)
-	const form = "write ccm.after(handle, function() ... end)"
+	const form = "use ccm.after(handle, function() ... end)"
 	switch {
 	case !isHandle:
-		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("the handle of a resource").Got("%s", kindOf(L.Get(1))))
+		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("a resource handle").Got("%s", kindOf(L.Get(1))))
 	case !isFunction || L.GetTop() > 2:
-		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("a function behind the handle").Got("%s", kindOf(L.Get(2))))
+		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("a function after the handle").Got("%s", kindOf(L.Get(2))))
 	case cb.in.invoked > 0:
-		cb.in.report.throw(L, "", "ccm.after: the machine is being converged already")
+		cb.in.report.throw(L, "", "ccm.after: the run has already started")
 	}
 	if cb.after == nil {
 		cb.after = make(map[resource.ID][]afterCall)
@@ -160,15 +160,15 @@ func (cb *callbacks) resultField(L *lua.LState, handle *lua.LUserData, field str
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
 	if ofCommand && r != nil && !resource.VerifiesItself(r.Spec) {
-		cb.in.report.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
+		cb.in.report.throw(L, "only resources that run a command have this field", "%s: unknown field %q", id, field)
 	}
 	res, ok := cb.results[id]
 	if cb.running == 0 && (cb.in.console == nil || !ok) {
-		cb.in.report.throw(L, "use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
-			"%s.%s is used too early: it is known only after the resource was dealt with", id, field)
+		cb.in.report.throw(L, "use it inside ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
+			"%s.%s is used too early: the value is known only after the resource was applied", id, field)
 	}
 	if !ok {
-		cb.in.report.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource was not dealt with so far", id, field)
+		cb.in.report.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource has not been applied", id, field)
 	}
 	switch field {
 	case "changed":

@@ -67,12 +67,12 @@ func TestLazyMistakes(t *testing.T) {
 		{`file { "/a", content = ccm.lazy(function() return print end) }`, `site.lua:1:24: content: a property cannot hold a function`},
 		{`file { "/a", content = ccm.lazy(function() return ccm.lazy(print) end) }`, `site.lua:1:24: the function of ccm.lazy: expected the value itself, got a lazy value`},
 		{`file { "/a", content = ccm.lazy(function() return nil .. "" end) }`, `site.lua:1:51: nil: expected a string or a number, got nil`},
-		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: nothing can be declared any more: the machine is being converged`},
+		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: nothing can be declared during the run`},
 		{"local b\nfile { '/a', content = ccm.lazy(function() return b.outcome end) }\nb = file '/b'",
-			`site.lua:2:51: file#/b.outcome is unknown yet: the resource was not dealt with so far`},
-		{`ccm.after(file "/a", function() file "/b" end)`, `file#/b: nothing can be declared any more: the machine is being converged`},
+			`site.lua:2:51: file#/b.outcome is unknown yet: the resource has not been applied`},
+		{`ccm.after(file "/a", function() file "/b" end)`, `file#/b: nothing can be declared during the run`},
 		{`ccm.after(file "/a", function(h) error(h.outcome) end)`, `site.lua:1:34: changed`},
-		{`ccm.after(file "/a", function(h) ccm.after(h, print) end)`, `ccm.after: the machine is being converged already`},
+		{`ccm.after(file "/a", function(h) ccm.after(h, print) end)`, `ccm.after: the run has already started`},
 	} {
 		lines, _ := converged(t, x.script, nil)
 		require.Contains(t, lines[len(lines)-1], x.want, x.script)
@@ -85,9 +85,9 @@ func TestLazyLimits(t *testing.T) {
 		t.Skip("runs into every limit: make test-all")
 	}
 	for body, want := range map[string]string{
-		`local s = "x" while true do s = s .. s end`:                                            "..: the result is longer than 64 MiB",
-		`local t, s = {}, ("x"):rep(2 ^ 22) while true do t[#t + 1] = s .. #t end`:              "the script holds more than 64 MiB of memory",
-		`local t = {} while true do t[#t + 1] = {} end`:                                         "the script holds more than 64 MiB of memory",
+		`local s = "x" while true do s = s .. s end`:                                            "..: the result must be at most 64 MiB",
+		`local t, s = {}, ("x"):rep(2 ^ 22) while true do t[#t + 1] = s .. #t end`:              "script exceeded the memory limit of 64 MiB",
+		`local t = {} while true do t[#t + 1] = {} end`:                                         "script exceeded the memory limit of 64 MiB",
 		`while true do pcall(function() local s = "x" for i = 1, 10 do s = s .. s end end) end`: "is not done after 2s",
 	} {
 		var b catalog.Builder

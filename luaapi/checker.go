@@ -116,22 +116,22 @@ func (c *checker) guess(want string) string {
 	touches := func(a, b token) bool { return a.line == b.line && a.col+a.len == b.col }
 	switch {
 	case operator(t.typ) && after.typ == '=' && touches(t, after):
-		return fmt.Sprintf("Lua has no %s=: write x = x %s ...", t.text, t.text)
+		return fmt.Sprintf("write x = x %s ..., Lua does not have %s=", t.text, t.text)
 	case t.typ == '/' && before.typ == '/' && touches(before, t):
-		return "a comment begins with --"
+		return "start a comment with --"
 	case t.typ == '=' && (strings.HasPrefix(want, "then ") || strings.HasPrefix(want, "do ")):
-		return "a comparison is written =="
+		return "use == to compare"
 	case t.typ == parse.TIf && before.typ == parse.TElse:
-		return "write elseif"
+		return "use elseif"
 	case t.keyword() && strings.Contains(want, "name"):
-		return fmt.Sprintf("%s is a word of Lua and cannot be a name", t.text)
+		return fmt.Sprintf("%s is a reserved word of Lua", t.text)
 	}
 	return ""
 }
 
 // describeStart describes a construct in a message about its missing end.
 func (c *checker) describeStart(what string, line int) string {
-	return fmt.Sprintf("%s that begins in line %d", what, line)
+	return fmt.Sprintf("%s that begins on line %d", what, line)
 }
 
 // line returns the line of the next token.

@@ -66,7 +66,7 @@ func (c *checker) suffixExpr(want string) (variable, call bool) {
 		line := c.line()
 		c.at++
 		call = c.expr()
-		c.expect(')', "a parenthesis to close the one in line "+fmt.Sprint(line))
+		c.expect(')', "a parenthesis to close the one on line "+fmt.Sprint(line))
 	default:
 		c.want("%s", want)
 	}
@@ -108,7 +108,7 @@ func (c *checker) arguments() {
 			return
 		}
 		c.exprs()
-		c.expect(')', fmt.Sprintf("a comma or a parenthesis to close the arguments that begin in line %d", line))
+		c.expect(')', fmt.Sprintf("a comma or a parenthesis to close the arguments that begin on line %d", line))
 	default:
 		c.want("the arguments of the call")
 	}
@@ -161,10 +161,10 @@ func (c *checker) field() {
 		c.expr()
 	case c.at < len(c.tokens) && c.tokens[c.at].keyword() && c.ahead(1) == '=':
 		word := c.tokens[c.at].text
-		c.wrong(fmt.Sprintf("%s is a word of Lua: write [%q] = ...", word, word), "a name")
+		c.wrong(fmt.Sprintf("%s is a reserved word of Lua: write [%q] = ...", word, word), "a name")
 	case c.peek() == parse.TIdent && c.ahead(1) == ':' && c.ahead(3) != '(' && c.ahead(3) != '{' && c.ahead(3) != parse.TString:
 		c.at++
-		c.wrong("a table is written { name = value }", "= after the name")
+		c.wrong("write a table as { name = value }", "= after the name")
 	default:
 		c.expr()
 	}
@@ -178,8 +178,8 @@ func (c *checker) tableEnd(line int) {
 		case t.typ == '=' && c.tokens[c.at-1].typ == parse.TString:
 			hint = fmt.Sprintf("write [%q] = ...", c.tokens[c.at-1].text)
 		case t.typ == ':':
-			hint = "a table is written { name = value }"
+			hint = "write a table as { name = value }"
 		}
 	}
-	c.wrong(hint, "a comma or } in the table that begins in line %d", line)
+	c.wrong(hint, "a comma or } in the table that begins on line %d", line)
 }

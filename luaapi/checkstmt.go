@@ -22,7 +22,7 @@ func (c *checker) block() {
 			}
 			c.accept(';')
 			if !c.blockEnds() {
-				c.wrong(fmt.Sprintf("write do %s end to leave in the middle", word), "the end of the block after %s", word)
+				c.wrong(fmt.Sprintf("write do %s end to return early", word), "the end of the block after %s", word)
 			}
 			return
 		default:

@@ -26,7 +26,7 @@ type captureError struct {
 
 // Error returns the number of variables.
 func (e *captureError) Error() string {
-	return fmt.Sprintf("the function uses %d variables of the functions around it, and it can use %d", e.count, maxCaptured)
+	return fmt.Sprintf("the function uses %d variables of enclosing functions, the limit is %d", e.count, maxCaptured)
 }
 
 // compile makes code of a syntax tree.
@@ -97,7 +97,7 @@ func placeInstructions(proto *lua.FunctionProto) {
 func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 	e := &diag.Error{Pos: diag.Pos{File: c.name, Line: 1}, Err: err}
 	if captured, ok := errors.AsType[*captureError](err); ok {
-		e.Hint = "put them into a table"
+		e.Hint = "put the variables into a table"
 		e.Pos = c.find(captured.line, func(n ast.PositionHolder) bool { _, ok := n.(*ast.FunctionExpr); return ok })
 		return e
 	}
@@ -119,27 +119,27 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 		{"register overflow", func([]string) { c.explainRegisters(e) }},
 		{"too many constants", func([]string) {
 			e.Err = errors.New("too many different strings and numbers in one function")
-			e.Hint = "divide it into several functions"
+			e.Hint = "split it into several functions"
 		}},
 		{"no visible label '%' for <goto> at line %", func(parts []string) {
-			e.Err = fmt.Errorf("goto %s: there is no label ::%[1]s:: in reach", parts[0])
+			e.Err = fmt.Errorf("goto %s: label ::%[1]s:: not found", parts[0])
 			line, _ := number(parts[1])
 			e.Pos = c.find(line, func(n ast.PositionHolder) bool { g, ok := n.(*ast.GotoStmt); return ok && g.Label == parts[0] })
 		}},
 		{"label '%' already defined on line %", func(parts []string) {
-			e.Err = fmt.Errorf("the label ::%s:: is already in line %s", parts[0], parts[1])
+			e.Err = fmt.Errorf("duplicate label ::%s::, first defined on line %s", parts[0], parts[1])
 			e.Pos = c.find(e.Pos.Line-1, func(n ast.PositionHolder) bool { l, ok := n.(*ast.LabelStmt); return ok && l.Name == parts[0] })
 		}},
 		{"<goto %> at line % jumps into the scope of local '%'", func(parts []string) {
-			e.Err = fmt.Errorf("goto %s jumps to where the local %s lives", parts[0], parts[2])
+			e.Err = fmt.Errorf("goto %s jumps into the scope of the local %s", parts[0], parts[2])
 			line, _ := number(parts[1])
 			e.Pos = c.find(line, func(n ast.PositionHolder) bool { g, ok := n.(*ast.GotoStmt); return ok && g.Label == parts[0] })
 		}},
 		{"cannot use '...' outside a vararg function", func([]string) {
-			e.Err = errors.New("... is not known here: the function has no ... among its parameters")
+			e.Err = errors.New("... used in a function without ... in its parameters")
 			e.Pos = c.find(e.Pos.Line, func(n ast.PositionHolder) bool { _, ok := n.(*ast.Comma3Expr); return ok })
 		}},
-		{"no loop to break", func([]string) { e.Err = errors.New("break stands outside of a loop") }},
+		{"no loop to break", func([]string) { e.Err = errors.New("break outside of a loop") }},
 	} {
 		if parts, ok := match(ce.Message, rule.message); ok {
 			rule.explain(parts)
@@ -153,12 +153,12 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 func (c *chunk) explainRegisters(e *diag.Error) {
 	p := c.tree().excessLocal()
 	if p.Line > 0 {
-		e.Err = fmt.Errorf("too many local variables: a function can have %d of them at a time", maxLocals)
-		e.Hint = "put them into a table, or parts of the text between do and end"
+		e.Err = fmt.Errorf("too many local variables: the limit is %d per function", maxLocals)
+		e.Hint = "put the variables into a table, or enclose parts of the code in do ... end"
 	} else {
 		p = c.tree().deepest()
-		e.Err = errors.New("an expression is too long, or nested too deep")
-		e.Hint = "divide it, or join many strings with table.concat"
+		e.Err = errors.New("the expression is too long or nested too deeply")
+		e.Hint = "split it, or join many strings with table.concat"
 	}
 	p.File = c.name
 	e.Pos = p

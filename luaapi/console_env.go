@@ -68,7 +68,7 @@ func (s *Console) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 		s.in.globals.noteGlobal(L, name, value)
 		return
 	}
-	s.in.report.note(L, fmt.Errorf("assignment to undefined global %q", name), fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name))
+	s.in.report.note(L, fmt.Errorf("assignment to undefined global %q", name), fmt.Sprintf("did you mean %q? declare a new variable with local %s", near, name))
 }
 
 // allow allows a text to define its variables. Each is defined when it gets its first value.

@@ -77,7 +77,7 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 // not the secret.
 func (cv *converter) text(s string) schema.Value {
 	if data.IsSealed(s) {
-		return cv.unsupportedValue("an encrypted value, which would be written as it stands (secret.values decrypts tables, data.read documents)")
+		return cv.unsupportedValue("an encrypted value, which would be used in its encrypted form (decrypt tables with secret.values, documents with data.read)")
 	}
 	return schema.StringValue(s)
 }
@@ -99,7 +99,7 @@ func (cv *converter) values(g handleGroup, depth int) []schema.Value {
 
 func (cv *converter) tableValue(t *lua.LTable, depth int) schema.Value {
 	if depth == maxDepth {
-		return cv.unsupportedValue(unsupportedValue("a table inside itself, or tables nested too deep"))
+		return cv.unsupportedValue(unsupportedValue("a table that contains itself, or tables nested too deeply"))
 	}
 	n := t.Len()
 	k, v := t.Next(position(n))

@@ -62,7 +62,7 @@ func (dc *declarer) takeBuffer() *declarationBuffer {
 //
 // A list among the names is replaced by its items.
 //
-// The second form is recognised in the syntax tree, where the result of the call is called. The
+// The second form is recognized in the syntax tree, where the result of the call is called. The
 // last form is declared at once: no properties can follow.
 func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
@@ -121,7 +121,7 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 			}
 			w.names = names
 		case n > 0:
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("only properties behind the name").Got("also %s", kindOf(props.RawGetInt(1)))), "")
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("only properties after the name").Got("also %s", kindOf(props.RawGetInt(1)))), "")
 		}
 		for k, v := props.Next(position(n)); k != lua.LNil; k, v = props.Next(k) {
 			w.add(keyText(k), dc.in.convert.property(v))
@@ -252,7 +252,7 @@ func (dc *declarer) nameList(name lua.LValue) *lua.LTable {
 }
 
 // FirstNameOnly is the mistake in a list of names that [CutName] finds.
-const FirstNameOnly = "only the first of these names counts, because they are not last"
+const FirstNameOnly = "only the first of these names is used, because the list is not last"
 
 // noteCut reports that Lua keeps only the first of the names in e.
 func (dc *declarer) noteCut(L *lua.LState, f frame, t *resource.Type, e ast.Expr) {
@@ -262,7 +262,7 @@ func (dc *declarer) noteCut(L *lua.LState, f frame, t *resource.Type, e ast.Expr
 		f.node = call.Line()
 	}
 	dc.in.report.noteAt(L, f, fmt.Errorf("%s: %s", t.Name, FirstNameOnly),
-		fmt.Sprintf("give the list itself: %s { %s, ensure = ... }", t.Name, list))
+		fmt.Sprintf("pass the list itself: %s { %s, ensure = ... }", t.Name, list))
 }
 
 // pushHandles pushes the handles of a call: one for each name if they are assigned to

@@ -54,7 +54,7 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 		f := caller(L)
 		props, ok := L.Get(1).(*lua.LTable)
 		if dc.in.globals.isConstructor(L.Get(1)) {
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults is called with a colon", t.Name), fmt.Sprintf("write %s.defaults { ... }", t.Name))
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults called with a colon", t.Name), fmt.Sprintf("use %s.defaults { ... }", t.Name))
 			return 0
 		}
 		if !ok || L.GetTop() > 1 {
@@ -117,7 +117,7 @@ func (dc *declarer) setCommonDefaults(L *lua.LState) int {
 		var err diag.List
 		switch property := common.Field(d.entry.Key); {
 		case property == nil:
-			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: fmt.Errorf("not every type has a property %q", d.entry.Key), Hint: diag.DidYouMean(d.entry.Key, common.Names())}}
+			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: fmt.Errorf("property %q does not exist in every type", d.entry.Key), Hint: diag.DidYouMean(d.entry.Key, common.Names())}}
 		case property.Name == "alias":
 			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: errName}}
 		default:
@@ -144,7 +144,7 @@ func (d *defaults) set(v defaultValue) {
 	d.list = append(d.list, v)
 }
 
-var errName = errors.New("a name cannot be a default")
+var errName = errors.New("the name cannot have a default")
 
 // checkDefault sets the names of d and returns the mistakes in its value that do not
 // depend on other properties.

@@ -50,14 +50,14 @@ var rules = []struct {
 	{"table index is %", (*explainer).key, (*explainer).caughtKey},
 	{"stack overflow", func(x *explainer, _ []string) { x.e.Err = panicked("callstack overflow") }, nil},
 	{"stack overflow in protected calls", func(x *explainer, _ []string) {
-		x.say("too many calls of pcall or xpcall inside one another: more than %d", maxProtected)
+		x.say("pcall or xpcall nested more than %d levels deep", maxProtected)
 	}, nil},
 	{"registry overflow", func(x *explainer, _ []string) {
-		x.say("too many values in one call: there is room for about %d", registrySize)
+		x.say("too many values in one call: the limit is about %d", registrySize)
 	}, nil},
-	{"yield inside of pcall", func(x *explainer, _ []string) { x.say("yield is called inside of pcall or xpcall") }, nil},
+	{"yield inside of pcall", func(x *explainer, _ []string) { x.say("yield called inside pcall or xpcall") }, nil},
 	{"can not yield from outside of a coroutine", func(x *explainer, _ []string) {
-		x.say("yield is called outside of a coroutine")
+		x.say("yield called outside of a coroutine")
 	}, nil},
 }
 
@@ -148,7 +148,7 @@ func (x *explainer) call([]string) {
 		x.say("for ... in: %s is %s, not an iterator", x.name(loop.Exprs[0]), kindOf(v))
 		x.at(loop.Exprs[0])
 		if v.Type() == lua.LTTable {
-			x.e.Hint = fmt.Sprintf("write in pairs(%s) or in ipairs(%[1]s)", show(loop.Exprs[0]))
+			x.e.Hint = fmt.Sprintf("use pairs(%s) or ipairs(%[1]s)", show(loop.Exprs[0]))
 		}
 		return
 	}
@@ -172,7 +172,7 @@ func (x *explainer) call([]string) {
 	if id, ok := n.Func.(*ast.IdentExpr); ok {
 		x.say("%s %s", x.name(id), what)
 		if x.globals.get(id.Value) != lua.LNil {
-			x.e.Hint = fmt.Sprintf("a variable hides the %s of ccm: give it another name", id.Value)
+			x.e.Hint = fmt.Sprintf("a variable hides the %s of ccm (rename the variable)", id.Value)
 		}
 		return
 	}

@@ -98,7 +98,7 @@ func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (
 	})
 }
 
-// Missing returns the error that a tree of plain data has no such name.
+// Missing returns the error that a tree of plain data lacks a name.
 func Missing(table, name string, known []string) error { return &unknownNameError{name, table, known} }
 
 // SiteDir returns the absolute directory of the script.

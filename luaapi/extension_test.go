@@ -41,8 +41,8 @@ func TestExtension(t *testing.T) {
 		`print(used.anwser)`:  `used has no "anwser" (did you mean "answer"?)`,
 		`print(usde)`:         `undefined global "usde" (did you mean "used"?)`,
 		`used = 1`:            `"used" is a global of ccm and cannot be replaced`,
-		`print(ccm.hree)`:     `ccm has no "hree" (did you mean "here"?)`,
-		`print(ccm.versoin)`:  `ccm has no "versoin" (did you mean "version"?)`,
+		`print(ccm.hree)`:     `ccm: unknown name "hree" (did you mean "here"?)`,
+		`print(ccm.versoin)`:  `ccm: unknown name "versoin" (did you mean "version"?)`,
 		`require "lib.other"`: `module 'lib.other' not found`,
 	} {
 		require.ErrorContains(t, run(script), want, script)

@@ -15,7 +15,7 @@ import (
 // its own, such as release_major, the function returns a table with that part; it refuses other
 // names. Parts of the version are also found after the fact was put into a variable.
 
-// FactPath returns the names after facts in a path; nil if e is no such path.
+// FactPath returns the names after facts in a path; nil if e is not such a path.
 func FactPath(e ast.Expr) []string {
 	get, ok := e.(*ast.AttrGetExpr)
 	if !ok {

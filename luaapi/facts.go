@@ -88,7 +88,7 @@ func (e *unknownNameError) Hint() string {
 		return hint
 	}
 	path := e.table + "." + e.name
-	return fmt.Sprintf("fact(%q) gives nil for what may be absent", path[len("facts."):])
+	return fmt.Sprintf("fact(%q) returns nil if it does not exist", path[len("facts."):])
 }
 
 // wholeNumber returns an integer as a number or, if a number of Lua cannot hold it exactly, as text.
@@ -188,7 +188,7 @@ func (ts *Tables) envTable() *lua.LTable {
 			return lua.LNil, nil
 		},
 		list: func() (*lua.LTable, error) {
-			return nil, errors.New("env cannot be listed: ask for one variable, such as env.HOME")
+			return nil, errors.New("env cannot be listed: read one variable, such as env.HOME")
 		},
 	})
 }

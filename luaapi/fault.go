@@ -30,10 +30,10 @@ func (rp *mistakeCollector) stopped(pos diag.Pos, notes []diag.Note) *diag.Error
 	e := &diag.Error{Pos: pos, Notes: notes}
 	switch cause := context.Cause(rp.in.ctx); {
 	case errors.Is(cause, errTimeout):
-		e.Err = &stopError{fmt.Sprintf("the script is not done after %s", rp.in.opts.Timeout), context.DeadlineExceeded}
-		e.Hint = "--eval-timeout gives it more time"
+		e.Err = &stopError{fmt.Sprintf("script exceeded the time limit of %s", rp.in.opts.Timeout), context.DeadlineExceeded}
+		e.Hint = "raise it with --eval-timeout"
 	case errors.Is(cause, errMemory):
-		e.Err = &stopError{fmt.Sprintf("the script holds more than %d MiB of memory", rp.in.opts.Memory>>20), cause}
+		e.Err = &stopError{fmt.Sprintf("script exceeded the memory limit of %d MiB", rp.in.opts.Memory>>20), cause}
 	default:
 		e.Err = &stopError{"interrupted", cause}
 	}
@@ -49,7 +49,7 @@ func tellsEnd(ctx context.Context, e *diag.Error) bool {
 }
 
 // errSilent is the error for a call of error without a message.
-var errSilent = errors.New("error is called without a message")
+var errSilent = errors.New("error called without a message")
 
 // UnplacedError is an error that a script threw without a place, by error(text, 0): it is about
 // something that the script found, and not about the script.
@@ -130,9 +130,9 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 func panicked(r any) error {
 	switch text := fmt.Sprint(r); {
 	case strings.Contains(text, "callstack overflow"):
-		return fmt.Errorf("stack overflow: more than %d calls inside one another; does a function call itself without end?", callDepth)
+		return fmt.Errorf("stack overflow: more than %d nested calls (look for a function that calls itself without end)", callDepth)
 	default:
-		return fmt.Errorf("internal error while the script was evaluated: %s", text)
+		return fmt.Errorf("internal error during evaluation of the script: %s", text)
 	}
 }
 

@@ -179,7 +179,7 @@ func (gt *globalTable) checkOwner(L *lua.LState, fn *lua.LFunction) {
 		return
 	}
 	if from := gt.in.source.chunkOfFunction(fn); from == nil || from.owner != c.owner {
-		L.ArgError(1, "the function is not of this module")
+		L.ArgError(1, "the function belongs to another module")
 	}
 }
 

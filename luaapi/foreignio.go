@@ -37,7 +37,7 @@ func (gt *globalTable) ioTable() *lua.LTable {
 	}
 	none := returns(lua.LNil)
 	noFile := func(name string) lua.LString {
-		return lua.LString(name + ": modules open no files (" + absentGlobals["io"] + ")")
+		return lua.LString(name + ": modules cannot open files (" + absentGlobals["io"] + ")")
 	}
 	lines := returns(L.NewFunction(none))
 	// standard returns io.input or io.output, which return a stream and cannot set another.

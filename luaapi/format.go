@@ -32,7 +32,7 @@ func (lib *stringLib) format(L *lua.LState) int {
 			n++
 		}
 		if n == len(text) {
-			lib.in.report.throw(L, "a percent sign itself is written %%", "string.format: the format ends in the middle of a directive")
+			lib.in.report.throw(L, "write %% for a percent sign", "string.format: incomplete directive at the end of the format")
 		}
 		arg++
 		more, ok := appendPlain(out, L.Get(arg), text[:n], text[n])
@@ -86,7 +86,7 @@ const flagSigns = "-+ #0"
 func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int) string {
 	width, precision, hasPrecision := strings.Cut(strings.TrimLeft(flags, flagSigns), ".")
 	if len(width) > 2 || len(precision) > 2 || strings.Contains(precision, ".") {
-		lib.in.report.throw(L, "", "string.format: the width or precision in %%%s%c is longer than two digits", flags, verb)
+		lib.in.report.throw(L, "", "string.format: the width or precision in %%%s%c has more than two digits", flags, verb)
 	}
 	f := field{signs: flags[:len(flags)-len(strings.TrimLeft(flags, flagSigns))]}
 	f.width, _ = strconv.Atoi(width)
@@ -138,7 +138,7 @@ func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int)
 		}
 		return f.pad("", s, false)
 	}
-	lib.in.report.throw(L, "a percent sign itself is written %%", "string.format: there is no directive %%%s%c", flags, verb)
+	lib.in.report.throw(L, "write %% for a percent sign", "string.format: unknown directive %%%s%c", flags, verb)
 	return ""
 }
 

@@ -15,29 +15,29 @@ import (
 // absentGlobals has a hint for each global of Lua, of any version, that scripts of ccm do not have, and for fields of
 // their tables. Such a global is nil, so that a module can ask for it; to use it is a mistake.
 var absentGlobals = map[string]string{
-	"io":             "a script only declares: write a file with file { ... }",
+	"io":             "scripts only declare: write a file with file { ... }",
 	"dofile":         "use require",
 	"loadfile":       "use require",
-	"module":         "a module returns a table",
-	"setfenv":        "functions of a script share its globals",
-	"getfenv":        "functions of a script share its globals",
-	"collectgarbage": "memory looks after itself",
-	"bit":            "use a module in Lua for bit operations",
-	"bit32":          "use a module in Lua for bit operations",
+	"module":         "return a table from the module",
+	"setfenv":        "all functions of a script share its globals",
+	"getfenv":        "all functions of a script share its globals",
+	"collectgarbage": "memory is managed automatically",
+	"bit":            "use a Lua module for bit operations",
+	"bit32":          "use a Lua module for bit operations",
 	"jit":            "this is not LuaJIT",
 	"ffi":            "this is not LuaJIT",
 	"newproxy":       "use setmetatable({}, ...)",
 	"utf8":           `the pattern "[^\128-\191][\128-\191]*" matches one character of UTF-8`,
 	"warn":           "use ccm.warn(message)",
-	"_ENV":           "give load a table of globals: load(text, name, \"t\", globals)",
-	"os.execute":     "a script only declares: run a command with exec { ... }",
+	"_ENV":           "pass a table of globals to load: load(text, name, \"t\", globals)",
+	"os.execute":     "scripts only declare: run a command with exec { ... }",
 	"os.exit":        "end a script with ccm.fail(message)",
 	"os.getenv":      "read the environment with env.NAME",
-	"os.remove":      `a script only declares: file { "/path", ensure = "absent" }`,
-	"os.rename":      "a script only declares: use file or exec",
-	"os.tmpname":     "a script only declares",
-	"os.setlocale":   "there is one locale",
-	"string.dump":    "functions cannot be written out",
+	"os.remove":      `scripts only declare: use file { "/path", ensure = "absent" }`,
+	"os.rename":      "scripts only declare: use file or exec",
+	"os.tmpname":     "scripts only declare",
+	"os.setlocale":   "only the C locale is supported",
+	"string.dump":    "functions cannot be serialized",
 }
 
 // A globalTable is the table of globals.
@@ -97,7 +97,7 @@ func (gt *globalTable) undefinedHint(name string, locals []string) string {
 		return hint
 	}
 	if gt.in.modules.shipsType(name) {
-		return "write " + stdPrefix + name
+		return "use " + stdPrefix + name
 	}
 	return diag.DidYouMean(name, append(locals, gt.names...))
 }
@@ -111,15 +111,15 @@ func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) 
 	}
 	gt.in.report.globals[at] = true
 	if slices.Contains(gt.names, name) {
-		gt.in.report.noteAt(L, f, fmt.Errorf("%q is a global of ccm and cannot be replaced", name), "for a variable write local "+name)
+		gt.in.report.noteAt(L, f, fmt.Errorf("%q is a global of ccm and cannot be replaced", name), "declare a variable with local "+name)
 		return
 	}
-	hint := "write local " + name
+	hint := "declare it with local " + name
 	if value.Type() == lua.LTFunction {
-		hint = "write local function " + name
+		hint = "declare it with local function " + name
 	}
 	if near := diag.Nearest(name, gt.in.source.locals(f)); near != "" {
-		hint = fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name)
+		hint = fmt.Sprintf("did you mean %q? declare a new variable with local %s", near, name)
 	}
 	gt.in.report.noteAt(L, f, fmt.Errorf("assignment to undefined global %q", name), hint)
 }

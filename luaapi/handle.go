@@ -90,7 +90,7 @@ func (dc *declarer) openHandles() {
 		{"__len", func(L *lua.LState) int {
 			g, ok := groupOf(L.Get(1))
 			if !ok {
-				dc.in.report.throw(L, "only the handle of several names has a length", "%s is one resource", handleText(L.Get(1)))
+				dc.in.report.throw(L, "only handles of several names have a length", "%s is one resource", handleText(L.Get(1)))
 			}
 			L.Push(lua.LNumber(len(g)))
 			return 1
@@ -146,9 +146,9 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
-			hint = "a handle has type, name, id and set, and later changed, failed and outcome"
+			hint = "fields of a handle: type, name, id, set, and after the resource was applied: changed, failed, outcome"
 		}
-		dc.in.report.throw(L, hint, "%s has no field %q", id, key)
+		dc.in.report.throw(L, hint, "%s: unknown field %q", id, key)
 	}
 	return 1
 }
@@ -172,14 +172,14 @@ func (dc *declarer) groupField(L *lua.LState, g handleGroup, key lua.LValue) lua
 		}
 		return is
 	default:
-		hint := "a handle of several has changed and failed; [1] is the handle of the first"
-		dc.in.report.throw(L, hint, "%s are %d resources, which have no field %q", g, len(g), field)
+		hint := "fields of several handles: changed, failed; [1] is the first handle"
+		dc.in.report.throw(L, hint, "%s are %d resources: unknown field %q", g, len(g), field)
 	}
 	return lua.LNil
 }
 
 func (dc *declarer) handleAssign(L *lua.LState) int {
-	dc.in.report.throw(L, "write handle:set { "+keyText(L.Get(2))+" = ... }", "%s is not changed by an assignment", handleText(L.Get(1)))
+	dc.in.report.throw(L, "use handle:set { "+keyText(L.Get(2))+" = ... }", "%s cannot be changed by assignment", handleText(L.Get(1)))
 	return 0
 }
 
@@ -189,17 +189,17 @@ func (dc *declarer) handleCall(L *lua.LState) int {
 	p, ok := ud.Value.(*partialDeclaration)
 	if !ok {
 		id, one := handleOf(ud)
-		hint := "write the properties right behind the names"
+		hint := "write the properties directly after the names"
 		if one {
-			hint = fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name)
+			hint = fmt.Sprintf("write the properties directly after the name: %s %q { ... }", id.Type, id.Name)
 		}
-		dc.in.report.note(L, fmt.Errorf("%s is declared already", handleText(ud)), hint)
+		dc.in.report.note(L, fmt.Errorf("%s is already declared", handleText(ud)), hint)
 		L.Push(ud)
 		return 1
 	}
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() > 2 {
-		dc.in.report.note(L, diag.Expected("a table of properties behind %s %q", p.typ.Name, p.names[0].String()).Got("%s", kindOf(L.Get(2))), "")
+		dc.in.report.note(L, diag.Expected("a table of properties after %s %q", p.typ.Name, p.names[0].String()).Got("%s", kindOf(L.Get(2))), "")
 		return dc.failedHandles(L, caller(L), p.typ, p.names)
 	}
 	return dc.declareTable(L, caller(L), p.typ, p.names, props)

@@ -45,7 +45,7 @@ func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 func (in *Interp) IsInteractive() bool { return in.console != nil }
 
 // errClosed is the error of a declaration after the catalog is complete.
-var errClosed = errors.New("nothing can be declared any more: the machine is being converged")
+var errClosed = errors.New("nothing can be declared during the run")
 
 // Invoke calls a function of a script, and returns its first results. It is called after the
 // evaluation, or by a Go function that the script has called. A declaration in the function is a
@@ -141,7 +141,7 @@ func (in *Interp) Outside(f func()) {
 }
 
 // Require loads a module for a script of that name. The error is a [diag.List]; mistakes in the
-// module's name have no position.
+// module's name lack a position.
 func (in *Interp) Require(ctx context.Context, script, module string) error {
 	_, err := in.require(ctx, script, module)
 	return err

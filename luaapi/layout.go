@@ -26,7 +26,7 @@ type Word struct {
 }
 
 // errPlaces says that the words of a valid text could not be located.
-var errPlaces = errors.New("the places of the words are not known")
+var errPlaces = errors.New("the positions of the words are unknown")
 
 // ReadLayout parses a script. The error is that of a run, a *diag.Error.
 func ReadLayout(name, text string) (*Layout, error) {

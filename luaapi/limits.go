@@ -58,5 +58,5 @@ func (lm *limits) takeString(L *lua.LState, function string, size int) {
 
 // tooLong throws the mistake that a string gets too long.
 func (lm *limits) tooLong(L *lua.LState, function string) {
-	lm.in.report.throw(L, "", "%s: the result is longer than %d MiB", function, maxString>>20)
+	lm.in.report.throw(L, "", "%s: the result must be at most %d MiB", function, maxString>>20)
 }

@@ -23,7 +23,7 @@ var limitLists = sync.OnceFunc(func() { lua.MaxArrayIndex = maxList + 1 })
 func (lm *limits) length(L *lua.LState, t *lua.LTable) int {
 	n := t.Len()
 	if n >= maxList {
-		lm.in.report.throw(L, "", "a list has %d items or more, which is the limit", maxList)
+		lm.in.report.throw(L, "", "a list must have fewer than %d items", maxList)
 	}
 	if n > shortList && t.RawGetInt(n-1) == lua.LNil {
 		return border(t, n)

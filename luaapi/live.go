@@ -251,7 +251,7 @@ func (e *fieldError) Error() string {
 	if strings.ContainsRune("aeiou", rune(e.owner[0])) {
 		a = "an "
 	}
-	return a + e.owner + " has no " + literal(lua.LString(e.name), 0)
+	return a + e.owner + " does not have the field " + literal(lua.LString(e.name), 0)
 }
 
 // Hint returns the nearest name, or all names.
@@ -262,5 +262,5 @@ func (e *fieldError) Hint() string {
 	if len(e.names) == 0 {
 		return ""
 	}
-	return "it has " + strings.Join(e.names, ", ")
+	return "fields: " + strings.Join(e.names, ", ")
 }

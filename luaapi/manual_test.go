@@ -43,10 +43,10 @@ func manual(t *testing.T) []statement {
 		require.NoError(t, err)
 		before, rest, _ := strings.Cut(string(text), "== ")
 		require.Empty(t, before, file)
-		for _, entry := range strings.Split(rest, "\n== ") {
+		for entry := range strings.SplitSeq(rest, "\n== ") {
 			title, body, _ := strings.Cut(strings.TrimRight(entry, "\n"), "\n")
 			s := statement{file: strings.TrimSuffix(filepath.Base(file), ".txt"), title: title}
-			for _, line := range strings.Split(body, "\n") {
+			for line := range strings.SplitSeq(body, "\n") {
 				if text, ok := strings.CutPrefix(line, "--differs "); ok {
 					s.differs = text
 				} else if text, ok := strings.CutPrefix(line, "-->"); ok {

@@ -70,7 +70,7 @@ func misread(text string) error {
 				mistake = &diag.Error{
 					Pos:  diag.Pos{Line: 1 + strings.Count(before, "\n"), Col: len(before) - strings.LastIndexByte(before, '\n'), Len: at[1]},
 					Err:  &syntaxError{text: fmt.Sprintf("the escape %s is larger than 255", inner[i:i+at[1]])},
-					Hint: "a byte has up to three decimal digits",
+					Hint: "a byte has at most three decimal digits",
 				}
 				return
 			}

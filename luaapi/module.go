@@ -300,5 +300,5 @@ func (ml *moduleLoader) nearModule(name string) string {
 	if prefix == stdPrefix { // the shipped modules, to which nobody adds
 		return ""
 	}
-	return fmt.Sprintf("a module of the site is lib/%s.lua beside the script; ccm mod get ADDRESS brings one of others", strings.ReplaceAll(name, ".", "/"))
+	return fmt.Sprintf("put a module of the site into lib/%s.lua beside the script; add a third-party module with ccm mod get ADDRESS", strings.ReplaceAll(name, ".", "/"))
 }

@@ -117,7 +117,7 @@ func TestModuleMistakes(t *testing.T) {
 	no file './vendor/web/vhost.lua'
 	no file './vendor/web/vhost/init.lua'
 	no file './vendor/share/lua/5.1/web/vhost.lua'
-	no file './vendor/share/lua/5.1/web/vhost/init.lua' (a module of the site is lib/web/vhost.lua beside the script; add it with: ccm mod get ADDRESS brings one of others)
+	no file './vendor/share/lua/5.1/web/vhost/init.lua' (put a module of the site into lib/web/vhost.lua beside the script; add a third-party module with add it with: ccm mod get ADDRESS)
   1 | require "web.vhost"
     | ^^^^^^^
 `},
@@ -128,7 +128,7 @@ func TestModuleMistakes(t *testing.T) {
 `},
 		{"cycle", map[string]string{
 			"site.lua": `require "a"`, "a.lua": `require "b"`, "b.lua": `local x = require "c"`, "c.lua": `return require("b")`,
-		}, `c.lua:1:8: modules require one another: b -> c -> b
+		}, `c.lua:1:8: import cycle: b -> c -> b
   1 | return require("b")
     |        ^^^^^^^
   b.lua:1: called from here
@@ -140,7 +140,7 @@ func TestModuleMistakes(t *testing.T) {
     |       ^^^^^
   site.lua:2: called from here
 `},
-		{"global", map[string]string{"site.lua": "require 'a'\nprint(helper())", "a.lua": "function helper() return 5 end"}, `a.lua:1:10: assignment to undefined global "helper" (write local function helper)
+		{"global", map[string]string{"site.lua": "require 'a'\nprint(helper())", "a.lua": "function helper() return 5 end"}, `a.lua:1:10: assignment to undefined global "helper" (declare it with local function helper)
   1 | function helper() return 5 end
     |          ^^^^^^
   site.lua:1: called from here
@@ -348,9 +348,9 @@ return m`,
 func TestAbsentGlobals(t *testing.T) {
 	for text, want := range map[string]string{
 		`print(bit32, utf8 and 1, type(setfenv), jit == nil)`: "",
-		"local io = io\nio.write(1)":                          "site.lua:2:1: io.write: 'io' is nil (a script only declares: write a file with file { ... })",
+		"local io = io\nio.write(1)":                          "site.lua:2:1: io.write: 'io' is nil (scripts only declare: write a file with file { ... })",
 		`jit.on()`:                                            `site.lua:1:1: undefined global "jit" (this is not LuaJIT)`,
-		`setfenv(1, {})`:                                      `site.lua:1:1: undefined global "setfenv" (functions of a script share its globals)`,
+		`setfenv(1, {})`:                                      `site.lua:1:1: undefined global "setfenv" (all functions of a script share its globals)`,
 	} {
 		s := newSite(t, map[string]string{"site.lua": text}, nil)
 		first, _, _ := strings.Cut(s.run(), "\n")
@@ -388,13 +388,13 @@ func TestStd(t *testing.T) {
 		{`local std = { line = "mine" } print(std.line)`, "", "mine\n"},
 		{`local std = require "own" print(std.line)`, "", "own\n"},
 		{`print(type(std))`, "", "table\n"},
-		{`print(std.lnie)`, `site.lua:1:7: std has no "lnie" (did you mean "line"?)`, ""},
+		{`print(std.lnie)`, `site.lua:1:7: std: unknown name "lnie" (did you mean "line"?)`, ""},
 		{`print(std[1])`, `site.lua:1:7: std has no "1"`, ""},
-		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy it, and change the copy)`, ""},
-		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (for a variable write local std)`, ""},
+		{`std.line = 1`, `site.lua:1:1: std.line is read-only (copy the table and change the copy)`, ""},
+		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (declare a variable with local std)`, ""},
 		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (write std.line)`, ""},
 		{`parts { "/a" }`, `site.lua:1:1: undefined global "parts" (did you mean "pairs"?)`, ""},
-		{`for name in pairs(std) do print(name) end`, `site.lua:1:13: std cannot be listed: name one module, such as std.line`, ""},
+		{`for name in pairs(std) do print(name) end`, `site.lua:1:13: std cannot be listed: use one module, such as std.line`, ""},
 		{`print(std.kv)`, `stdlib/std/kv.lua:1:1: kv is not used`, ""},
 	} {
 		s := newSite(t, map[string]string{"site.lua": x.text, "lib/own.lua": `return { line = "own" }`}, library)
@@ -464,6 +464,6 @@ return p`,
 		}
 	})
 	require.Empty(t, s.run())
-	require.Equal(t, "true\tfalse\n"+strings.Repeat(" bad argument #1 to '?' (the function is not of this module)\n", 4)+
+	require.Equal(t, "true\tfalse\n"+strings.Repeat(" bad argument #1 to '?' (the function belongs to another module)\n", 4)+
 		" bad argument #1 to '?' (invalid level)\nnil\nfalse\ntable table\n", s.out.String())
 }

@@ -34,7 +34,7 @@ func parseLua(text, name string) ([]ast.Stmt, error) {
 	case len(text) > maxText:
 		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "the script %w", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text)))
 	case nestedTooDeep(text):
-		return nil, diag.At(diag.Pos{File: name, Line: 1}, diag.Expected("less than %d brackets inside one another", maxBrackets))
+		return nil, diag.At(diag.Pos{File: name, Line: 1}, diag.Expected("fewer than %d nested brackets", maxBrackets))
 	}
 	stmts, err := parse.Parse(strings.NewReader(text), name)
 	if err != nil {
@@ -114,9 +114,9 @@ func (d *nestingCheck) enter(n ast.PositionHolder) bool {
 	d.levels = append(d.levels, l)
 	switch {
 	case d.nested > maxNesting:
-		return d.fail(n, "divide it into functions", "more than %d blocks, functions, tables and calls are inside one another", maxNesting)
+		return d.fail(n, "split the code into functions", "more than %d nested blocks, functions, tables and calls", maxNesting)
 	case l.run > maxChain:
-		return d.fail(n, "put the values into a table", "more than %d operators or elseif follow one another", maxChain)
+		return d.fail(n, "put the values into a table", "more than %d operators or elseif in a row", maxChain)
 	case d.jumps > maxJumps:
 		return d.fail(n, "", "more than %d goto and labels", maxJumps)
 	}

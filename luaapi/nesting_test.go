@@ -20,16 +20,16 @@ func TestNesting(t *testing.T) {
 	const n = 16000
 	times := strings.Repeat
 	for name, c := range map[string]struct{ text, want string }{
-		"if":        {times("if true then ", n) + times("end ", n), "more than 200 blocks, functions, tables and calls are inside one another"},
-		"do":        {times("do ", n) + times("end ", n), "more than 200 blocks"},
-		"repeat":    {times("repeat ", n) + times("until true ", n), "more than 200 blocks"},
-		"for":       {times("for i = 1, 1 do ", n) + times("end ", n), "more than 200 blocks"},
-		"while":     {times("while true do ", n) + times("end ", n), "more than 200 blocks"},
-		"function":  {"local f = " + times("function() return ", n) + "1 " + times("end ", n), "more than 200 blocks"},
-		"table":     {"local t = " + times("{", n) + times("}", n), "more than 200 blocks"},
-		"call":      {"local x = " + times("f(", n) + times(")", n), "more than 200 blocks"},
-		"index":     {"local x = " + times("t[", n) + "1" + times("]", n), "more than 200 blocks"},
-		"elseif":    {"if a then " + times("elseif a == 3 then ", n) + "end", "more than 2000 operators or elseif follow one another"},
+		"if":        {times("if true then ", n) + times("end ", n), "more than 200 nested blocks, functions, tables and calls"},
+		"do":        {times("do ", n) + times("end ", n), "more than 200 nested blocks"},
+		"repeat":    {times("repeat ", n) + times("until true ", n), "more than 200 nested blocks"},
+		"for":       {times("for i = 1, 1 do ", n) + times("end ", n), "more than 200 nested blocks"},
+		"while":     {times("while true do ", n) + times("end ", n), "more than 200 nested blocks"},
+		"function":  {"local f = " + times("function() return ", n) + "1 " + times("end ", n), "more than 200 nested blocks"},
+		"table":     {"local t = " + times("{", n) + times("}", n), "more than 200 nested blocks"},
+		"call":      {"local x = " + times("f(", n) + times(")", n), "more than 200 nested blocks"},
+		"index":     {"local x = " + times("t[", n) + "1" + times("]", n), "more than 200 nested blocks"},
+		"elseif":    {"if a then " + times("elseif a == 3 then ", n) + "end", "more than 2000 operators or elseif in a row"},
 		"sum":       {"local a = 1 local x = a" + times(" + a", n), "more than 2000 operators"},
 		"power":     {"local a = 1 local x = a" + times(" ^ a", n), "more than 2000 operators"},
 		"and":       {"local a = 1 local x = a" + times(" and a", n), "more than 2000 operators"},
@@ -37,9 +37,9 @@ func TestNesting(t *testing.T) {
 		"not":       {"local x = " + times("not ", n) + "1", "more than 2000 operators"},
 		"fields":    {"local t = {} local x = t" + times(".a", n), "more than 2000 operators"},
 		"goto":      {times("goto a ", n) + "::a::", "more than 2000 goto and labels"},
-		"brackets":  {"local x = " + times("(", 110_000), "expected less than 100000 brackets inside one another"},
+		"brackets":  {"local x = " + times("(", 110_000), "expected fewer than 100000 nested brackets"},
 		"unclosed":  {times("if true then ", n), "expected end to close the if"},
-		"typed":     {"return " + times("{", n) + times("}", n), "more than 200 blocks"},
+		"typed":     {"return " + times("{", n) + times("}", n), "more than 200 nested blocks"},
 		"many":      {"local x = " + times("1, ", 100) + "1", ""},
 		"long text": {"local x = [[" + times("if true then {(\n", n) + "]]", ""},
 		"enough":    {times("if true then ", 199) + times("end ", 199) + "local x = 1" + times(" + 1", 1999), ""},
@@ -80,7 +80,7 @@ func TestConcatBounded(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			err := s.in.Run(context.Background(), "site.lua", script)
 			runtime.ReadMemStats(&after)
-			require.ErrorContains(t, err, "..: the result is longer than 64 MiB")
+			require.ErrorContains(t, err, "..: the result must be at most 64 MiB")
 			require.ErrorContains(t, err, "site.lua:2")
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<30))
 		})
@@ -91,10 +91,10 @@ func TestConcatBounded(t *testing.T) {
 // square of their size.
 func TestCallsAreBounded(t *testing.T) {
 	for script, want := range map[string]string{
-		"local x = ('a'):rep(2 ^ 20):gsub('.*', ('%0'):rep(2 ^ 10))": "string.gsub: the result is longer than 64 MiB",
+		"local x = ('a'):rep(2 ^ 20):gsub('.*', ('%0'):rep(2 ^ 10))": "string.gsub: the result must be at most 64 MiB",
 		"local x = ('a'):rep(2 ^ 26):byte(1, -1)":                    "too many values in one call",
-		"print(unpack({ ('x'):rep(2 ^ 26), 1 }))":                    "print: the result is longer than 64 MiB",
-		"ccm.warn(unpack({ ('x'):rep(2 ^ 26), 1 }))":                 "ccm.warn: the result is longer than 64 MiB",
+		"print(unpack({ ('x'):rep(2 ^ 26), 1 }))":                    "print: the result must be at most 64 MiB",
+		"ccm.warn(unpack({ ('x'):rep(2 ^ 26), 1 }))":                 "ccm.warn: the result must be at most 64 MiB",
 	} {
 		s := newSite(t, nil, nil)
 		var before, after runtime.MemStats
@@ -147,7 +147,7 @@ func TestStringMemory(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			err := s.in.Run(context.Background(), "site.lua", script)
 			runtime.ReadMemStats(&after)
-			require.ErrorContains(t, err, "the script holds more than 256 MiB of memory")
+			require.ErrorContains(t, err, "script exceeded the memory limit of 256 MiB")
 			require.ErrorContains(t, err, "site.lua:2")
 			// Memory taken from the system; garbage is reused.
 			require.Less(t, after.HeapSys-min(before.HeapSys, after.HeapSys), uint64(1<<30))

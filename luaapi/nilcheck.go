@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A table in Lua has no nil fields: a misspelt variable leaves a property out without an
+// A table in Lua has no nil fields: a misspelled variable leaves a property out without an
 // error. So a declaration is compared with its syntax, and a field whose expression is nil
 // is reported.
 
@@ -172,9 +172,9 @@ func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilab
 // GivenAsNil returns the error that the expression of a property is nil.
 func GivenAsNil(path schema.Path, expression string) error {
 	if expression == "" {
-		return fmt.Errorf("%s was given as nil", path)
+		return fmt.Errorf("%s is nil", path)
 	}
-	return fmt.Errorf("%s was given as nil (%s)", path, expression)
+	return fmt.Errorf("%s is nil (%s)", path, expression)
 }
 
 // OptionalHint returns the hint to write ccm.optional.
@@ -182,7 +182,7 @@ func OptionalHint(expression string) string {
 	if expression == "" || strings.Contains(expression, "()") || strings.Contains(expression, "(...)") {
 		expression = "..."
 	}
-	return "if it may be left out write ccm.optional(" + expression + ")"
+	return "if nil is intended, use ccm.optional(" + expression + ")"
 }
 
 // lazyNil reports that a function of ccm.lazy returned nil for a property: as a warning or, with

@@ -17,7 +17,7 @@ type Global struct {
 }
 
 // Globals returns the globals of scripts in order of name: Lua's, ccm's and those of
-// Options.Extend. Globals that are made on first use are not made, and have no fields here;
+// Options.Extend. Globals that are made on first use are not made, and their fields are missing here;
 // those of std are the modules that ship with ccm.
 func (in *Interp) Globals() []Global {
 	names := slices.Clone(in.globals.names)

@@ -52,7 +52,7 @@ func (ov *overrides) collect(L *lua.LState) int {
 	if L.GetTop() > 0 {
 		props, ok := L.Get(1).(*lua.LTable)
 		if !ok || L.GetTop() > 1 {
-			dc.in.report.throw(L, `write ccm.resources { type = "file", tags = "web" }`, "ccm.resources: %w", diag.Expected("a table").Got("%s", kindOf(L.Get(1))))
+			dc.in.report.throw(L, `use ccm.resources {  type = "file", tags = "web" }`, "ccm.resources: %w", diag.Expected("a table").Got("%s", kindOf(L.Get(1))))
 		}
 		ov.readFilter(L, dc.in.Tables.Contents(props), &c.filter)
 	}
@@ -65,7 +65,7 @@ func (ov *overrides) collect(L *lua.LState) int {
 	mt := dc.in.vm.CreateTable(0, 2)
 	set := dc.in.vm.NewFunction(func(L *lua.LState) int {
 		if L.Get(1) != lua.LValue(list) {
-			dc.in.report.throw(L, "write :set { ... }", "set is called without a colon")
+			dc.in.report.throw(L, "use :set { ... }", "set called without a colon")
 		}
 		o := ov.read(L)
 		if len(c.overrides) == 0 {
@@ -84,7 +84,7 @@ func (ov *overrides) collect(L *lua.LState) int {
 		switch key := L.Get(2).(type) {
 		case lua.LString:
 			if key != "set" {
-				dc.in.report.throw(L, "it is a list of handles, and has set", "what ccm.resources returns has no field %q", string(key))
+				dc.in.report.throw(L, "the list of handles has the function set only", "ccm.resources: unknown field %q", string(key))
 			}
 			L.Push(set)
 		default:
@@ -104,7 +104,7 @@ func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Fil
 	text := func(key string, v lua.LValue) string {
 		s, ok := v.(lua.LString)
 		if !ok || s == "" {
-			report.throw(L, "", "ccm.resources: %s: %w", key, diag.Expected("a text").Got("%s", kindOf(v)))
+			report.throw(L, "", "ccm.resources: %s: %w", key, diag.Expected("a string").Got("%s", kindOf(v)))
 		}
 		return string(s)
 	}
@@ -165,7 +165,7 @@ func (ov *overrides) handleSet(L *lua.LState) int {
 	if group, ok := groupOf(handle); ok {
 		handles = group
 	} else if _, ok := handleOf(handle); !ok {
-		dc.in.report.throw(L, "write handle:set { ... }", "set is called without a colon")
+		dc.in.report.throw(L, "use handle:set { ... }", "set called without a colon")
 	}
 	o := ov.read(L)
 	for _, h := range handles {
@@ -175,7 +175,7 @@ func (ov *overrides) handleSet(L *lua.LState) int {
 				ov.apply(now, o)
 			}
 		case *partialDeclaration:
-			dc.in.report.throw(L, "write the properties right behind the name", "%s is not declared yet", handleText(h))
+			dc.in.report.throw(L, "write the properties directly after the name", "%s is not declared yet", handleText(h))
 		}
 	}
 	L.Push(handle)
@@ -189,7 +189,7 @@ func (ov *overrides) read(L *lua.LState) *override {
 	o.calls = dc.in.source.chain(L, o.frame)
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() != 2 {
-		dc.in.report.throw(L, `write handle:set { mode = "0600" }`, "set: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(2))))
+		dc.in.report.throw(L, `use handle:set { mode = "0600" }`, "set: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(2))))
 	}
 	if dc.in.invoked > 0 {
 		dc.in.report.throw(L, "", "set: %w", errClosed)
@@ -223,7 +223,7 @@ func (ov *overrides) applyTo(r *resource.Resource) {
 func (ov *overrides) end() {
 	in := ov.dc.in
 	for _, c := range ov.collections {
-		e := &diag.Error{Pos: in.source.framePos(c.frame), Err: errors.New("ccm.resources matches no resource, so nothing is set")}
+		e := &diag.Error{Pos: in.source.framePos(c.frame), Err: errors.New("ccm.resources matches no resource: nothing is set")}
 		switch {
 		case c.matched:
 		case in.opts.Strict:
@@ -264,10 +264,10 @@ func (ov *overrides) apply(r *resource.Resource, o *override) {
 // overridden returns a resource with the properties of an override.
 func (ov *overrides) overridden(r *resource.Resource, o *override, where *overrideLocator) (*resource.Resource, error) {
 	if _, ok := r.Spec.(resource.Applier); ok {
-		return nil, errors.New("what it applies is declared already: it cannot be changed any more")
+		return nil, errors.New("the resource was already expanded and cannot be changed")
 	}
 	if len(r.LazyProperties) > 0 {
-		return nil, &diag.Error{Err: fmt.Errorf("%s is known only in the run: such a resource cannot be changed", r.LazyProperties[0]), Hint: "give all properties when you declare it"}
+		return nil, &diag.Error{Err: fmt.Errorf("%s is known only during the run, so the resource cannot be changed", r.LazyProperties[0]), Hint: "set all properties in the declaration"}
 	}
 	union := r.Type.Properties()
 	tab := union.Encode(r.Spec, r.Common)
@@ -279,10 +279,10 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 		pos := where.Locate(schema.Path{name}, true)
 		switch {
 		case name == r.Type.Schema().Name().Name || e.Key == "1" || name == "alias":
-			errs.Add(diag.Errorf(pos, "%s: a name cannot be changed", e.Key))
+			errs.Add(diag.Errorf(pos, "%s: the name cannot be changed", e.Key))
 			continue
 		case e.Val.Kind == schema.Lazy:
-			errs.Add(diag.Errorf(pos, "%s: a value of ccm.lazy can be given only where the resource is declared", e.Key))
+			errs.Add(diag.Errorf(pos, "%s: ccm.lazy can be used only in the declaration", e.Key))
 			continue
 		}
 		if path, f := findUnsupported([]schema.Entry{e}); f != "" {
@@ -290,7 +290,7 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 			continue
 		}
 		if was, ok := ov.properties[r.ID][name]; ok && !reflect.DeepEqual(was.val, e.Val) {
-			errs.Add(diag.Errorf(pos, "%s is set already, to another value, at %s", name, was.pos))
+			errs.Add(diag.Errorf(pos, "%s is already set to another value at %s", name, was.pos))
 			continue
 		}
 		tab.Set(name, e.Val)

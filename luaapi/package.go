@@ -104,7 +104,7 @@ func (ml *moduleLoader) requireIn(from *Package) lua.LGFunction {
 			L.Call(1, 1)
 			return 1
 		}
-		ml.in.report.throw(L, "a module finds its own files, and what its dependencies export", "module '%s' not found in %s", name, from.Name)
+		ml.in.report.throw(L, "a module can require its own files and the exports of its dependencies", "module '%s' not found in %s", name, from.Name)
 		return 0
 	}
 }
@@ -118,7 +118,7 @@ func (in *Interp) Granted(L *lua.LState, global string) error {
 	c := in.source.chunkOf(caller(L).node)
 	switch {
 	case c == nil:
-		return fmt.Errorf("%s is not available to a function that no script calls", global)
+		return fmt.Errorf("%s is available only in functions called by a script", global)
 	case c.owner == nil:
 		return nil
 	}
@@ -279,7 +279,7 @@ func (rp *mistakeCollector) throwFatal(L *lua.LState, err error) {
 func (ml *moduleLoader) enter(L *lua.LState, name string) {
 	if i := slices.Index(ml.loadStack, name); i >= 0 {
 		chain := append(slices.Clone(ml.loadStack[i:]), name)
-		ml.in.report.throw(L, "", "modules require one another: %s", strings.Join(chain, " -> "))
+		ml.in.report.throw(L, "", "import cycle: %s", strings.Join(chain, " -> "))
 	}
 	ml.loadStack = append(ml.loadStack, name)
 }

@@ -83,7 +83,7 @@ type StringLiteral struct {
 }
 
 // StringLiterals returns the strings in quotes. Those in long brackets are none: they
-// have no escapes.
+// do not contain escapes.
 func (p *Script) StringLiterals() iter.Seq[StringLiteral] {
 	return func(yield func(StringLiteral) bool) {
 		text := withoutShebang(p.Text)

@@ -75,7 +75,7 @@ func (ts *Tables) newGuards() guards {
 	return guards{
 		write: ts.in.vm.NewFunction(func(L *lua.LState) int {
 			r := ts.byProxy[L.Get(1).(*lua.LTable)]
-			ts.in.report.throw(L, "copy it, and change the copy", "%s is read-only", dotted(r.name, L.Get(2)))
+			ts.in.report.throw(L, "copy the table and change the copy", "%s is read-only", dotted(r.name, L.Get(2)))
 			return 0
 		}),
 		length: ts.in.vm.NewFunction(func(L *lua.LState) int {
@@ -129,7 +129,7 @@ func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 func (ts *Tables) writable(L *lua.LState) *lua.LTable {
 	t := L.CheckTable(1)
 	if r, ok := ts.byProxy[t]; ok {
-		ts.in.report.throw(L, "copy it, and change the copy", "%s is read-only", r.name)
+		ts.in.report.throw(L, "copy the table and change the copy", "%s is read-only", r.name)
 	}
 	return t
 }
@@ -149,7 +149,7 @@ type missingError struct {
 }
 
 // Error names the field.
-func (e *missingError) Error() string { return fmt.Sprintf("%s has no %q", e.table, e.key) }
+func (e *missingError) Error() string { return fmt.Sprintf("%s: unknown name %q", e.table, e.key) }
 
 // Hint returns the nearest name, or "".
 func (e *missingError) Hint() string { return diag.DidYouMean(e.key, e.names) }

@@ -65,14 +65,14 @@ func TestManyVariables(t *testing.T) {
 func TestTooManyVariables(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"variables", repeated(200, "local vN\n", "") + "local more",
-			"site.lua:201:7: too many local variables: a function can have 200 of them at a time (put them into a table, or parts of the text between do and end)"},
+			"site.lua:201:7: too many local variables: the limit is 200 per function (put the variables into a table, or enclose parts of the code in do ... end)"},
 		{"variables of a loop", repeated(198, "local vN\n", "") + "for i = 1, 2 do end",
-			"site.lua:199:5: too many local variables: a function can have 200 of them at a time (put them into a table, or parts of the text between do and end)"},
+			"site.lua:199:5: too many local variables: the limit is 200 per function (put the variables into a table, or enclose parts of the code in do ... end)"},
 		{"depth", "print(1)\n" + repeated(150, "local vN = N\n", "") + "print(" + strings.Repeat("print(", 150) + strings.Repeat(")", 150) + ")",
-			"site.lua:152:1: an expression is too long, or nested too deep (divide it, or join many strings with table.concat)"},
+			"site.lua:152:1: the expression is too long or nested too deeply (split it, or join many strings with table.concat)"},
 		{"captured", repeated(150, "local vN = N\n", "") + "local function outer()\n" + repeated(150, "local wN = N\n", "") +
 			"return function()\nreturn " + repeated(150, "vN + wN", " + ") + " end end",
-			"site.lua:302:8: the function uses 300 variables of the functions around it, and it can use 255 (put them into a table)"},
+			"site.lua:302:8: the function uses 300 variables of enclosing functions, the limit is 255 (put the variables into a table)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b catalog.Builder
@@ -93,7 +93,7 @@ func TestEndlessTailCallIsEnded(t *testing.T) {
 		opts := options(t, new(catalog.Builder), new(bytes.Buffer))
 		opts.Timeout = 200 * time.Millisecond
 		in := luaapi.New(opts)
-		require.ErrorContains(t, in.Run(context.Background(), "site.lua", script), "the script is not done after 200ms")
+		require.ErrorContains(t, in.Run(context.Background(), "site.lua", script), "script exceeded the time limit of 200ms")
 		in.Close()
 	}
 }

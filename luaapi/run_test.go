@@ -233,7 +233,7 @@ func TestTooManyLocals(t *testing.T) {
 	}
 	b.WriteString("end\n")
 	s := newSite(t, map[string]string{"site.lua": b.String()}, nil)
-	require.Equal(t, `site.lua:202:9: too many local variables: a function can have 200 of them at a time (put them into a table, or parts of the text between do and end)
+	require.Equal(t, `site.lua:202:9: too many local variables: the limit is 200 per function (put the variables into a table, or enclose parts of the code in do ... end)
   202 |   local v200 = 200
       |         ^^^^^^^^^^
 `, s.run())

@@ -111,13 +111,13 @@ func lexicalMistake(file, text string, t token, err error) *diag.Error {
 		message(false, "unexpected %q", ch)
 		switch ch {
 		case "~", "!":
-			e.Hint = "not equal is written ~=, and negation not"
+			e.Hint = "use ~= for not equal, and not for negation"
 		case "&":
-			e.Hint = "write and"
+			e.Hint = "use and"
 		case "|":
-			e.Hint = "write or"
+			e.Hint = "use or"
 		case "“", "”", "‘", "’", "„", "«", "»":
-			e.Hint = `strings stand in plain quotes: "..."`
+			e.Hint = `use plain quotes for strings: "..."`
 		}
 	}
 	return e

@@ -119,14 +119,14 @@ func (lib *tableLib) insert(L *lua.LState) int {
 		at := checkInt(L, 2)
 		switch {
 		case at < 1:
-			L.ArgError(2, "the position is less than 1")
+			L.ArgError(2, "the position must be at least 1")
 		case at > length:
 			t.RawSetInt(at, L.Get(3))
 		default:
 			t.Insert(at, L.Get(3))
 		}
 	default:
-		lib.in.report.throw(L, "", "table.insert: %w", diag.Expected("a table, maybe a position, and a value"))
+		lib.in.report.throw(L, "", "table.insert: %w", diag.Expected("a table, optionally a position, and a value"))
 	}
 	return 0
 }

@@ -47,10 +47,10 @@ type Archive struct {
 	// Creates is a path; if something is there, the archive is neither downloaded
 	// nor extracted, unless on_url_change says so. If it is in the archive, it is extracted last.
 	Creates string `ccm:"creates,example=/opt/app/bin/app,kind=path,usual"`
-	// OnURLChange says what happens if what creates names is there, and the archive is another
-	// one than the checksum or source says: ignore warns in each plan and run, and extract
-	// downloads or copies the archive again and extracts it. With cleanup, or with a url and no
-	// checksum, that is not known.
+	// OnURLChange says what happens if what creates names is there, and another archive was
+	// extracted than the checksum, or without one the url or source, says: ignore warns in each plan
+	// and run, and extract downloads or copies the archive again and extracts it. The user and the
+	// query of a url do not count, since they may change with each run.
 	OnURLChange ArchiveOnChange `ccm:"on_url_change,default=ignore"`
 	// Cleanup removes the archive after it was extracted. It needs extract_parent
 	// and creates.
@@ -131,6 +131,11 @@ type ArchiveState struct {
 	Unextracted bool
 	// SourceDiffers is set if the content of the archive differs from its source.
 	SourceDiffers bool
+	// Extracted is the archive that an earlier run extracted, the zero value if that is unknown or
+	// CreatesExists is not set. SourceDiffers compares it then.
+	Extracted host.Extraction
+	// WantURL is the desired URL without credentials, as Extracted has it.
+	WantURL string
 	Parents
 }
 
@@ -163,6 +168,9 @@ func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 
 // MayPrefetch implements resource.Prefetchable.
 func (Archive) MayPrefetch() bool { return true }
+
+// SetsWhole implements resource.WholeSetter. What creates names may come from elsewhere.
+func (a Archive) SetsWhole(isNew bool) bool { return isNew && a.Creates == "" }
 
 // ConfinedTo implements resource.EffectBound.
 func (a Archive) ConfinedTo() (paths []string, tree bool) {
@@ -223,7 +231,16 @@ func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 
 // IsOther reports whether the archive that was extracted is another one than desired.
 func (a Archive) IsOther(have ArchiveState) bool {
-	return have.ArchiveExists && (have.SourceDiffers || a.Checksum != "" && have.Checksum != "" && have.Checksum != string(a.Checksum))
+	there := have.Checksum
+	if have.Extracted.Checksum != "" {
+		there = have.Extracted.Checksum
+	}
+	return have.SourceDiffers || a.urlDiffers(have) || a.Checksum != "" && there != "" && there != string(a.Checksum)
+}
+
+// urlDiffers reports whether the archive was extracted from another URL, and only the URL tells.
+func (a Archive) urlDiffers(have ArchiveState) bool {
+	return a.Checksum == "" && have.WantURL != "" && have.Extracted.URL != "" && have.Extracted.URL != have.WantURL
 }
 
 func (a Archive) cleanup(d *resource.Decision) { d.AddAction("Cleanup", "cleaned up") }
@@ -292,6 +309,10 @@ func (a Archive) diff(have ArchiveState, d *resource.Decision) (download bool) {
 	}
 	if have.SourceDiffers {
 		d.Add("source", "another archive", a.Source)
+		download = true
+	}
+	if a.urlDiffers(have) {
+		d.Add("url", have.Extracted.URL, have.WantURL)
 		download = true
 	}
 	if a.Checksum != "" && have.Checksum != string(a.Checksum) {

@@ -318,6 +318,10 @@ func TestArchiveOnURLChange(t *testing.T) {
 		"same":         {ArchiveState{ArchiveExists: true, Checksum: sum("a")}, false},
 		"other":        {ArchiveState{ArchiveExists: true, Checksum: sum("b")}, true},
 		"other source": {ArchiveState{ArchiveExists: true, Checksum: sum("a"), SourceDiffers: true}, true},
+		"extracted":    {ArchiveState{ArchiveExists: true, Checksum: sum("b"), Extracted: host.Extraction{Checksum: sum("a")}}, false},
+		"not replaced": {ArchiveState{ArchiveExists: true, Checksum: sum("a"), Extracted: host.Extraction{Checksum: sum("b")}}, true},
+		"cleaned up":   {ArchiveState{Extracted: host.Extraction{Checksum: sum("b")}}, true},
+		"mirror":       {ArchiveState{WantURL: "http://b", Extracted: host.Extraction{URL: "http://a", Checksum: sum("a")}}, false},
 		"not read":     {ArchiveState{ArchiveExists: true}, false},
 		"archive gone": {ArchiveState{}, false},
 	} {
@@ -336,6 +340,9 @@ func TestArchiveOnURLChange(t *testing.T) {
 		want := []string(nil)
 		if c.extract {
 			want = []string{"Download", "Extract"}
+		}
+		if name == "not replaced" { // the right archive is there, but an earlier one was extracted
+			want = want[1:]
 		}
 		require.Equal(t, want, verbs, name)
 	}

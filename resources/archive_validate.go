@@ -87,8 +87,8 @@ func (a Archive) checkExtraction() error {
 	if a.Creates != "" && a.Creates == a.Name {
 		errs = append(errs, wrong("creates", "%w", diag.Expected("a path in the archive").Got("the archive")))
 	}
-	if a.OnURLChange == ArchiveExtract && (a.Creates == "" || a.Cleanup || a.Checksum == "" && a.Source == "") {
-		errs = append(errs, wrong("on_url_change", "extract requires creates, a checksum or source, and no cleanup to recognize another archive"))
+	if a.OnURLChange == ArchiveExtract && (a.Creates == "" || a.ExtractParent == "") {
+		errs = append(errs, wrong("on_url_change", "extract requires extract_parent and creates"))
 	}
 	if a.MaxEntries < 1 {
 		errs = append(errs, wrong("max_entries", "%w", diag.MustBe("at least 1").Got("%d", a.MaxEntries)))

@@ -134,7 +134,7 @@ func (e Exec) Validate() error {
 		}
 	}
 	if e.Path != "" {
-		for _, dir := range strings.Split(e.Path, ":") {
+		for dir := range strings.SplitSeq(e.Path, ":") {
 			if !filepath.IsAbs(dir) {
 				errs = append(errs, wrong("path", "%w", diag.Expected("absolute directories").Got("%q", dir)))
 			}

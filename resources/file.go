@@ -297,6 +297,11 @@ func (f File) WrittenFile() string {
 	return ""
 }
 
+// SetsWhole implements resource.WholeSetter.
+func (f File) SetsWhole(isNew bool) bool {
+	return f.ManagesContent(host.Regular) && !f.ContentOnce && (f.Content != nil || isNew)
+}
+
 // Perform implements resource.Spec.
 func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resource.Action) error {
 	switch a.Verb {

@@ -93,7 +93,7 @@ func (PackageEnsure) JSONSchema() map[string]any {
 }
 
 // check returns an error unless e is a constant, a constraint or a version. A word without a
-// digit counts as a misspelt constant.
+// digit counts as a misspelled constant.
 func (e PackageEnsure) check() error {
 	s := string(e)
 	if e.IsConstraint() {

@@ -66,7 +66,7 @@ func PackagesAlong(n int, removal bool, came, went []string) string {
 func comesWith(n int, installs []string) string {
 	brings := "with "
 	if n > 1 {
-		brings = fmt.Sprintf("the %d packages come with ", n)
+		brings = fmt.Sprintf("the %d packages also change ", n)
 	}
 	return brings + named(installs, "others")
 }

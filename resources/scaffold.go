@@ -203,6 +203,9 @@ func (s Scaffold) SourceIsURL() bool {
 // WantedEnsure implements resource.EnsureReporter.
 func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
 
+// SetsWhole implements resource.WholeSetter.
+func (s Scaffold) SetsWhole(isNew bool) bool { return isNew }
+
 // ConfinedTo implements resource.EffectBound.
 func (s Scaffold) ConfinedTo() (paths []string, tree bool) { return []string{s.Name}, true }
 
@@ -289,8 +292,8 @@ func (s Scaffold) below(file string) string { return strings.TrimPrefix(file, s.
 // rendered returns the effects of rendering a file: the file and the directories above it.
 func (s Scaffold) rendered(file string) []host.PathEffect {
 	kind := host.Regular
-	if strings.HasSuffix(file, "/") {
-		kind, file = host.Directory, strings.TrimSuffix(file, "/")
+	if before, ok := strings.CutSuffix(file, "/"); ok {
+		kind, file = host.Directory, before
 	}
 	list := []host.PathEffect{{Path: file, Kind: kind}}
 	for dir := path.Dir(file); strings.HasPrefix(dir, s.Name+"/"); dir = path.Dir(dir) {

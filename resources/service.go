@@ -33,6 +33,7 @@ type Service struct {
 	Service string `ccm:"service,example=nginx,kind=service"`
 	// Ensure says whether the service is to be running or stopped. With unmanaged that
 	// stays as it is, and only enable and mask are managed; a change never restarts it.
+	// In an image, running means enabled for the first boot, unless enable is given.
 	Ensure ServiceEnsure `ccm:"ensure,default=running"`
 	// Enable says whether the service is to start at boot. Left out, that stays
 	// as it is. A service that others start and that cannot be enabled by itself
@@ -131,6 +132,8 @@ type ServiceState struct {
 	// TriggeredBy names the units, such as a socket, that start the service again once it is
 	// stopped; "" if there are none.
 	TriggeredBy string
+	// Offline is the reason why no services run on the machine ([host.View.Offline]), "" if they do.
+	Offline string
 	// Older is set if the service was started before its present definition was written,
 	// which a reload does not make it use either.
 	Older bool
@@ -251,6 +254,9 @@ func (s Service) WantedEnsure() string { return string(s.runState()) }
 
 // Decide implements resource.Spec.
 func (s Service) Decide(have ServiceState) (d resource.Decision) {
+	if have.Offline != "" {
+		return s.decideOffline(have)
+	}
 	if have.Missing {
 		return resource.Decision{Err: fmt.Errorf("service not found: %s", s.ServiceName())}
 	}
@@ -312,6 +318,26 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 	return d
 }
 
+// decideOffline is Decide for a machine that is not running: a service that is to be running is enabled, so that it starts
+// at the first boot, and none is started or stopped.
+func (s Service) decideOffline(have ServiceState) resource.Decision {
+	boots := s.Enable == nil && s.runState() == ServiceRunning && have.CannotEnable == ""
+	if boots {
+		s.Enable = new(true)
+	}
+	s.Ensure, have.Offline = ServiceUnmanaged, ""
+	d := s.Decide(have)
+	for i, a := range d.Actions {
+		if a.Verb == "Enable" && boots {
+			d.Actions[i].Phrase = "enabled for the first boot"
+		}
+	}
+	return d
+}
+
+// DroppedRefresh implements resource.RefreshDropper.
+func (s ServiceState) DroppedRefresh() string { return s.Offline }
+
 func errMasked(want string) error {
 	return diag.Expected("the service %s", want).Found("a masked one (unmask it with mask = false)")
 }
@@ -324,12 +350,12 @@ func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decisi
 	if s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart && !have.CannotReload && !have.Outdated && !have.Older && !have.Masked {
 		a = resource.Action{Verb: "Reload", Phrase: "reloaded"}
 	}
-	if have.Flapping != "" { // what it subscribes to may have been the reason
+	if have.Offline == "" && have.Flapping != "" { // what it subscribes to may have been the reason
 		have.Flapping = ""
 		d = s.Decide(have)
 	}
 	switch {
-	case d.Err != nil || s.runState() != ServiceRunning || !have.Running:
+	case d.Err != nil || have.Offline != "" || s.runState() != ServiceRunning || !have.Running:
 	case have.Masked && s.Mask == nil:
 		d.Err = errMasked(a.Phrase)
 	case have.Masked: // once it is unmasked

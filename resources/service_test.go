@@ -47,6 +47,14 @@ func TestServiceDecide(t *testing.T) {
 		{"unmanaged, enable", Service{Ensure: "unmanaged", Enable: on}, ServiceState{}, []string{"Would have enabled"}, "enable: false → true"},
 		{"unmanaged, disable", Service{Ensure: "unmanaged", Enable: off}, ServiceState{Running: true, Enabled: true}, []string{"Would have disabled"}, "enable: true → false"},
 		{"unmanaged, as wanted", Service{Ensure: "unmanaged", Enable: on}, ServiceState{Starting: true, Enabled: true}, []string{}, ""},
+		{"no machine, running", Service{Ensure: "running"}, ServiceState{Offline: "x"}, []string{"Would have enabled for the first boot"}, "enable: false → true"},
+		{"no machine, running, enabled", Service{Ensure: "running"}, ServiceState{Offline: "x", Enabled: true}, []string{}, ""},
+		{"no machine, running, static", Service{Ensure: "running"}, ServiceState{Offline: "x", Enabled: true, CannotEnable: "static"}, []string{}, ""},
+		{"no machine, running, enable true", Service{Ensure: "running", Enable: on}, ServiceState{Offline: "x"}, []string{"Would have enabled"}, "enable: false → true"},
+		{"no machine, running, enable false", Service{Ensure: "running", Enable: off}, ServiceState{Offline: "x"}, []string{}, ""},
+		{"no machine, stopped", Service{Ensure: "stopped"}, ServiceState{Offline: "x", Enabled: true}, []string{}, ""},
+		{"no machine, mask", Service{Ensure: "running", Mask: on}, ServiceState{Offline: "x"}, []string{"Would have masked"}, "mask: false → true"},
+		{"no machine, reload", Service{Ensure: "running", OnChange: "reload"}, ServiceState{Offline: "x", Enabled: true, CannotReload: true}, []string{}, ""},
 		{"starting does not stay stopped", Service{Ensure: "stopped"}, ServiceState{Starting: true}, []string{"Would have stopped"}, "ensure: starting → stopped"},
 	} {
 		d := x.want.Decide(x.have)
@@ -76,6 +84,8 @@ func TestServiceRefresh(t *testing.T) {
 		{"reload-or-restart, cannot", Service{Ensure: "running", OnChange: "reload-or-restart"}, ServiceState{Running: true, CannotReload: true}, []string{"Would have restarted"}},
 		{"reload-or-restart, outdated", Service{Ensure: "running", OnChange: "reload-or-restart"}, ServiceState{Running: true, Outdated: true}, []string{"Would have restarted"}},
 		{"unmanaged, running", Service{Ensure: "unmanaged", Enable: new(true)}, ServiceState{Running: true}, []string{"Would have enabled"}},
+		{"no machine", Service{Ensure: "running"}, ServiceState{Offline: "x", Enabled: true}, []string{}},
+		{"no machine, not enabled", Service{Ensure: "running", OnChange: "reload"}, ServiceState{Offline: "x"}, []string{"Would have enabled for the first boot"}},
 		{"restart, then enable", Service{Ensure: "running", Enable: new(true)}, ServiceState{Running: true}, []string{"Would have restarted", "Would have enabled"}},
 	} {
 		require.Equal(t, x.phrases, phrases(ServiceType.Type.Decide(&x.want, x.have, true)), x.name)

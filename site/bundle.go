@@ -191,7 +191,7 @@ func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOpt
 	defer root.Close()
 	head := make([]byte, 4)
 	k, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -71,6 +72,25 @@ func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
 	name = strings.TrimPrefix(name, "file://")
 	text, err := files.ReadFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
+}
+
+// overlays returns the hierarchy documents of the data, the most specific one last.
+func (o *DataOptions) overlays(files *Files, r remote) (list []manifest.Source, err error) {
+	src, err := o.read(files, r)
+	if err != nil {
+		return nil, err
+	}
+	if src.Text != "" {
+		list = append(list, src)
+	}
+	if len(o.Values) > 0 {
+		text, err := json.Marshal(map[string]any{"data": o.Values})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, manifest.Source{File: "values of the program", Text: string(text)})
+	}
+	return list, nil
 }
 
 // DataLoader returns the loader that resolves data. Expressions in the data see the facts, and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
@@ -77,7 +78,7 @@ func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.A
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &Site{Registry: reg, Host: p.unrecordedHost(a.Root)}
+	s := &Site{Registry: reg, Host: p.newHost(host.Options{Root: a.Root, Log: p.Log, Runner: p.Exec(), Extractions: store.Extractions(a.Root)})}
 	if s.Facts, err = p.Facts(ctx, &s.Host.View, FactOptions{}); err != nil {
 		return nil, nil, err
 	}

@@ -40,6 +40,9 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 		}
 		over = facts.Merge(over, tree)
 	}
+	if o.Values != nil {
+		over = facts.Merge(over, o.Values)
+	}
 	return facts.New(ctx, v, gatherers(p.ObserveLook), over.(map[string]any)), nil
 }
 

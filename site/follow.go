@@ -16,11 +16,14 @@ import (
 
 // MakePlan plans the run, reports to reporters, and returns the plan. It changes nothing.
 func (r *Run) MakePlan(ctx context.Context, reporters []event.Reporter) (*SavedPlan, event.Summary, error) {
-	return r.makePlan(ctx, reporters, r.process.Messages.Explain)
+	return r.makePlan(ctx, reporters, r.explain)
 }
 
 // makePlan is MakePlan. Explain takes the errors of functions in scripts.
 func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain func(error)) (*SavedPlan, event.Summary, error) {
+	if err := r.Begin(ctx); err != nil {
+		return nil, event.Summary{}, err
+	}
 	ctx, cancel := r.limited(ctx)
 	defer cancel()
 	p, s := r.process, r.Site
@@ -32,7 +35,6 @@ func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain 
 		x.Declaration = p.Secrets.Digest("plan", declarationText(s.Catalog.Resources[ev.Index]))
 		planned = append(planned, x)
 	})}, reporters...)
-	r.engine.Prefetcher = nil // its answers are good for one walk
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
 	r.noteTimeout(ctx)
@@ -54,10 +56,12 @@ func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain 
 // newPlannedResource returns the entry of a plan for an event.
 func newPlannedResource(ev *event.Event, secrets *secret.Keeper) plannedResource {
 	x := plannedResource{ID: plainText(ev.Resource.ID.String()), Outcome: ev.Outcome.String(), Provider: ev.Provider}
-	switch ev.Outcome {
-	case event.Failed:
+	switch {
+	case ev.Uncertain: // decided in its turn
+		x.Outcome = event.Unknown.String()
+	case ev.Outcome == event.Failed:
 		x.Reason = plainText(secrets.Redact(ev.Err.Error()))
-	case event.Pending:
+	case ev.Outcome == event.Pending:
 		x.Actions, x.Diff = plainActions(ev.Actions), plainDiff(ev.Diff)
 	}
 	return x

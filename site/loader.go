@@ -51,12 +51,8 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 	if err := l.init(environ); err != nil {
 		return nil, err
 	}
-	src, err := o.Data.read(p.Files, p.remote())
-	if err != nil {
+	if l.manifests.Overlays, err = o.Data.overlays(p.Files, p.remote()); err != nil {
 		return nil, diag.About("data", err)
-	}
-	if src.Text != "" {
-		l.manifests.Overlays = []manifest.Source{src}
 	}
 	p.Messages.Sources = l.Source
 	return l, nil

@@ -27,6 +27,8 @@ type OneOffOptions struct {
 	Plan bool
 	// Diff says how much of the differences a session notes.
 	Diff report.DiffMode
+	// Explain takes the errors of functions of scripts that wait for an outcome. Nil prints them.
+	Explain func(error)
 	// Session knows the resources of earlier commands; nil for none.
 	Session *session.Session
 }
@@ -40,7 +42,7 @@ type OneOff struct {
 	host     *host.Host
 	facts    *facts.Facts
 	environ  map[string]string
-	source   manifest.Source // the hierarchy document of the data
+	overlays []manifest.Source // the hierarchy documents of the data
 	data     map[string]any
 	sources  diag.Sources // of the text read last
 	inputs   *inputLog
@@ -59,7 +61,7 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 	if o.environ, err = options.Site.Data.environ(p.Files); err != nil {
 		return nil, err
 	}
-	if o.source, err = options.Site.Data.read(p.Files, p.remote()); err != nil {
+	if o.overlays, err = options.Site.Data.overlays(p.Files, p.remote()); err != nil {
 		return nil, diag.About("data", err)
 	}
 	l, err := o.loader()
@@ -67,14 +69,15 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 		return nil, err
 	}
 	p.Messages.Sources = l.Source
-	o.data, err = l.manifests.Data(o.source, nil)
+	l.manifests.Overlays = o.overlays
+	o.data, err = l.manifests.Data(manifest.Source{}, nil)
 	return o, err
 }
 
 // loader returns the loader for one resource. It has a registry of its own, because providers may
 // cache facts of a run.
 func (o *OneOff) loader() (*siteLoader, error) {
-	env := &TemplateEnv{Facts: o.facts, Data: o.data, Clock: o.process.Clock}
+	env := &TemplateEnv{Facts: o.facts, Data: o.data, Clock: o.process.Clock, process: o.process}
 	reg, err := NewRegistry(env)
 	if err != nil {
 		return nil, err
@@ -104,7 +107,7 @@ func (o *OneOff) Log() *slog.Logger { return o.host.Log() }
 
 // Registry returns the known types.
 func (o *OneOff) Registry() (*resource.Registry, error) {
-	return NewRegistry(&TemplateEnv{Facts: o.facts, Data: o.data, Clock: o.process.Clock})
+	return NewRegistry(&TemplateEnv{Facts: o.facts, Data: o.data, Clock: o.process.Clock, process: o.process})
 }
 
 // Converge converges one resource, or plans it. After an error nothing was changed. The record
@@ -114,9 +117,7 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, reporters [
 	if err != nil {
 		return nil, err
 	}
-	if o.source.Text != "" {
-		l.manifests.Overlays = []manifest.Source{o.source} // for the resources of a child
-	}
+	l.manifests.Overlays = o.overlays // for the resources of a child
 	o.sources = l.Source
 	reg, b := l.site.Registry, &l.builder
 	what.Type = reg.Type(what.Type.Name) // a type of a script is in this registry
@@ -156,7 +157,11 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, reporters [
 			o.process.Messages.Warn(r.ID.String() + ": services are registered only by ccm run and the agent")
 		}
 	}
-	scripts := l.site.reportTo(ctx, engine, o.process.Messages.Explain)
+	explain := o.options.Explain
+	if explain == nil {
+		explain = o.process.Messages.Explain
+	}
+	scripts := l.site.reportTo(ctx, engine, explain)
 	result.Summary = batch.converge(ctx, engine, o.host, c)
 	result.Incomplete = scripts.failed
 	if recorder != nil && recorder.Err() != nil {

@@ -122,6 +122,8 @@ type FactOptions struct {
 	Facts       *facts.Facts `json:"-"`
 	Assignments []string     // NAME=VALUE
 	File        string       // in JSON or YAML; "" for none
+	// Values are those of a Go program. They override all others.
+	Values map[string]any `json:",omitempty"`
 }
 
 // DataOptions describe which data and which environment expressions see.
@@ -134,4 +136,6 @@ type DataOptions struct {
 	EnvFile  string // "" to search for one
 	ReadEnv  bool   // read ./.env if it exists
 	Site     string `json:"-"` // the named script or manifest, "" for none
+	// Values are those of a Go program. They override those of the file.
+	Values map[string]any `json:",omitempty"`
 }

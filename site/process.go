@@ -3,7 +3,7 @@
 //
 // Begin with a [Process], which holds what all runs of a process share:
 //
-//	run, err := process.OpenRun(ctx, "site.lua", args, &site.RunOptions{...}) // reads the site, takes the lock
+//	run, err := process.OpenRun(ctx, "site.lua", args, &site.RunOptions{...}) // ReadRun and Begin
 //	defer run.End()
 //	summary := run.Converge(ctx)
 //
@@ -52,6 +52,8 @@ type Process struct {
 	NewHost func(host.Options) *host.Host
 	// Substitutes are providers that replace all others of their types.
 	Substitutes []resource.Binding
+	// Providers are providers besides those that ship with ccm, with their types.
+	Providers []resource.Binding
 	// Passphrase asks for the passphrase of an identity. Nil does not ask.
 	Passphrase func(file string) ([]byte, error)
 	// BeforePrompt is called before a question on the terminal, and done after it, so that a

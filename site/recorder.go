@@ -88,7 +88,7 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 	return p.newHost(host.Options{
 		Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
 		BeforeChange: r.beforeChange, RecordTemporary: r.recordTemporary, Progress: o.Progress,
-		Hold: r.hold,
+		Hold: r.hold, Extractions: &recordedExtractions{recorder: r},
 	})
 }
 

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -111,10 +112,8 @@ func (r *registrar) publish(e *registration.Entry) error {
 	for name, val := range e.Annotations {
 		texts = append(texts, name, val)
 	}
-	for _, text := range texts {
-		if r.secrets.Contains(text) {
-			return errors.New("it contains a secret, which would be visible in the registry")
-		}
+	if slices.ContainsFunc(texts, r.secrets.Contains) {
+		return errors.New("it contains a secret, which would be visible in the registry")
 	}
 	return r.registry.Publish(r.ctx, e, r.mode)
 }

@@ -87,7 +87,7 @@ func (r *Run) newRegistrar(ctx context.Context) *registrar {
 			data := &r.options.Site.Data
 			return &registrar{
 				ctx: ctx, registry: r.process.Registry(data, true), mode: data.Registry.Mode,
-				secrets: r.process.Secrets, monitorOnly: r.options.MonitorOnly, stop: r.process.Stop,
+				secrets: r.process.Secrets, monitorOnly: r.options.MonitorOnly, stop: r.stop.signal,
 			}
 		}
 	}

@@ -44,10 +44,13 @@ func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
 		sysvinit.Providers(),
 		zypper.Providers(),
 	)
-	for _, x := range env.substitutes {
-		all = slices.DeleteFunc(all, func(f resource.Binding) bool { return f.Type == x.Type })
+	if p := env.process; p != nil {
+		for _, x := range p.Substitutes {
+			all = slices.DeleteFunc(all, func(f resource.Binding) bool { return f.Type == x.Type })
+		}
+		all = slices.Concat(all, p.Substitutes, p.Providers)
 	}
-	reg, err := resource.NewRegistry(append(all, env.substitutes...)...)
+	reg, err := resource.NewRegistry(all...)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,10 @@ type RunOptions struct {
 	NamesUndeclared bool
 	// Reporters take the events.
 	Reporters []event.Reporter
+	// CheckIdempotent looks again after a run without failures, see [Run.Idempotence].
+	CheckIdempotent bool
+	// Explain takes the errors of functions of scripts that wait for an outcome. Nil prints them.
+	Explain func(error)
 	// Timings measures the phases. May be nil.
 	Timings *Timings
 }
@@ -41,50 +45,74 @@ type RunOptions struct {
 type Run struct {
 	Site *Site
 
-	file     string
-	args     []string
-	process  *Process
-	options  *RunOptions
-	recorder *Recorder
-	state    *runState
-	engine   *converge.Engine
-	scripts  *scriptReporter
-	summary  event.Summary
-	timedOut bool
-	walked   bool // set once the catalog was converged or planned: there is something to record
-	deadline time.Time
+	file           string
+	args           []string
+	process        *Process
+	options        *RunOptions
+	recorder       *Recorder
+	state          *runState
+	engine         *converge.Engine
+	scripts        *scriptReporter
+	summary        event.Summary
+	timedOut       bool
+	walked         bool // set once the catalog was converged or planned: there is something to record
+	deadline       time.Time
+	read           time.Time   // when the site was read
+	nonidempotence error       // of the second look
+	stop           *mergedStop // ends the walk
 }
 
-// OpenRun reads the script or manifest and, unless it is a plan, takes the lock of the state
-// directory and begins the record of the run. Args are the arguments of the script. [Run.End]
-// must be called unless there is an error.
+// OpenRun is [Process.ReadRun] and [Run.Begin].
 func (p *Process) OpenRun(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
-	r := &Run{file: file, args: args, process: p, options: o, recorder: p.NewRecorder(o.Record)}
-	p.Commands.SetRun(o.ID, nil)
-	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
-	if !o.Plan {
-		r.recorder.lockEarly(ctx, o.ID)
+	r, err := p.ReadRun(ctx, file, args, o)
+	if err != nil {
+		return nil, err
 	}
-	if err := r.open(ctx, file, args); err != nil {
+	if err := r.Begin(ctx); err != nil {
 		r.End()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Run) open(ctx context.Context, file string, args []string) (err error) {
-	p, o := r.process, r.options
+// ReadRun reads the script or manifest of a run. Unless it is a plan, it takes the lock of the state
+// directory, if that is free. Args are the arguments of the script. [Run.End] must be called unless
+// there is an error.
+func (p *Process) ReadRun(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
+	r := &Run{file: file, args: args, process: p, options: o, recorder: p.NewRecorder(o.Record), stop: newMergedStop(p.Stop)}
+	p.Commands.SetRun(o.ID, nil)
+	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
+	if !o.Plan {
+		r.recorder.lockEarly(ctx, o.ID)
+	}
 	runner := &observedRunner{Runner: p.Exec()}
 	o.Host.runner = runner
 	h := r.recorder.host(o.Host)
-	if r.Site, err = p.load(ctx, h, file, args, o.Site, loadOptions{noop: o.Plan && !o.ForRun, runner: runner, timings: o.Timings}); err != nil {
-		return err
+	var err error
+	r.Site, err = p.load(ctx, h, file, args, o.Site, loadOptions{noop: o.Plan && !o.ForRun, runner: runner, timings: o.Timings})
+	if err != nil {
+		r.End()
+		return nil, err
 	}
-	name, path, err := p.bundle.nameOfRun(file, args, o.Site, p.Secrets)
+	r.read = time.Now()
+	return r, nil
+}
+
+// prefetchAge is how old the states may be that were looked at while the site was read.
+const prefetchAge = 2 * time.Second
+
+// Begin takes the lock of the state directory and begins the record of the run. In a plan, it only
+// reads the records of earlier runs. It does nothing if the run has begun.
+func (r *Run) Begin(ctx context.Context) (err error) {
+	if r.engine != nil {
+		return nil
+	}
+	o := r.options
+	o.Timings.enter(phaseState)
+	name, path, err := r.name()
 	if err != nil {
 		return err
 	}
-	o.Timings.enter(phaseState)
 	if o.Plan {
 		r.state, err = r.recorder.openState(name, path)
 	} else {
@@ -93,33 +121,93 @@ func (r *Run) open(ctx context.Context, file string, args []string) (err error) 
 	if err != nil {
 		return err
 	}
-	s := r.Site
-	r.engine = &converge.Engine{
-		Registry: s.Registry, Facts: s.Facts, Reporters: o.Reporters, Texts: o.Texts, MonitorOnly: o.MonitorOnly,
-		Stop: p.Stop, Sequential: p.Sequential, Removals: resource.Removals{WithData: o.Site.WithData},
+	engine := r.newEngine()
+	if err := r.state.attach(engine, r.Site.Catalog); err != nil {
+		return err
 	}
-	if o.Plan || r.recorder.exclusive {
-		r.engine.Prefetcher = s.prefetcher
-	}
-	return r.state.attach(r.engine, s.Catalog)
+	r.engine = engine
+	return nil
 }
 
-// Converge converges the machine, or plans that.
-func (r *Run) Converge(ctx context.Context) event.Summary {
+// name returns the name of the site in the state directory, and its path.
+func (r *Run) name() (name, path string, err error) {
+	return r.process.bundle.nameOfRun(r.file, r.args, r.options.Site, r.process.Secrets)
+}
+
+// newEngine returns the engine for one walk, without a record.
+func (r *Run) newEngine() *converge.Engine {
+	o, s := r.options, r.Site
+	engine := &converge.Engine{
+		Registry: s.Registry, Facts: s.Facts, Reporters: o.Reporters, Texts: o.Texts, MonitorOnly: o.MonitorOnly,
+		Stop: r.stop.signal, Sequential: r.process.Sequential, Removals: resource.Removals{WithData: o.Site.WithData},
+	}
+	if (o.Plan || r.recorder.exclusive) && time.Since(r.read) < prefetchAge {
+		engine.Prefetcher = s.prefetcher
+	}
+	return engine
+}
+
+// Plan plans the run and reports to reporters. It needs no [Run.Begin]: it takes no lock and records
+// nothing.
+func (r *Run) Plan(ctx context.Context, reporters ...event.Reporter) (event.Summary, error) {
+	name, path, err := r.name()
+	if err != nil {
+		return event.Summary{}, err
+	}
+	earlier, err := r.recorder.openState(name, path)
+	if err != nil {
+		return event.Summary{}, err
+	}
+	engine := r.newEngine()
+	if err := earlier.attach(engine, r.Site.Catalog); err != nil {
+		return event.Summary{}, err
+	}
+	engine.Reporters = slices.Concat(engine.Reporters, reporters)
+	ctx, cancel := r.limited(ctx)
+	defer cancel()
+	r.scripts = r.Site.reportTo(ctx, engine, r.explain)
+	sum := engine.Plan(ctx, &r.Site.Host.View, r.Site.Catalog)
+	r.noteTimeout(ctx)
+	return sum, nil
+}
+
+// Stop ends the walk after the present resource. The events of the others report that they were skipped.
+func (r *Run) Stop() { r.stop.set() }
+
+// IsPlan reports whether the options make a plan.
+func (r *Run) IsPlan() bool { return r.options.Plan }
+
+// Summary returns the summary of the last [Run.Converge].
+func (r *Run) Summary() event.Summary { return r.summary }
+
+// explain takes the error of a function of a script.
+func (r *Run) explain(err error) {
+	if r.options.Explain != nil {
+		r.options.Explain(err)
+		return
+	}
+	r.process.Messages.Explain(err)
+}
+
+// Converge converges the machine, or plans that, and reports to reporters after those of the options. The run must
+// have begun.
+func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.Summary {
 	o, s := r.options, r.Site
 	ctx, cancel := r.limited(ctx)
 	defer cancel()
 	o.Timings.enter(phaseConverge)
+	engine := *r.engine
+	engine.Reporters = slices.Concat(engine.Reporters, reporters)
 	registrar := r.newRegistrar(ctx) // tells the registry of services which of them are in order
 	if registrar != nil {
-		r.engine.Reporters = append(slices.Clip(r.engine.Reporters), registrar)
+		engine.Reporters = append(engine.Reporters, registrar)
 	}
-	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
-	r.engine.Reporters = append(slices.Clip(r.engine.Reporters), o.Timings)
+	r.scripts = s.reportTo(ctx, &engine, r.explain)
+	engine.Reporters = append(slices.Clip(engine.Reporters), o.Timings)
 	if o.Plan {
-		r.summary = r.engine.Plan(ctx, &s.Host.View, s.Catalog)
+		r.summary = engine.Plan(ctx, &s.Host.View, s.Catalog)
 	} else {
-		r.summary = r.engine.Run(ctx, s.Host, s.Catalog)
+		r.summary = engine.Run(ctx, s.Host, s.Catalog)
 	}
 	r.walked = true
 	o.Timings.enter(phaseReport)
@@ -135,6 +223,9 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.writer.NoticeUndeclared()
 	}
 	r.noteTimeout(ctx)
+	if o.CheckIdempotent && !r.timedOut && !r.scripts.failed && !r.summary.Interrupted && !r.summary.Failed() {
+		r.nonidempotence = r.checkIdempotent(ctx)
+	}
 	return r.summary
 }
 
@@ -175,15 +266,16 @@ func (r *Run) TimedOut() bool { return r.timedOut }
 // ScriptFailed reports whether a function of a script that waited for an outcome failed.
 func (r *Run) ScriptFailed() bool { return r.scripts.failed }
 
-// CheckIdempotent looks again at a converged machine. The error is a [diag.List] of the resources
-// that a second run would change, or may change.
-func (r *Run) CheckIdempotent(ctx context.Context) error {
+// Idempotence returns the result of the second look that the options ask for: nil or a [diag.List] of
+// the resources that a second run would change, or may change.
+func (r *Run) Idempotence() error { return r.nonidempotence }
+
+// checkIdempotent looks again at a converged machine.
+func (r *Run) checkIdempotent(ctx context.Context) error {
 	var second events
 	p, s := r.process, r.Site
-	ctx, cancel := r.limited(ctx)
-	defer cancel()
-	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporters: []event.Reporter{&second}, Stop: p.Stop, Secrets: p.Secrets, Removals: r.engine.Removals}
-	s.reportTo(ctx, engine, p.Messages.Explain)
+	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporters: []event.Reporter{&second}, Stop: r.stop.signal, Secrets: p.Secrets, Removals: r.engine.Removals}
+	s.reportTo(ctx, engine, r.explain)
 	if engine.Plan(ctx, &s.Host.View, s.Catalog).Interrupted {
 		return r.interruption(ctx)
 	}
@@ -194,7 +286,7 @@ func (r *Run) CheckIdempotent(ctx context.Context) error {
 	return list.Err()
 }
 
-// End ends the record of the run, and releases the lock.
+// End ends the record of the run, and releases the lock. It may be called again.
 func (r *Run) End() {
 	switch {
 	case r.state == nil:
@@ -203,8 +295,10 @@ func (r *Run) End() {
 	default:
 		r.state.release()
 	}
+	r.state = nil
 	if r.Site != nil {
 		r.Site.Close()
 	}
 	r.recorder.unlockIfUnused()
+	r.stop.end()
 }

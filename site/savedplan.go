@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
@@ -61,6 +62,16 @@ type plannedResource struct {
 	Reason  string            `json:"reason,omitempty"`
 	Actions []resource.Action `json:"actions,omitempty"`
 	Diff    []resource.Delta  `json:"diff,omitempty"`
+}
+
+// Undecided returns the number of resources about which only the run decides.
+func (plan *SavedPlan) Undecided() (n int) {
+	for _, x := range plan.Resources {
+		if x.Outcome == event.Unknown.String() {
+			n++
+		}
+	}
+	return n
 }
 
 // IsSavedPlan reports whether a text is a saved plan rather than a script or manifest.
@@ -197,7 +208,9 @@ func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 }
 
 // hint returns the advice to make a new plan.
-func (plan *SavedPlan) hint() string { return "make a new plan with: ccm plan " + plan.File + " --out FILE" }
+func (plan *SavedPlan) hint() string {
+	return "make a new plan with: ccm plan " + plan.File + " --out FILE"
+}
 
 // text returns the plan in the form that parsePlan reads.
 func (plan *SavedPlan) text() ([]byte, error) {

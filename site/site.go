@@ -72,7 +72,7 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 		return nil, err
 	}
 	p.Files.setContextOnce(ctx)
-	env := &TemplateEnv{Clock: p.Clock, substitutes: p.Substitutes}
+	env := &TemplateEnv{Clock: p.Clock, process: p}
 	reg, err := NewRegistry(env)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"sync"
 )
 
 // A StopSignal is closed when the present work has to end. A nil one is never closed.
@@ -14,6 +15,34 @@ var (
 	// ErrLockInterrupted is [ErrInterrupted] during the wait for another run.
 	ErrLockInterrupted = errors.New("interrupted while waiting for another run")
 )
+
+// A mergedStop is a StopSignal that is closed when another one is, or by set.
+type mergedStop struct {
+	signal StopSignal
+	set    func()
+	end    func() // the other signal does not count any more
+}
+
+func newMergedStop(other StopSignal) *mergedStop {
+	signal, ended := make(chan struct{}), make(chan struct{})
+	m := &mergedStop{
+		signal: signal,
+		set:    sync.OnceFunc(func() { close(signal) }),
+		end:    sync.OnceFunc(func() { close(ended) }),
+	}
+	if other.isSet() {
+		m.set()
+	} else if other != nil {
+		go func() {
+			select {
+			case <-other:
+				m.set()
+			case <-ended:
+			}
+		}()
+	}
+	return m
+}
 
 // asInterruption returns [ErrInterrupted] for an error caused by the stop of the process, and any
 // other error as it is.

@@ -9,7 +9,6 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/template"
 )
 
@@ -20,8 +19,8 @@ type TemplateEnv struct {
 	Data  map[string]any // data of the user; nil for none
 	Clock host.Clock
 
-	substitutes []resource.Binding // see Process.Substitutes
-	loader      *siteLoader        // asks servers; nil if templates must not
+	process *Process    // for its providers; nil for none
+	loader  *siteLoader // asks servers; nil if templates must not
 }
 
 // scaffold returns the facts, data and functions for the templates of scaffolds.

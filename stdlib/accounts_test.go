@@ -2,6 +2,7 @@ package stdlib_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -82,9 +83,7 @@ func TestUserHome(t *testing.T) {
 			"/etc/passwd": passwd, "/etc/group": baseGroup, "/etc/skel/.profile": "skel\n", "/etc/login.defs": "UMASK 027\n",
 			"/bin/sh": "->dash", "/bin/dash": "#!", "/bin/plain": "", "/bin/gone": "->nothing", "/bin/": "",
 		}
-		for name, text := range files {
-			all[name] = text
-		}
+		maps.Copy(all, files)
 		return all
 	}
 	suite{
@@ -150,6 +149,7 @@ func TestGroup(t *testing.T) {
 			"plain":   `"ops"`,
 			"gid":     `{ "ops", gid = 1800, system = true }`,
 			"taken":   `{ "ops", gid = 33 }`,
+			"shared":  `{ "ops", gid = 33, non_unique = true }`,
 			"members": `{ "ops", members = { "root", "alice" } }`,
 			"exact":   `{ "ops", members = { "alice" }, membership = "exact" }`,
 			"empty":   `{ "ops", members = {}, membership = "exact" }`,
@@ -157,7 +157,7 @@ func TestGroup(t *testing.T) {
 		},
 		fails: map[string]string{
 			"own/absent": "the user ops has the group ops as its own, which cannot be removed", "nothing/members": "there is no user root in /etc/passwd", "nothing/exact": "there is no user alice in /etc/passwd",
-			"missing/taken": "the gid 33 is that of the group www", "there/taken": "the gid 33 is that of the group www", "full/taken": "the gid 33 is that of the group www", "stale/taken": "the gid 33 is that of the group www", "own/taken": "the gid 33 is that of the group www",
+			"missing/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "there/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "full/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "stale/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "own/taken": "the gid 33 is that of the group www (non_unique = true allows both)",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the group"}, "there/plain": {}, "there/gid": {}, "full/gid": {"updated the group"}, "full/members": {},
@@ -165,6 +165,8 @@ func TestGroup(t *testing.T) {
 		},
 		after: map[string]map[string]*string{
 			"full/exact":      {"/etc/group": new(baseGroup + "ops:x:1801:alice\n")},
+			"missing/shared":  {"/etc/group": new(baseGroup + "ops:x:33:\n")},
+			"there/shared":    {"/etc/group": new(baseGroup + "ops:x:33:alice\n")},
 			"full/empty":      {"/etc/group": new(baseGroup + "ops:x:1801:\n")},
 			"stale/exact":     {"/etc/group": new(baseGroup + "ops:x:1800:alice\n")},
 			"missing/members": {"/etc/group": new(baseGroup + "ops:x:1500:root,alice\n")},

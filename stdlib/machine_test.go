@@ -297,7 +297,7 @@ func TestWaitFor(t *testing.T) {
 		`{ "x", port = 65536 }`:               `port: expected a port from 1 to 65535, got 65536`,
 		`{ "/x", match = "(" }`:               "match: expected a regular expression (RE2): missing closing ): `(`",
 		`{ "/x", within = "soon" }`:           `within: expected a duration such as 30s, got "soon"`,
-		`{ "x", url = "ftp://x" }`:            `url: expected a URL of http or https, got "ftp://x"`,
+		`{ "x", url = "ftp://x" }`:            `url: expected an http or https URL, got "ftp://x"`,
 		`{ "x", port = 1, match = "a" }`:      `match: goes only with a file or a url`,
 	} {
 		require.Contains(t, mistake(t, `require "std.wait_for" `+args), want)

@@ -344,7 +344,7 @@ func TestHost(t *testing.T) {
 		`{ "db", ip = "192.0.2" }`: `host#db: ip: expected an address such as 192.0.2.10 or 2001:db8::10, got "192.0.2"`,
 		`{ "db", ip = "fe80::1%a\n192.0.2.1 bank" }`: `host#db: ip: expected an address such as`,
 		`{ "db", ip = "fe80::1%a b" }`:               `host#db: ip: expected an address such as`,
-		`{ "d b", ip = "::1" }`:                      `host#d b: name: expected the name of a host, got "d b"`,
+		`{ "d b", ip = "::1" }`:                      `host#d b: name: expected a host name, got "d b"`,
 		`{ "db", ip = "::1", aliases = { "a#b" } }`:  `host#db: aliases: expected names of hosts, got "a#b"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.host" `+args), want)

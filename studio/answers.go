@@ -45,7 +45,7 @@ type TypeRow struct {
 	// NameProperty is the property that names the resource, and Example its value in an example.
 	NameProperty string `json:"name_property"`
 	Example      string `json:"example,omitempty"`
-	Hue          int    `json:"hue"` // the colour of the type, in degrees of hsl()
+	Hue          int    `json:"hue"` // the color of the type, in degrees of hsl()
 	// New are the properties that a new resource of the type begins with.
 	New json.RawMessage `json:"new,omitempty"`
 }

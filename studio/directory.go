@@ -81,7 +81,7 @@ func (d *directory) parent(name string) (*os.Root, string, error) {
 		return nil, "", err
 	}
 	dir, base := path.Split(name)
-	for _, part := range strings.Split(strings.TrimSuffix(dir, "/"), "/") {
+	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
 		if part == "" {
 			continue
 		}

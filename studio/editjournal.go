@@ -100,7 +100,7 @@ func makeDirs(dir *statedir.Dir, name string) error {
 		return err
 	}
 	made := ""
-	for _, part := range strings.Split(name, "/") {
+	for part := range strings.SplitSeq(name, "/") {
 		made = path.Join(made, part)
 		if err := dir.MakeDir(made); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

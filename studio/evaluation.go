@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -87,7 +88,7 @@ func (c *check) run(ctx context.Context) (out *checkResult) {
 	if found != nil {
 		out.types = ownTypes(found)
 	}
-	if ctx.Err() != nil && c.by.ctx.Err() == nil && context.Cause(ctx) == context.DeadlineExceeded {
+	if ctx.Err() != nil && c.by.ctx.Err() == nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		err = diag.Errorf(diag.Pos{File: c.name}, "it is not evaluated within %s", checkTimeout)
 	}
 	out.add(err, "error")

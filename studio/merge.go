@@ -7,7 +7,7 @@ import (
 )
 
 // merged returns the three-way merge of texts by lines, like diff3(1): a change by one side is
-// taken; different changes by both sides of the same or neighbouring lines are a conflict.
+// taken; different changes by both sides of the same or neighboring lines are a conflict.
 // conflicts is the number of conflicts.
 func merged(base, mine, theirs string) (chunks []Chunk, conflicts int) {
 	a, b := udiff.Lines(base, mine), udiff.Lines(base, theirs)

@@ -38,7 +38,7 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, err := web.ReadFile("web" + name)
-	if name == "/part.css" { // colours and parts are those of reports
+	if name == "/part.css" { // colors and parts are those of reports
 		text, err = []byte(part.Style()), nil
 	}
 	if err != nil {

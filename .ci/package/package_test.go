@@ -103,6 +103,34 @@ func TestRemoveOthers(t *testing.T) {
 	require.Equal(t, stay, left)
 }
 
+// TestChangelog: a release takes the fragments into the changelog, by kind, above the entries of before.
+func TestChangelog(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+	}
+	script, err := os.ReadFile(filepath.Join(root, ".ci/changelog/release"))
+	require.NoError(t, err)
+	write(".ci/changelog/release", string(script))
+	write("CHANGELOG.md", "# Changelog\n\n## [0.1.0] - 2026-11-28\n\nFirst.\n")
+	write(".ci/changelog/unreleased/b.md", "kind: fixed\n\nOne mistake\nless.\n")
+	release := func() error {
+		_, err := output(dir, filepath.Join(dir, ".ci/changelog/release"), "0.2.0", "2026-12-24")
+		return err
+	}
+	write(".ci/changelog/unreleased/a.md", "kind: other\n\nA.\n")
+	require.Error(t, release(), "an unknown kind")
+	write(".ci/changelog/unreleased/a.md", "kind: added\n\nA.\n")
+	require.NoError(t, release())
+	text, err := os.ReadFile(filepath.Join(dir, "CHANGELOG.md"))
+	require.NoError(t, err)
+	require.Equal(t, "# Changelog\n\n## [0.2.0] - 2026-12-24\n\n### Added\n\n- A.\n\n### Fixed\n\n- One mistake\n  less.\n\n"+
+		"## [0.1.0] - 2026-11-28\n\nFirst.\n", string(text))
+	require.Error(t, release(), "no fragments")
+}
+
 // TestVersions: versions of later commits and releases are higher, in each package system.
 func TestVersions(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join(root, ".ci/version"))
@@ -123,6 +151,8 @@ func TestVersions(t *testing.T) {
 		return v
 	}
 	require.Equal(t, "0.0.0", version(), "no repository")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte("# Changelog\n\n## [0.1.0] - soon\n\n## [0.0.9] - x\n"), 0o644))
+	require.Equal(t, "0.1.0", version(), "no repository, with a changelog")
 	git("init", "-q")
 	var all []string
 	commit := func(tag string) {
@@ -134,7 +164,7 @@ func TestVersions(t *testing.T) {
 		all = append(all, version())
 	}
 	commit("")
-	require.Regexp(t, `^0\.0\.0-pre20261123225958\+g[0-9a-f]+$`, all[0])
+	require.Regexp(t, `^0\.1\.0-pre20261123225958\+g[0-9a-f]+$`, all[0])
 	at = "2026-11-24T08:00:00-05:00"
 	commit("")
 	commit("v0.1.0-rc1")

@@ -77,6 +77,7 @@ func TestImports(t *testing.T) {
 		{pkg: "fleet/signed", banned: []string{"runtime"}, except: []string{"runtime/signers"}},
 		{pkg: "cmd/ccm", banned: []string{"cmd"}, except: []string{"cmd/ccm/cli"}}, // groups of commands are independent of each other
 		{pkg: "studio", banned: []string{"cmd", "providers"}},
+		{pkg: ".", banned: []string{"cmd", "studio", "fleet", "luaapi", "stdlib", "resources", "providers"}},
 		{pkg: "studio/guard", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site", "studio"}},
 		{pkg: "studio/yamledit", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site"}, except: []string{"runtime/textedit", "runtime/lazyregexp"}},
 		{pkg: "studio/luaedit", banned: []string{"runtime", "resources", "stdlib", "site"}, except: []string{"runtime/textedit/splice", "runtime/luadata", "runtime/template"}},
@@ -99,6 +100,9 @@ func TestImports(t *testing.T) {
 		}
 		require.NoError(t, dec.Decode(&pkg))
 		name := strings.TrimPrefix(pkg.ImportPath, goModule+"/")
+		if pkg.ImportPath == goModule {
+			name = "."
+		}
 		if strings.HasSuffix(name, "test") {
 			continue
 		}
@@ -106,6 +110,9 @@ func TestImports(t *testing.T) {
 			short, own := strings.CutPrefix(imp, goModule+"/")
 			if !own {
 				short = "std:" + imp
+			}
+			if imp == goModule {
+				require.Equal(t, "cmd/ccm", name, "only the command may import %s", imp)
 			}
 			if imp == "gopkg.in/yaml.v3" {
 				require.Contains(t, yamlMayBeIn, name, "%s must not import %s", name, imp)

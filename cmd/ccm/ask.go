@@ -32,7 +32,7 @@ func (f *runFlags) openQuestions(e *cli.Env) (err error) {
 // confirmRun plans a run, prints the plan and asks for confirmation. It returns false if there is
 // nothing to do.
 func (f *runFlags) confirmRun(ctx context.Context, e *cli.Env, run *site.Run, rep *runReport) (bool, error) {
-	plan, sum, err := run.MakePlan(ctx, rep.reporters)
+	plan, sum, err := run.MakePlan(ctx, rep.all())
 	if err = errors.Join(err, rep.end(sum)); err != nil {
 		return false, err
 	}

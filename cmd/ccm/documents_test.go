@@ -25,7 +25,7 @@ var elision = regexp.MustCompile(`,?\s*\.\.\.(\s*[})])`)
 // shownMistakes are mistakes that documents show on purpose.
 var shownMistakes = []string{
 	`unknown property "mdoe"`,
-	"content was set to nil (cfg.text)",
+	"content is nil (cfg.text)",
 }
 
 // TestDocumentsParse: lint finds no mistake in the Lua of documents, and their YAML can be parsed. The tests of the

@@ -74,7 +74,7 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 	f.drift, f.Root = true, a.Root
 	rep := newReport(e, f)
 	defer f.reportFile.write(e, f.quiet, &err)
-	sum, err := e.Drift(ctx, store, a, rep.reporters, f.diff.Value != string(report.DiffOff))
+	sum, err := e.Drift(ctx, store, a, rep.all(), f.diff.Value != string(report.DiffOff))
 	if err != nil {
 		return err
 	}

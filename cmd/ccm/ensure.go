@@ -275,7 +275,7 @@ func ensureResource(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, what manifes
 		}
 		return o.Source(name)
 	}
-	result, err := o.Converge(cmd.Context(), what, rep.reporters)
+	result, err := o.Converge(cmd.Context(), what, rep.all())
 	o.Close()
 	if err != nil {
 		return err

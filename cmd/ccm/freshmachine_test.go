@@ -21,7 +21,7 @@ func (w *randomWorld) checkTold(t *testing.T, resources []string, inLua bool) {
 	for _, d := range w.list {
 		outcome, because, _ := strings.Cut(planned[d.id()], ":")
 		because, forecast, _ := strings.Cut(because, ">")
-		require.Equal(t, outcome, plan[d.id()].Outcome, "plan of %s %v\n%s", d.id(), plan[d.id()], text)
+		require.Equal(t, outcome, plan[d.id()].state(), "plan of %s %v\n%s", d.id(), plan[d.id()], text)
 		require.Equal(t, ran[d.id()], run[d.id()].Outcome, "run of %s %v\n%s", d.id(), run[d.id()].Errors, text)
 		if because != "" {
 			n := len(plan[d.id()].Because)

@@ -42,8 +42,8 @@ var growing = map[string]string{
 	"lazy values":                 `for i = 1, %d do file { "/f" .. i, content = ccm.lazy(function() return "x" end), require = exec { "e" .. i, command = "true" }, owner = "0", group = "0", mode = "0644" } end`,
 	"users to make":               `local user = require "std.user"; for i = 1, %d do user { "u" .. i } end`,
 	"users with a file in a directory that does not exist": `local user = require "std.user"; for i = 1, %d do user { "u" .. i }; file { "/home/u" .. i, content = "x", owner = "u" .. i, group = "u" .. i, mode = "0644" } end`,
-	"resources of a Lua type":                            `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
-	"resources in nested calls":                          `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
+	"resources of a Lua type":                              `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
+	"resources in nested calls":                            `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
 }
 
 // planned plans a site below an empty root and returns its allocations and their size.
@@ -59,7 +59,7 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	run, err := e.OpenRun(t.Context(), name, nil, &site.RunOptions{
-		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(root), Plan: true, Reporters: newReport(e, f).reporters,
+		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(root), Plan: true, Reporters: newReport(e, f).all(),
 	})
 	require.NoError(t, err)
 	defer run.End()

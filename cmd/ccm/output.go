@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
+	ccmapi "github.com/luaccm/ccm"
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
@@ -24,7 +27,8 @@ import (
 type runReport struct {
 	id        string // of the run
 	file      *reportFile
-	reporters []event.Reporter
+	status    []event.Reporter // show the present work
+	reporters []event.Reporter // show the outcomes
 	stderr    terminal.Printer // for logs; hides the status line meanwhile
 	summary   func(event.Summary)
 	rights    func()                                   // prints how to get missing rights
@@ -86,11 +90,11 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 	}
 	switch {
 	case line != nil:
-		r.reporters = append([]event.Reporter{line}, r.reporters...)
+		r.status = []event.Reporter{line}
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	case !f.quiet:
 		h := &report.Heartbeat{W: e.Stderr, Interval: 30 * time.Second}
-		r.reporters = append([]event.Reporter{h}, r.reporters...)
+		r.status = []event.Reporter{h}
 		r.site = h
 	}
 	if r.out != nil && f.output.Value == "json" {
@@ -118,6 +122,22 @@ func (r *runReport) reads(name string) func() {
 	}
 	r.site.BeginSite(name)
 	return r.site.EndSite
+}
+
+// all returns all reporters.
+func (r *runReport) all() []event.Reporter { return slices.Concat(r.status, r.reporters) }
+
+// take reports the events of a run that has begun. Its error is no news: the summary says what failed, and
+// whether the run was interrupted.
+func (r *runReport) take(events iter.Seq2[ccmapi.Event, error]) {
+	for e, err := range events {
+		if err != nil {
+			return
+		}
+		for _, x := range r.reporters {
+			x.Event(e.Unwrap())
+		}
+	}
 }
 
 // end writes the last line and everything that is buffered.

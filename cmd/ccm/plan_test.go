@@ -16,7 +16,7 @@ import (
 
 // TestFreshMachine: a resource that depends on the effects of an earlier pending one is planned as the run does it,
 // in Lua and in YAML. D stands for an empty directory; after each resource are its outcomes in the plan and in the
-// run. After unknown are the first of the resources that make it unknown, or all of them if tags: commas, and the
+// run. After unknown and expected (pending and not certain) are the first of the resources that make it unknown, or all of them if tags: commas, and the
 // forecast.
 func TestFreshMachine(t *testing.T) {
 	long(t)
@@ -41,7 +41,7 @@ func TestFreshMachine(t *testing.T) {
 		},
 		"validate that is made": {
 			"file D/check content=#!/bin/sh mode=0755 pending changed",
-			"file D/b content=x validate=D/check~%s unknown:file#D/check changed",
+			"file D/b content=x validate=D/check~%s expected:file#D/check changed",
 		},
 		"creates, and a guard that looks at it": {
 			"exec mk command=touch~D/x creates=D/x pending changed",
@@ -50,11 +50,11 @@ func TestFreshMachine(t *testing.T) {
 		"a command of which nobody knows the effect": {
 			"exec mk command=sh~-c~'touch~D/x' pending changed",
 			"exec use command=touch~D/y onlyif=ls~D/x unknown:exec#mk changed",
-			"file D/c source=D/x unknown:exec#mk changed",
+			"file D/c source=D/x expected:exec#mk changed",
 		},
 		"a file whose directory a command may make": {
 			"exec mk command=sh~-c~'mkdir~D/u' pending changed",
-			"file D/u/a content=x require=exec#mk unknown:exec#mk>pending changed",
+			"file D/u/a content=x require=exec#mk expected:exec#mk>pending changed",
 			"exec use command=touch~D/y onlyif=test~-f~D/u/a unknown:file#D/u/a,exec#mk changed",
 			"file D/c source=D/u/a unknown:file#D/u/a,exec#mk changed",
 		},
@@ -149,7 +149,7 @@ func TestFreshMachine(t *testing.T) {
 		},
 		"directories that are made for a file of which something is unknown": {
 			"exec a command=sh~-c~true pending changed",
-			"file D/new/deep/b content=x parents=true unknown:exec#a>pending changed",
+			"file D/new/deep/b content=x parents=true expected:exec#a>pending changed",
 			"file D/new ensure=directory mode=0755 unknown:file#D/new/deep/b,exec#a stable",
 		},
 		"directories that are made for a link of which something is unknown": {
@@ -162,7 +162,7 @@ func TestFreshMachine(t *testing.T) {
 			"exec a command=sh~-c~true onlyif=true pending changed",
 			"file D/new/deep ensure=directory mode=0755 unknown:exec#a changed",
 			"exec b command=sh~-c~true pending changed",
-			"file D/new/x content=x require=file#D/new/deep unknown:file#D/new/deep,exec#a,exec#b>pending changed",
+			"file D/new/x content=x require=file#D/new/deep expected:file#D/new/deep,exec#a,exec#b>pending changed",
 		},
 		"what comes after something unknown may be skipped": {
 			"exec a command=sh~-c~true pending changed",
@@ -224,9 +224,9 @@ file { "D/far/c.conf", content = "a\n" }
 	out, stderr, status := ccm(t, nil, "plan", site)
 	require.Equal(t, 0, status, out+stderr)
 	for _, want := range []string{
-		"? file#D/web/site.conf: after exec#fetch (pending): would create (3 lines, OWNER:GROUP 0644)\n",
-		"? file#D/web/b.conf: after exec#fetch (pending): would create (1 line, OWNER:GROUP 0644)\n",
-		"? file#D/far/c.conf: depends on exec#fetch (pending) and exec#other (pending): would create (1 line, OWNER:GROUP 0644)\n once its requirements exist",
+		"+ file#D/web/site.conf: after exec#fetch (pending): would create (3 lines, OWNER:GROUP 0644)\n",
+		"+ file#D/web/b.conf: after exec#fetch (pending): would create (1 line, OWNER:GROUP 0644)\n",
+		"+ file#D/far/c.conf: would create (1 line, OWNER:GROUP 0644) once what is missing is there, which exec#fetch (pending) and exec#other (pending) may bring\n",
 	} {
 		require.Contains(t, out, strings.NewReplacer("OWNER", owner, "GROUP", group, "D/", dir+"/").Replace(want))
 	}

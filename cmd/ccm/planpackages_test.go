@@ -32,7 +32,7 @@ func planOfPackages(t *testing.T, files map[string]string, site string) string {
 	status := run(t.Context(), e, []string{"plan", file})
 	var lines []string
 	for line := range strings.Lines(strings.NewReplacer(m.dir+"/", "D/", file, "site.lua", " "+owner+":"+group+" ", " OWNER:GROUP ").Replace(stdout.String())) {
-		if strings.Contains("+-~?=x", line[:1]) && strings.Contains(line, "#") {
+		if strings.Contains("+-~!?=x", line[:1]) && strings.Contains(line, "#") {
 			lines = append(lines, line)
 		}
 	}
@@ -89,13 +89,37 @@ func TestLostPackage(t *testing.T) {
 // behind all of them.
 func TestOriginInPlan(t *testing.T) {
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
-? file#D/etc/beta/x: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
-? exec#check: if file#D/etc/beta/x (unknown) changes: would execute
-? service#beta: after package#beta (pending): would start
++ file#D/etc/beta/x: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
+! exec#check: if file#D/etc/beta/x (pending) changes: would execute
+~ service#beta: after package#beta (pending): would start
 `, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/x": ""}, `
 package { "beta" }
 local conf = file { "D/etc/beta/x", content = "1\n", owner = "OWNER", group = "GROUP", mode = "0644" }
 exec { "check", command = "sh -c 'true'", refreshonly = true, subscribe = conf, before = "service#beta" }
 service { "beta", subscribe = conf }
+`))
+}
+
+// TestUncertainInPlan: what a run changes unless a package brings exactly that is pending, with the sign that follows
+// from what is known. What may turn out to be nothing is unknown.
+func TestUncertainInPlan(t *testing.T) {
+	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
++ file#D/etc/beta/x: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
+~ file#D/etc/beta.conf: Would have updated the file
++ link#D/etc/beta/l: after package#beta (pending): would create or update (target x)
+? file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755) if it does not exist by then
+? line#one: after package#beta (pending): would fail: expected a file to edit at D/etc/beta/lines, found nothing (create = { owner = ..., group = ..., mode = ... } makes it)
+~ service#beta: after package#beta (pending): would start
++ file#D/elsewhere: Would have created the file (1 line, OWNER:GROUP 0644) (after package#beta)
+`, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/beta.conf": "old\n", "etc/beta/other": ""}, `
+file.defaults { owner = "OWNER", group = "GROUP", mode = "0644" }
+package { "beta" }
+file { "D/etc/beta/x", content = "1\n" }
+file { "D/etc/beta.conf", content = "new\n" }
+std.link { "D/etc/beta/l", target = "x" }
+file { "D/etc/beta/dir", ensure = "directory", owner = "-1", group = "-1", mode = "0755" }
+std.line { "one", line = "a", path = "D/etc/beta/lines" }
+service { "beta" }
+file { "D/elsewhere", content = "1\n", require = "package#beta" }
 `))
 }

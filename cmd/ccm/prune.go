@@ -93,7 +93,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 		return nil
 	}
 	var sum event.Summary
-	reporters := rep.reporters
+	reporters := rep.all()
 	if asks || f.noop {
 		if sum, err = x.Plan(ctx, reporters); err != nil {
 			return err

@@ -118,7 +118,9 @@ type randomWorld struct {
 	start     entryList
 	cloned    bool // there is a clone of repo
 	refused   bool // the site was refused before the plan
-	deeper    int  // number of resources known only in a second step, see checkUnknown
+	// expected counts what became of the resources that are pending and not certain, by outcome.
+	expected map[string]int
+	deeper   int // number of resources known only in a second step, see checkUnknown
 }
 
 // at returns the path on the machine for a path of the operating system.

@@ -75,7 +75,7 @@ func TestReplStart(t *testing.T) {
 	s.enter("hello(), arg[1]")
 	s.ends("\"own\"   \"an argument\"", "ccm>")
 	s.enter(".save x.lua")
-	s.ends("there is nothing to save: no statement was typed yet", "ccm>")
+	s.ends("nothing to save: no statement entered yet", "ccm>")
 
 	s = onScreen(t, screenOptions{home: home}, "repl", "-q", "--no-init")
 	s.ends("ccm>")

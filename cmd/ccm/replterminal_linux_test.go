@@ -214,9 +214,9 @@ func TestReplHabits(t *testing.T) {
 	s.ends("ccm> 124")
 	s.press("\r")
 	for _, x := range []struct{ typed, screen string }{
-		{"help", ".help lists the commands, ?NAME says what a name is"},
-		{"exit", ".quit leaves, and so does Ctrl-D"},
-		{"quit()", ".quit leaves, and so does Ctrl-D"},
+		{"help", "list the commands with .help, ?NAME says what a name is"},
+		{"exit", "use .quit or Ctrl-D"},
+		{"quit()", "use .quit or Ctrl-D"},
 		{"local function f(a) end return f", "function f(a)  repl:2:1"},
 		{`setmetatable({}, { __tostring = function() return "I" end })`, "I"},
 		{"_2", "124"},
@@ -225,7 +225,7 @@ func TestReplHabits(t *testing.T) {
 		{".load site.lua", ""},
 		{".reload", "loaded site.lua again: 1 resource"},
 		{".drop file#/etc/x", ""},
-		{".catalog", "no resources declared yet"},
+		{".catalog", "no resources declared"},
 	} {
 		s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "\nccm>") })
 		s.enter(x.typed)

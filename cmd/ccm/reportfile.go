@@ -113,7 +113,7 @@ func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 	}
 }
 
-// explained returns an error in its printed form, without colours.
+// explained returns an error in its printed form, without colors.
 func explained(e *cli.Env, err error) string {
 	if err == nil {
 		return ""

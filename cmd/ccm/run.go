@@ -9,6 +9,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	ccmapi "github.com/luaccm/ccm"
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
@@ -238,16 +239,17 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	rep := newReport(e, f)
 	defer f.reportFile.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
-	run, err := e.OpenRun(ctx, args[0], args[1:], &site.RunOptions{
-		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),
-		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff), Reporters: rep.reporters, Timings: timings,
-		NamesUndeclared: f.output.Value == "text" && !f.quiet,
-	})
-	read()
+	loaded, err := ccmapi.Load(ctx, args[0], f.options(e, rep, args[1:], timings))
 	if err != nil {
+		read()
 		return err
 	}
-	defer run.End()
+	defer loaded.Close()
+	run := loaded.Unwrap()
+	err = run.Begin(ctx) // here, so that the status line shows the wait for the lock
+	if read(); err != nil {
+		return err
+	}
 	after := printMessages(e, run.Site.Manifest)
 	if f.plan != nil {
 		if err := run.Follow(ctx, f.plan); err != nil {
@@ -265,9 +267,10 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 		run.Ask(newStepper(ctx, e, f).ask)
 	}
 	if f.out != "" {
-		plan, sum, err = run.MakePlan(ctx, rep.reporters)
+		plan, sum, err = run.MakePlan(ctx, rep.all())
 	} else {
-		sum = run.Converge(ctx)
+		rep.take(loaded.Run(ctx))
+		sum = run.Summary()
 	}
 	if err = errors.Join(err, rep.end(sum), f.savePlan(ctx, e, run, plan, sum)); err != nil {
 		return err
@@ -281,16 +284,32 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
 		f.reportFile.problem = errors.New("a deferred function of the script failed (see standard error)")
 		return code | cli.ExitFailed
-	case f.idempotent && !sum.Interrupted && !sum.Failed():
-		if err := run.CheckIdempotent(ctx); errors.Is(err, site.ErrInterrupted) {
-			return err
-		} else if err != nil {
-			e.Messages.Explain(err)
-			f.reportFile.problem = err
-			return code | cli.ExitFailed
-		}
+	}
+	if err := run.Idempotence(); errors.Is(err, site.ErrInterrupted) {
+		return err
+	} else if err != nil {
+		e.Messages.Explain(err)
+		f.reportFile.problem = err
+		return code | cli.ExitFailed
 	}
 	return code.Err()
+}
+
+// options returns the options that the flags set. Timings may be nil.
+func (f *runFlags) options(e *cli.Env, rep *runReport, args []string, timings *site.Timings) ccmapi.Options {
+	s := f.SiteFlags.SiteOptions()
+	return ccmapi.Options{
+		Root: s.Root, StateDir: f.StateDir, Args: args,
+		Targets: s.Part.Targets, Tags: s.Part.Tags, SkipTags: s.Part.SkipTags,
+		Strict: s.Strict, Noop: f.noop, CheckIdempotent: f.idempotent,
+		EvalTimeout: s.EvalTimeout, Timeout: f.Timeout, LockTimeout: f.LockTimeout,
+		Process: e.Process,
+		RunOptions: &site.RunOptions{
+			ID: rep.id, Site: s, Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f), Reporters: rep.status,
+			ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff),
+			Timings: timings, NamesUndeclared: f.output.Value == "text" && !f.quiet,
+		},
+	}
 }
 
 // followError returns the error of a plan that cannot be followed. A timeout counts as a failure,

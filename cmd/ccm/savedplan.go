@@ -67,8 +67,8 @@ func (f *runFlags) savePlan(ctx context.Context, e *cli.Env, run *site.Run, plan
 		return err
 	}
 	later := ""
-	if n := sum.Of(event.Unknown); n > 0 {
-		later = fmt.Sprintf("; %d unknown resources are decided during the run", n)
+	if n := plan.Undecided(); n > 0 {
+		later = fmt.Sprintf("; %d uncertain resources are decided during the run", n)
 	}
 	terminal.Fprintf(e.Stderr, "ccm: plan saved, apply it with: ccm run %s%s\n", f.out, later)
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,9 +80,7 @@ func TestHostileAnswersOfTools(t *testing.T) {
 	needPTY(t)
 	for name, h := range hostileTools {
 		all := map[string]string{"word": strings.ReplaceAll(h.reply, "EVIL", octals(strings.NewReplacer("\r", "", "\x00", "").Replace(evilText)))}
-		for answer, text := range answers {
-			all[answer] = text
-		}
+		maps.Copy(all, answers)
 		for answer, text := range all {
 			if text == "" && answer == "word" {
 				continue

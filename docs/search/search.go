@@ -89,7 +89,7 @@ func (ix *index) find(query string) Results {
 }
 
 // weights lists groups and pages that are just what most people look for, or seldom.
-var weights = map[string]float64{"Recipes": 1.3, "stdlib": 0.7, "reference/lua": 0.7, "Coming from": 0.6, "How it is built": 0.4}
+var weights = map[string]float64{"Recipes": 1.3, "stdlib": 0.7, "reference/lua": 0.7, "Coming from": 0.6, "Internals": 0.4}
 
 // An index has the words of all sections.
 type index struct {

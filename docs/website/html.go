@@ -114,15 +114,14 @@ func (p *htmlPage) code(n *markdown.Node) {
 		p.text(file)
 		p.raw("</p>\n")
 	}
-	p.raw(`<pre tabindex="0"><code`)
-	if language, _, _ := strings.Cut(n.Info, " "); language != "" {
+	language, _, _ := strings.Cut(n.Info, " ")
+	p.raw(`<div class="code"><pre tabindex="0"><code`)
+	if language != "" {
 		p.raw(` class="language-`)
 		p.text(language)
 		p.raw(`"`)
 	}
-	p.raw(">")
-	p.text(n.Text)
-	p.raw("</code></pre>\n")
+	p.raw(">", highlighted(language, n.Text), "</code></pre></div>\n")
 }
 
 func (p *htmlPage) table(n *markdown.Node) {

@@ -1,5 +1,5 @@
 // Package website makes a static site of the documentation: pages of HTML that can be read from
-// files, without a server and without JavaScript. Only the search needs JavaScript.
+// files, without a server and without JavaScript. Only the search and the copy buttons need JavaScript.
 //
 // Begin with [Build].
 package website
@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed" // for what is served as it is
+	"encoding/xml"
 	"html/template"
 	"path"
 	"strings"
@@ -22,6 +23,9 @@ var style []byte
 //go:embed search.js
 var script []byte
 
+//go:embed copy.js
+var copyScript []byte
+
 //go:embed page.html
 var pageText string
 
@@ -35,6 +39,13 @@ type File struct {
 type Source struct {
 	// Title is the title of the site. Intro is the Markdown below the title on the first page.
 	Title, Intro string
+	// Home is what else is on the first page; nil for nothing.
+	Home *Home
+	// Address is the URL at which the site is published, with a slash at its end; "" if it is only read from files.
+	// A published site has a sitemap, and its 404 page works at any path.
+	Address string
+	// Edit is the URL at which the source of a page is edited, up to the name of the file; "" for none.
+	Edit string
 	// Groups is the table of contents.
 	Groups []docs.Group
 	// Text returns the Markdown of a page, and Label what the table of contents calls it.
@@ -43,8 +54,10 @@ type Source struct {
 
 // Documentation returns the pages of ccm docs.
 func Documentation() Source {
-	intro := "You say what a machine should look like. ccm makes it so, and says exactly what it did. Begin with the [tutorial](tutorial.md)."
-	return Source{Title: "ccm", Intro: intro, Groups: docs.Groups(), Text: docs.Text, Label: docs.Label}
+	return Source{
+		Title: "ccm", Home: ccmHome(), Groups: docs.Groups(), Text: docs.Text, Label: docs.Label,
+		Edit: "https://github.com/luaccm/ccm/edit/main/docs/",
+	}
 }
 
 // Build returns the files of the site.
@@ -60,7 +73,10 @@ func Build(s Source) ([]File, error) {
 			b.order = append(b.order, name)
 		}
 	}
-	files := []File{{"style.css", style}, {"search.js", script}}
+	files := []File{{"style.css", style}, {"search.js", script}, {"copy.js", copyScript}}
+	if s.Home != nil {
+		files = append(files, File{"demo.svg", s.Home.Picture})
+	}
 	for i := range b.order {
 		f, err := b.page(i)
 		if err != nil {
@@ -68,12 +84,16 @@ func Build(s Source) ([]File, error) {
 		}
 		files = append(files, f)
 	}
-	first, err := b.contents()
-	if err != nil {
-		return nil, err
+	for _, make := range []func() (File, error){b.home, b.missing, b.index, b.sitemap} {
+		f, err := make()
+		if err != nil {
+			return nil, err
+		}
+		if f.Name != "" {
+			files = append(files, f)
+		}
 	}
-	index, err := b.index()
-	return append(files, first, index), err
+	return files, nil
 }
 
 // A builder makes the files of one site.
@@ -96,6 +116,8 @@ type view struct {
 	Body       template.HTML
 	Headings   []markdown.Heading
 	Prev, Next *link
+	Edit       string // URL
+	Home       bool
 }
 
 // A group is one of the table of contents. It is open if the page is in it.
@@ -124,6 +146,9 @@ func (b *builder) page(i int) (File, error) {
 			v.Headings = append(v.Headings, h)
 		}
 	}
+	if b.Edit != "" && !docs.Generated(name) {
+		v.Edit = b.Edit + name + ".md"
+	}
 	if i > 0 {
 		v.Prev = &link{Label: b.Label(b.order[i-1]), Href: v.Root + b.order[i-1] + suffix}
 	}
@@ -133,19 +158,32 @@ func (b *builder) page(i int) (File, error) {
 	return b.file(name, v)
 }
 
-// contents returns the first page of the site: the table of contents.
-func (b *builder) contents() (File, error) {
-	var body bytes.Buffer
-	body.WriteString(string(b.html(markdown.Parse(b.Intro), "index")))
-	for _, g := range b.groups("", "") {
-		body.WriteString("<section><h2>" + template.HTMLEscapeString(g.Title) + "</h2>\n<ul class=\"contents\">\n")
-		for _, l := range g.Links {
-			body.WriteString("<li><a href=\"" + template.HTMLEscapeString(l.Href) + "\">" + template.HTMLEscapeString(l.Label) + "</a></li>\n")
-		}
-		body.WriteString("</ul></section>\n")
+// missing returns the page that a server shows for an address that does not exist. All of its links are absolute,
+// because the address may be in any folder.
+func (b *builder) missing() (File, error) {
+	body := `<h1>Page not found</h1>
+<p>This page does not exist. Search for it (press <kbd>/</kbd>), or start at the <a href="` + template.HTMLEscapeString(b.Address) + `index.html">contents</a>.</p>
+`
+	return b.file("404", view{Title: "Page not found", Root: b.Address, Body: template.HTML(body)}) //nolint:gosec // escaped
+}
+
+// sitemap returns the list of the pages of a published site, as sitemaps.org describes it.
+func (b *builder) sitemap() (File, error) {
+	if b.Address == "" {
+		return File{}, nil
 	}
-	heading := "<h1>" + template.HTMLEscapeString(b.Title) + "</h1>\n"
-	return b.file("index", view{Title: "Contents", Body: template.HTML(heading + body.String())}) //nolint:gosec // made of escaped text
+	type page struct {
+		Location string `xml:"loc"`
+	}
+	list := struct {
+		XMLName xml.Name `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
+		Pages   []page   `xml:"url"`
+	}{Pages: []page{{b.Address}}}
+	for _, name := range b.order {
+		list.Pages = append(list.Pages, page{b.Address + name + suffix})
+	}
+	text, err := xml.MarshalIndent(list, "", " ")
+	return File{"sitemap.xml", append([]byte(xml.Header), append(text, '\n')...)}, err
 }
 
 // file fills in the layout.

@@ -80,10 +80,11 @@ func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 			for _, tag := range loads.FindAllString(text, -1) {
 				m := addressed.FindStringSubmatch(tag)
 				require.NotNil(t, m, "%s: %s", name, tag)
-				require.Regexp(t, `^(data:,|(\.\./)*(style\.css|search\.js))$`, m[1], "%s: %s", name, tag)
+				require.Regexp(t, `^(data:,|(\.\./)*(style\.css|search\.js|copy\.js|demo\.svg))$`, m[1], "%s: %s", name, tag)
 			}
 			require.NotContains(t, text, " style=", name)
 		case name != "index.js":
+			text = strings.Replace(text, `xmlns="http://www.w3.org/2000/svg"`, "", 1)
 			require.NotRegexp(t, `https?:|@import|url\(|fetch|XMLHttpRequest|innerHTML`, text, name)
 		}
 	}
@@ -120,7 +121,7 @@ func TestHostileText(t *testing.T) {
 		Text: func(string) string { return page }, Label: func(string) string { return "<q>" },
 	})
 	for name, text := range site {
-		if name == "search.js" {
+		if strings.HasSuffix(name, ".js") {
 			continue
 		}
 		require.NotRegexp(t, `<script>|<img|<svg|<b |<i>|<u>|<s>|<q>|[^-]on(error|click|load)=["a-z]*alert[^&]*">`, text, name)
@@ -161,4 +162,58 @@ func TestOrder(t *testing.T) {
 		seen++
 	}
 	require.Equal(t, len(docs.Names()), seen)
+}
+
+// TestHome: the first page has the recording, the same resources in three languages, the comparison and the four ways in.
+func TestHome(t *testing.T) {
+	site := built(t, Documentation())
+	home := site["index.html"]
+	require.Contains(t, home, `<img src="demo.svg" alt="A terminal`)
+	for _, language := range []string{"lua", "yaml", "sh"} {
+		require.Contains(t, home, `<code class="language-`+language+`"><span`, language)
+	}
+	require.Regexp(t, `(?s)<th></th>.*<th>ccm</th>.*<th>Ansible</th>.*<th>mgmt</th>`, home)
+	for _, page := range []string{"tutorial", "coming-from-ansible", "coming-from-puppet", "coming-from-choria"} {
+		require.Contains(t, home, `<li><a href="`+page+`.html">`)
+	}
+	require.Contains(t, home, "recipes/basics.html")
+	require.Regexp(t, `^<svg [^>]*viewBox="0 0 ([0-9]+) ([0-9]+)"`, site["demo.svg"])
+	m := regexp.MustCompile(`^<svg [^>]*viewBox="0 0 ([0-9]+) ([0-9]+)"`).FindStringSubmatch(site["demo.svg"])
+	require.Contains(t, home, `width="`+m[1]+`" height="`+m[2]+`"`, "the size of demo.svg in home.html")
+}
+
+// TestChapter: of the navigation just the chapter of the page is open.
+func TestChapter(t *testing.T) {
+	text := built(t, Documentation())["plans.html"]
+	require.Equal(t, 1, strings.Count(text, "<details open>"))
+	require.Regexp(t, `<details open><summary>Runs</summary>\s*<ul>\s*<li><a href="plans.html" aria-current="page">`, text)
+}
+
+// TestEdit: pages that people write lead to their source.
+func TestEdit(t *testing.T) {
+	site := built(t, Documentation())
+	require.Contains(t, site["recipes/basics.html"], `href="https://github.com/luaccm/ccm/edit/main/docs/recipes/basics.md"`)
+	for _, name := range []string{"reference/types/file", "reference/commands/run", "reference/lua", "performance", "index", "404"} {
+		require.NotContains(t, site[name+suffix], "Edit this page", name)
+	}
+}
+
+// TestPublished: a published site has a sitemap of all pages, and on its 404 page all addresses are absolute.
+func TestPublished(t *testing.T) {
+	source := Documentation()
+	require.NotContains(t, built(t, source), "sitemap.xml")
+	source.Address = "https://example.org/ccm/"
+	site := built(t, source)
+	require.Equal(t, len(docs.Names())+1, strings.Count(site["sitemap.xml"], "<loc>"))
+	for _, m := range regexp.MustCompile(`<loc>(.*?)</loc>`).FindAllStringSubmatch(site["sitemap.xml"], -1) {
+		name, ok := strings.CutPrefix(m[1], source.Address)
+		require.True(t, ok, m[1])
+		if name != "" {
+			require.Contains(t, site, name)
+		}
+	}
+	for _, m := range reference.FindAllStringSubmatch(site["404.html"], -1) {
+		require.Regexp(t, `^(data:,|#main|https://example\.org/ccm/[\w./-]+)$`, m[1])
+	}
+	require.Contains(t, site["404.html"], `data-root="https://example.org/ccm/"`)
 }

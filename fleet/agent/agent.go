@@ -163,7 +163,7 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 		PID: os.Getpid(), Version: a.options.Version, Since: a.now(), State: "waiting",
 	}}
 	a.keepResults()
-	if err := a.configure(ctx, a.config, "the agent began"); err != nil {
+	if err := a.configure(ctx, a.config, "the agent started"); err != nil {
 		return err
 	}
 	defer func() {
@@ -174,9 +174,9 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 		a.endServe()
 		a.status.end()
 	}()
-	a.log.Info(fmt.Sprintf("the agent begins, ccm %s: %s", a.options.Version, counted(len(a.sources), "source")))
+	a.log.Info(fmt.Sprintf("agent started, ccm %s: %s", a.options.Version, counted(len(a.sources), "source")))
 	if len(a.sources) == 0 {
-		a.log.Warn(a.config.File + " names nothing to run: sources: [/etc/ccm/site.lua]")
+		a.log.Warn(a.config.File + ": sources is empty (add sources: [/etc/ccm/site.lua])")
 	}
 	notify("READY=1", "STATUS=waiting")
 	over := make(chan struct{})
@@ -184,14 +184,14 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 	asked.Go(func() {
 		select {
 		case <-stop:
-			a.log.Info("the agent is asked to end: what is being run finishes its resource first; a second signal ends it at once")
+			a.log.Info("stopping after the current resource; a second signal stops the agent immediately")
 		case <-over:
 		}
 	})
 	err = a.loop(ctx, stop)
 	close(over)
 	asked.Wait()
-	a.log.Info("the agent ends")
+	a.log.Info("agent stopped")
 	return err
 }
 
@@ -292,10 +292,10 @@ func (a *Agent) reconfigure(ctx context.Context) {
 	if a.options.Reload != nil {
 		read, err := a.options.Reload()
 		if err == nil && read.CacheDir != c.CacheDir {
-			err = fmt.Errorf("%s: cache_dir: another one needs a restart", read.File)
+			err = fmt.Errorf("%s: changing cache_dir requires a restart", read.File)
 		}
 		if err != nil {
-			a.log.Error(fmt.Sprintf("the configuration stays as it was: %s", message(err)))
+			a.log.Error(fmt.Sprintf("keeping the old configuration: %s", message(err)))
 			a.status.update(func(s *Status) { s.ConfigError = message(err) })
 			return
 		}
@@ -305,14 +305,14 @@ func (a *Agent) reconfigure(ctx context.Context) {
 	a.pollers.Wait()
 	old, oldSources, oldData := a.config, a.sources, a.data
 	closing := a.closer(oldSources, oldData)
-	if err := a.configure(ctx, c, "the configuration was read anew"); err != nil {
-		a.log.Error(fmt.Sprintf("the configuration stays as it was: %s", message(err)))
-		if again := a.configure(ctx, old, "the configuration stays as it was"); again != nil {
+	if err := a.configure(ctx, c, "the configuration was reloaded"); err != nil {
+		a.log.Error(fmt.Sprintf("keeping the old configuration: %s", message(err)))
+		if again := a.configure(ctx, old, "the old configuration was kept"); again != nil {
 			a.log.Error(message(again))
 		}
 		a.status.update(func(s *Status) { s.ConfigError = message(err) })
 	} else {
-		a.log.Info(fmt.Sprintf("the configuration was read anew: %s", counted(len(a.sources), "source")))
+		a.log.Info(fmt.Sprintf("configuration reloaded: %s", counted(len(a.sources), "source")))
 	}
 	closing()
 }
@@ -341,7 +341,7 @@ func (a *Agent) statusLost() func(error) {
 			lastError = ""
 		case lastError != message(err):
 			lastError = message(err)
-			a.log.Error("the status cannot be written: " + lastError)
+			a.log.Error("cannot write the status: " + lastError)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 	if list != nil {
 		signature, err := r.signature(ctx)
 		if err != nil {
-			return false, fmt.Errorf("signers ask for a signature: %w", err)
+			return false, fmt.Errorf("a signature is required by signers: %w", err)
 		}
 		signer, err := list.Verify(safepath.Within(ctx, f), signature, bundle.SignatureNamespace, p.x.now())
 		if err != nil {
@@ -100,7 +100,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 
 // notBelieved returns the error that the present content of a source is not trusted and not run.
 func notBelieved(what string, err error) error {
-	return fmt.Errorf("%s is not believed: %w", what, err)
+	return fmt.Errorf("%s is not trusted: %w", what, err)
 }
 
 // unpack unpacks a bundle, or copies a script or manifest.
@@ -114,7 +114,7 @@ func (p *bundleSource) unpack(ctx context.Context, f *os.File, root *os.Root) (e
 		return bundle.Unpack(ctx, f, root, bundle.DefaultLimits)
 	}
 	if !isScript(p.single) {
-		return "", diag.Expected("a bundle (.tar.gz), or a script or manifest whose name ends with .lua, .yaml or .yml")
+		return "", diag.Expected("a bundle (.tar.gz), or a script or manifest named *.lua, *.yaml or *.yml")
 	}
 	text, err := safepath.ReadUpTo(f, safepath.LargestText)
 	if err != nil {
@@ -141,7 +141,7 @@ func readSignature(r io.Reader) ([]byte, error) {
 	return bytes.TrimSpace(text), err
 }
 
-// A DigestError says that what came is not the bundle that was asked for.
+// A DigestError reports that what came is not the bundle that was asked for.
 type DigestError struct {
 	Want, Have string // SHA-256, in hexadecimal digits
 }

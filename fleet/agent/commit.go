@@ -51,9 +51,9 @@ func splitCommit(text string) (payload, signature string, err error) {
 	}
 	switch {
 	case found == 0:
-		return "", "", errors.New("it is not signed")
+		return "", "", errors.New("not signed")
 	case found > 1:
-		return "", "", errors.New("it has more than one signature")
+		return "", "", errors.New("more than one signature")
 	}
 	rest.WriteString(text[at:])
 	return rest.String(), sig.String(), checkKind(sig.String())
@@ -61,7 +61,7 @@ func splitCommit(text string) (payload, signature string, err error) {
 
 func checkKind(signature string) error {
 	if !strings.HasPrefix(signature, git.SignatureBegin) {
-		return errors.New("it is signed, but not with an SSH key")
+		return errors.New("not signed with an SSH key")
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func committed(payload string) (time.Time, error) {
 		when = time.Unix(seconds, 0)
 	}
 	if seen != 1 || when.IsZero() {
-		return when, errors.New("it does not say when it was made")
+		return when, errors.New("commit date missing")
 	}
 	return when, nil
 }

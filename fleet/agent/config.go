@@ -85,7 +85,7 @@ type SourceConfig struct {
 	Pos diag.Pos
 	// URL is a path, or a URL: http, https, obj. It is "" for a repository.
 	URL string
-	// Git is the address of a repository, Ref a branch, tag or full ref in it, and Path the
+	// Git is a repository URL, Ref a branch, tag or full ref in it, and Path the
 	// folder, script or manifest in it.
 	Git, Ref, Path string
 	// Signers is the file of allowed signers; "" requires no signature.
@@ -143,7 +143,7 @@ func ParseConfig(file, text string) (*Config, error) {
 // emptyConfig returns the error that a configuration has nothing to run: the file may be
 // truncated.
 func emptyConfig(file string) error {
-	return diag.At(diag.Pos{File: file}, diag.Expected("sources or fleet").Found("neither: nothing would be run")).WithHint("systemctl disable --now ccm-agent, if that is what is wanted")
+	return diag.At(diag.Pos{File: file}, diag.Expected("sources or fleet").Found("neither")).WithHint("add sources, or disable the agent: systemctl disable --now ccm-agent")
 }
 
 // keys returns the keys of the file with the functions that read their values.
@@ -191,7 +191,7 @@ func (r *configReader) sources(n *yaml.Node) (list []SourceConfig) {
 		return nil
 	}
 	if n = r.resolve(n); n.Kind != yaml.SequenceNode {
-		r.mistake(n, "%w", diag.Expected("a list: each source behind a dash"))
+		r.mistake(n, "%w", diag.Expected("a list: a dash before each source"))
 		return nil
 	}
 	for _, item := range n.Content {
@@ -253,7 +253,7 @@ func (s *SourceConfig) check() error {
 	case s.Git != "":
 		return s.checkGit()
 	case s.Ref != "" || s.Path != "":
-		return errors.New("ref and path belong to a git source")
+		return errors.New("ref and path are only for git sources")
 	}
 	return s.checkURL()
 }
@@ -261,11 +261,11 @@ func (s *SourceConfig) check() error {
 func (s *SourceConfig) checkGit() error {
 	switch {
 	case s.SHA256 != "":
-		return errors.New("sha256 is about bundles: a commit may stand in ref")
+		return errors.New("sha256 is only for bundles (set ref to a commit instead)")
 	case strings.HasPrefix(s.Git, "-") || strings.ContainsFunc(s.Git, isControl):
-		return fmt.Errorf("git: %w", diag.Expected("the address of a repository").Got("%q", s.Git))
+		return fmt.Errorf("git: %w", diag.Expected("a repository URL").Got("%q", s.Git))
 	case strings.Contains(s.Git, "::"):
-		return fmt.Errorf("git: %w", diag.Expected("an address by ssh, https, http or file, and no other transport"))
+		return fmt.Errorf("git: %w", diag.Expected("an ssh, https, http or file URL"))
 	case strings.HasPrefix(s.Ref, "-") || strings.ContainsAny(s.Ref, " ~^:?*[\\") || strings.Contains(s.Ref, "..") || strings.ContainsFunc(s.Ref, isControl):
 		return fmt.Errorf("ref: %w", diag.Expected("a branch, a tag, or the full name of a ref").Got("%q", s.Ref))
 	case s.Path != "" && !filepath.IsLocal(s.Path):
@@ -292,7 +292,7 @@ func (s *SourceConfig) checkURL() error {
 	default:
 		if strings.Contains(s.URL, "://") {
 			scheme, _, _ := strings.Cut(s.URL, "://")
-			return diag.Errorf(diag.Pos{}, "nothing can be run from %s://", scheme).WithHint("a path, https://, obj:// or git: URL")
+			return diag.Errorf(diag.Pos{}, "unsupported URL scheme %s://", scheme).WithHint("use a path, or an https://, obj:// or git: URL")
 		}
 		if !filepath.IsAbs(s.URL) {
 			return diag.At(diag.Pos{}, diag.Expected("an absolute path").Got("%q", s.URL))

@@ -87,7 +87,7 @@ func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*
 			}
 			r.mistakes.Add(e)
 		case seen[key.Value]:
-			r.mistake(key, "the key %q stands here twice", key.Value)
+			r.mistake(key, "duplicate key %q", key.Value)
 		default:
 			before := len(r.mistakes)
 			take(value)
@@ -105,14 +105,14 @@ func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*
 func (r *configReader) text(n *yaml.Node) string {
 	x := r.resolve(n)
 	if x.Kind != yaml.ScalarNode {
-		r.mistake(n, "%w", diag.Expected("a text"))
+		r.mistake(n, "%w", diag.Expected("a string"))
 		return ""
 	}
 	if isNull(x) {
 		return ""
 	}
 	if strings.ContainsFunc(x.Value, unicode.IsControl) {
-		r.mistake(n, "%w", diag.Expected("a text without control characters"))
+		r.mistake(n, "%w", diag.Expected("a string without control characters"))
 	}
 	return x.Value
 }
@@ -165,7 +165,7 @@ func (r *configReader) count(n *yaml.Node, most int) int {
 	text := r.text(n)
 	count, err := strconv.Atoi(text)
 	if err != nil || count < 1 || count > most {
-		r.mistake(n, "%w", diag.Expected("a number from 1 to %d", most).Got("%q", text))
+		r.mistake(n, "%w", diag.Expected("a number between 1 and %d", most).Got("%q", text))
 	}
 	return count
 }

@@ -89,7 +89,7 @@ func (d *dataSource) refresh(ctx context.Context) error {
 		return err
 	}
 	if len(strings.TrimSpace(string(text))) == 0 {
-		return errors.New("it is empty")
+		return errors.New("empty file")
 	}
 	old, err := d.x.store.root.ReadFile(d.file)
 	if err == nil && string(old) == string(text) {
@@ -164,7 +164,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 		a.metrics.addDuration(metricDataTime, a.now().Sub(began))
 		if err == nil {
 			if len(a.memory[dataTopic]) > 0 {
-				a.log.Info(fmt.Sprintf("%s: had again", d.shownURL))
+				a.log.Info(fmt.Sprintf("%s: available again", d.shownURL))
 			}
 			a.memory.unreported(dataTopic, nil)
 			d.stale = time.Time{}
@@ -176,7 +176,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 		}
 		if try == 1 {
 			for _, text := range a.memory.unreported(dataTopic, []string{message(err)}) {
-				a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shownURL, text))
+				a.log.Warn(fmt.Sprintf("%s: %s; retrying", d.shownURL, text))
 			}
 		}
 		if !retry.Sleep(ctx, b.Delay(try, a.random)) {
@@ -190,7 +190,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 		}
 		if d.stale.IsZero() && ctx.Err() == nil {
 			d.stale = a.now()
-			a.log.Warn(fmt.Sprintf("%s: %s; going on with the last good data", d.shownURL, message(err)))
+			a.log.Warn(fmt.Sprintf("%s: %s; using the last good data", d.shownURL, message(err)))
 		}
 	}
 	a.status.update(func(s *Status) { s.Data = d.status(err) })

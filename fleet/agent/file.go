@@ -58,7 +58,7 @@ func (s *fileSource) entry() (string, error) {
 	}
 	entry, err := bundle.FindEntry(os.DirFS(s.path))
 	if err != nil {
-		return "", fmt.Errorf("the folder cannot be run: %w", err)
+		return "", fmt.Errorf("cannot run the directory: %w", err)
 	}
 	return filepath.Join(s.path, entry), nil
 }

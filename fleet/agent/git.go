@@ -186,7 +186,7 @@ func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 		switch {
 		case !ok:
 		case ref != "":
-			return "", "", diag.Errorf(diag.Pos{}, "%s is a branch and a tag there", want).WithHint("ref: %s, or %s", refs[0], refs[1])
+			return "", "", diag.Errorf(diag.Pos{}, "%s is both a branch and a tag", want).WithHint("use ref: %s or ref: %s", refs[0], refs[1])
 		default:
 			ref, commit = name, id
 			if peeled := found[name+"^{}"]; peeled != "" { // an annotated tag is an object of its own
@@ -200,7 +200,7 @@ func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 	case want == "":
 		return "", "", errors.New("the repository is empty")
 	}
-	return "", "", fmt.Errorf("the repository has no branch or tag %s", want)
+	return "", "", fmt.Errorf("no such branch or tag: %s", want)
 }
 
 // isCommit reports whether a text is the full name of an object: SHA-1 or SHA-256.
@@ -228,7 +228,7 @@ func (s *gitSource) fetch(ctx context.Context, repo, ref, commit string) error {
 	}
 	got, err := s.runGit(ctx, askPatience, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/ccm/site^{commit}")
 	if err == nil && strings.TrimSpace(got) != commit {
-		err = errors.New("the branch has moved while it was fetched")
+		err = errors.New("the branch moved during the fetch")
 	}
 	return err
 }
@@ -268,7 +268,7 @@ func (s *gitSource) entry(root *os.Root) (string, error) {
 	}
 	fi, err := root.Stat(at)
 	if err != nil {
-		return "", fmt.Errorf("the commit has no %s", s.config.Path)
+		return "", fmt.Errorf("%s does not exist in the commit", s.config.Path)
 	}
 	if !fi.IsDir() {
 		return at, nil
@@ -279,7 +279,7 @@ func (s *gitSource) entry(root *os.Root) (string, error) {
 	}
 	name, err := bundle.FindEntry(sub)
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "the folder %s of the commit cannot be run: %w", at, err).WithHint("path: FOLDER, or path: FILE")
+		return "", diag.Errorf(diag.Pos{}, "cannot run the directory %s of the commit: %w", at, err).WithHint("set path to a directory or a file")
 	}
 	return path.Join(at, name), nil
 }

@@ -126,16 +126,16 @@ func TestGitSource(t *testing.T) {
 		r.git("branch", "--force", "both")
 		r.git("tag", "--force", "both")
 		for want, c := range map[string]SourceConfig{
-			"the repository has no branch or tag none":                                   {Ref: "none"},
-			"the commit has no none":                                                     {Ref: "main", Path: "none"},
-			"both is a branch and a tag there (ref: refs/heads/both, or refs/tags/both)": {Ref: "both"},
+			"no such branch or tag: none":       {Ref: "none"},
+			"none does not exist in the commit": {Ref: "main", Path: "none"},
+			"both is both a branch and a tag (use ref: refs/heads/both or ref: refs/tags/both)": {Ref: "both"},
 		} {
 			_, err := source(c).Poll(t.Context())
 			require.EqualError(t, err, want)
 		}
 		r.commit(map[string]string{"readme": "x"})
 		_, err = s.Poll(t.Context())
-		require.EqualError(t, err, "the folder . of the commit cannot be run: it contains neither site.lua nor manifest.yaml (path: FOLDER, or path: FILE)")
+		require.EqualError(t, err, "cannot run the directory . of the commit: it contains neither site.lua nor manifest.yaml (set path to a directory or a file)")
 		require.Equal(t, "two", taken(t, s))
 		require.NoError(t, os.Rename(r.dir, r.dir+".away"))
 		_, err = s.Poll(t.Context())
@@ -159,7 +159,7 @@ func TestSignedCommits(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	r.commit(map[string]string{"site.lua": "unsigned"})
-	refused("it is not signed")
+	refused("not signed")
 	signed := func(key string) { r.settings = []string{"-c", "gpg.format=ssh", "-c", "user.signingKey=" + key} }
 	signed(eve)
 	r.commit(map[string]string{"site.lua": "eve"}, "--gpg-sign")
@@ -175,7 +175,7 @@ func TestSignedCommits(t *testing.T) {
 	require.True(t, strings.HasPrefix(site.Signer, "ann@example.org (SHA256:"), site.Signer)
 	r.settings = nil
 	r.commit(map[string]string{"site.lua": "unsigned"})
-	refused("it is not signed")
+	refused("not signed")
 	require.Equal(t, "ann", taken(t, s))
 }
 

@@ -29,7 +29,7 @@ func (s *gitSource) runGit(ctx context.Context, patience time.Duration, repo str
 	}
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return "", fmt.Errorf("git %s took longer than %s", args[0], patience)
+			return "", fmt.Errorf("git %s timed out after %s", args[0], patience)
 		}
 		return "", s.failed(args[0], stderr.String(), err)
 	}
@@ -73,7 +73,7 @@ func (s *gitSource) failed(verb, stderr string, err error) error {
 
 func startError(err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return diag.Errorf(diag.Pos{}, "there is no program git").WithHint("install git: the agent calls that of the machine")
+		return diag.Errorf(diag.Pos{}, "git is not installed").WithHint("install git")
 	}
 	return err
 }

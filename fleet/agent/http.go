@@ -106,5 +106,5 @@ func (x *access) checkPlainHTTP(u *url.URL, checked bool) error {
 	if checked || x.insecure {
 		return nil
 	}
-	return x.policy.CheckPlain(u.String(), "", "https, sha256 or signers, or allow_insecure: true")
+	return x.policy.CheckPlain(u.String(), "", "use https, set sha256 or signers, or set allow_insecure: true")
 }

@@ -31,10 +31,10 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 		default:
 		}
 		if run.due(a.now()) {
-			a.triggerAll(Apply, "the interval is over")
+			a.triggerAll(Apply, "the interval has passed")
 		}
 		if check.due(a.now()) {
-			a.triggerAll(Check, "it is time for health checks")
+			a.triggerAll(Check, "health checks are due")
 		}
 		if j, t, ok := a.queue.next(); ok {
 			if j != nil {
@@ -155,7 +155,7 @@ func (a *Agent) answer(ctx context.Context, stop <-chan struct{}, t trigger) {
 		a.metrics.count(metricRemediations, t.source)
 		a.queue.trigger(t.source, Apply, "a health check is critical")
 	case r.OK() && a.failedByCheck(t.source):
-		a.queue.trigger(t.source, Apply, "the health checks are well again")
+		a.queue.trigger(t.source, Apply, "health checks recovered")
 	}
 }
 
@@ -190,7 +190,7 @@ func (a *Agent) carryOut(ctx context.Context, stop <-chan struct{}, j *job) {
 	case !found && j.request.Source != "":
 		j.err = diag.NotFound("source", j.request.Source, nil)
 	case len(j.results) == 0:
-		j.err = fmt.Errorf("there is nothing to run yet")
+		j.err = fmt.Errorf("nothing to run yet")
 	}
 }
 
@@ -300,7 +300,7 @@ func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result 
 	case err != nil:
 		result.Exit, result.Error = max(exit, 1), message(err)
 	case exit == -1:
-		result.Error = "it was killed"
+		result.Error = "killed by a signal"
 	case exit != 0 && exit != 130 && result.Summary == nil:
 		result.Error = strings.TrimSpace(words)
 	case r.Mode != Check:

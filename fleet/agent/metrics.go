@@ -57,14 +57,14 @@ const (
 )
 
 var resourceCounters = [...]struct{ name, help string }{
-	countTotal:     {"resource_state_total_count", "How many times resources were looked at"},
-	countStable:    {"resource_state_stable_count", "How many times resources were as wanted"},
-	countChanged:   {"resource_state_changed_count", "How many times resources were changed"},
-	countRefreshed: {"resource_state_refreshed_count", "How many times resources were refreshed"},
-	countFailed:    {"resource_state_failed_count", "How many times resources failed"},
-	countError:     {"resource_state_error_count", "How many times resources had errors"},
-	countSkipped:   {"resource_state_skipped_count", "How many times resources were skipped"},
-	countNoop:      {"resource_state_noop_count", "How many times resources were only planned"},
+	countTotal:     {"resource_state_total_count", "Resources checked"},
+	countStable:    {"resource_state_stable_count", "Resources found up to date"},
+	countChanged:   {"resource_state_changed_count", "Resources changed"},
+	countRefreshed: {"resource_state_refreshed_count", "Resources refreshed"},
+	countFailed:    {"resource_state_failed_count", "Resources failed"},
+	countError:     {"resource_state_error_count", "Resources with errors"},
+	countSkipped:   {"resource_state_skipped_count", "Resources skipped"},
+	countNoop:      {"resource_state_noop_count", "Resources planned in noop mode"},
 }
 
 type checkKey struct{ typ, name, check, status string }
@@ -98,18 +98,18 @@ func newMetrics() *metrics {
 		name, kind, help string
 		labels           []string
 	}{
-		{metricManifest, "summary", "Time taken by runs of a script or manifest", []string{"source"}},
-		{metricCheckTime, "summary", "Time taken by runs in which a resource had health checks", []string{"type", "name", "check"}},
-		{metricFactsGather, "summary", "Time taken to gather facts of the machine", nil},
-		{metricApply, "summary", "Time taken by runs of the agent", []string{"manifest"}},
-		{metricHealth, "summary", "Time taken by health checks of the agent", []string{"manifests"}},
-		{metricRemediations, "counter", "How many times health checks led to runs", []string{"manifest"}},
-		{metricDataTime, "summary", "Time taken to fetch external data", nil},
-		{metricDataErrors, "counter", "How many times external data could not be had", []string{"url"}},
-		{metricFactsTime, "summary", "Time taken to ask for facts", nil},
-		{metricFactsErrors, "counter", "How many times facts could not be had", nil},
-		{metricFetches, "counter", "How many times something new was fetched", []string{"manifest"}},
-		{metricFetchFailures, "counter", "How many times fetching failed", []string{"manifest"}},
+		{metricManifest, "summary", "Duration of runs of a script or manifest", []string{"source"}},
+		{metricCheckTime, "summary", "Duration of runs with health checks", []string{"type", "name", "check"}},
+		{metricFactsGather, "summary", "Time to gather facts", nil},
+		{metricApply, "summary", "Duration of agent runs", []string{"manifest"}},
+		{metricHealth, "summary", "Duration of agent health checks", []string{"manifests"}},
+		{metricRemediations, "counter", "Runs triggered by health checks", []string{"manifest"}},
+		{metricDataTime, "summary", "Time to fetch external data", nil},
+		{metricDataErrors, "counter", "Failed fetches of external data", []string{"url"}},
+		{metricFactsTime, "summary", "Time to resolve facts", nil},
+		{metricFactsErrors, "counter", "Failed attempts to resolve facts", nil},
+		{metricFetches, "counter", "New versions fetched", []string{"manifest"}},
+		{metricFetchFailures, "counter", "Failed fetches", []string{"manifest"}},
 	} {
 		m.families[f.name] = &family{help: f.help, kind: f.kind, labels: f.labels, series: make(map[string]*series)}
 		if len(f.labels) == 0 {
@@ -235,7 +235,7 @@ func (m *metrics) writeResources(w io.Writer) {
 		}
 	}
 	if len(keys) > 0 {
-		header(w, metricResource, "summary", "Time taken by a resource in runs")
+		header(w, metricResource, "summary", "Time to apply a resource")
 	}
 	for _, key := range keys {
 		r := m.resources[key]
@@ -253,7 +253,7 @@ func (m *metrics) writeChecks(w io.Writer) error {
 		return slices.Compare([]string{a.typ, a.name, a.check, a.status}, []string{b.typ, b.name, b.check, b.status})
 	})
 	if len(keys) > 0 {
-		header(w, metricCheckStatus, "counter", "How many times health checks came to a status")
+		header(w, metricCheckStatus, "counter", "Health checks by status")
 	}
 	for _, k := range keys {
 		labels := labelText([]string{"type", "name", "status", "check"}, []string{k.typ, k.name, k.status, k.check})

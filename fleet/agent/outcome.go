@@ -33,7 +33,7 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 		case story != "":
 			l.teller(a.log)(r.Source + ": " + story)
 		case over:
-			a.log.Info(fmt.Sprintf("%s: = %s#%s: in order again", r.Source, l.Type, l.Name))
+			a.log.Info(fmt.Sprintf("%s: = %s#%s: recovered", r.Source, l.Type, l.Name))
 		}
 	case SummaryProtocol:
 		var s summary

@@ -40,7 +40,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 			}
 			failure = text
 		case failure != "":
-			a.log.Info(fmt.Sprintf("%s: reached again", name))
+			a.log.Info(fmt.Sprintf("%s: reachable again", name))
 			failure, since = "", time.Time{}
 		}
 		if changed {
@@ -50,9 +50,9 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 		switch {
 		case changed:
 			if site := siteOf(source); site.Path != "" {
-				a.log.Info(fmt.Sprintf("%s: new: %s%s", name, short(site.Digest), signedBy(site.Signer)))
+				a.log.Info(fmt.Sprintf("%s: new version %s%s", name, short(site.Digest), signedBy(site.Signer)))
 			}
-			a.queue.trigger(name, Apply, "it has changed")
+			a.queue.trigger(name, Apply, "the source changed")
 		case first:
 			a.queue.trigger(name, Apply, reason)
 		}
@@ -102,13 +102,13 @@ func siteOf(source Source) Site {
 	return site
 }
 
-// goesOn tells which version of a source is run until there is a newer one.
+// goesOn returns which version of a source is run until there is a newer one.
 func goesOn(source Source) string {
 	site := siteOf(source)
 	if site.Digest == "" {
 		return ""
 	}
-	return fmt.Sprintf("; what is here goes on to be run: %s%s", short(site.Digest), signedBy(site.Signer))
+	return fmt.Sprintf("; keeping version %s%s", short(site.Digest), signedBy(site.Signer))
 }
 
 // short returns the beginning of a digest, which people compare.

@@ -79,7 +79,7 @@ const mostFailures = 5
 // OK reports whether the run succeeded.
 func (r *Result) OK() bool { return r.Exit == 0 }
 
-// An Observer is told of runs by the goroutine that runs them. It must be quick.
+// An Observer is notified of runs by the goroutine that runs them. It must be quick.
 type Observer interface {
 	// RunBegins is called before a run.
 	RunBegins(r *Run)

@@ -55,7 +55,7 @@ func (x *runner) run(r *Run, data, context string, stop interruption, line func(
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		signalled(cmd.Process, stop, ended)
+		signaled(cmd.Process, stop, ended)
 	}()
 	words := make(chan string, 1)
 	go func() { words <- lastLines(stderr) }()
@@ -74,8 +74,8 @@ func (x *runner) run(r *Run, data, context string, stop interruption, line func(
 // that it has not heard yet for one, and would finish its current work.
 const betweenSignals = 200 * time.Millisecond
 
-// signalled passes an interruption on to a process.
-func signalled(p *os.Process, stop interruption, ended <-chan struct{}) {
+// signaled passes an interruption on to a process.
+func signaled(p *os.Process, stop interruption, ended <-chan struct{}) {
 	select {
 	case <-stop.ask:
 	case <-stop.insist:

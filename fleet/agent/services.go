@@ -49,7 +49,7 @@ func (u unregisteredServices) end(r *Run, result *Result, s *summary) (list []st
 		if n > 1 {
 			services = fmt.Sprintf("%d services are", n)
 		}
-		of[unsaid] = unregisteredService{[]string{services + " not registered: registration in the configuration says how (jetstream, nats or none)"}, r.Began}
+		of[unsaid] = unregisteredService{[]string{services + " not registered (set registration to jetstream, nats or none)"}, r.Began}
 	}
 	for _, p := range s.Services.Problems {
 		x := of[p.Resource]
@@ -68,7 +68,7 @@ func (u unregisteredServices) end(r *Run, result *Result, s *summary) (list []st
 func (a *Agent) warnOfServices(source string, list []string) {
 	about := "services of " + source
 	if len(list) == 0 && len(a.memory[about]) > 0 {
-		a.log.Info(source + ": its services are registered again")
+		a.log.Info(source + ": services registered again")
 	}
 	for _, text := range a.memory.unreported(about, list) {
 		a.log.Warn(source + ": " + text)

@@ -30,6 +30,6 @@ func TestUnregisteredServices(t *testing.T) {
 	require.Equal(t, both, run(Check, `{}`, line{Name: "a", Outcome: "failed", HealthChecks: checked}, line{Name: "b", Outcome: "stable"}))
 	require.Equal(t, both[1:], run(Check, `{}`, line{Name: "a", Outcome: "stable", HealthChecks: checked}, line{Name: "b", Outcome: "stable"}))
 	require.Equal(t, both[1:], run(Apply, `{}`, line{Name: "a", Outcome: "stable"}, line{Name: "b", Outcome: "skipped"}))
-	require.Equal(t, []string{"2 services are not registered: registration in the configuration says how (jetstream, nats or none)"}, run(Apply, `{"registrations":{"unpublished":2}}`, line{Name: "a", Outcome: "stable"}), "b is declared no more")
+	require.Equal(t, []string{"2 services are not registered (set registration to jetstream, nats or none)"}, run(Apply, `{"registrations":{"unpublished":2}}`, line{Name: "a", Outcome: "stable"}), "b is declared no more")
 	require.Empty(t, run(Apply, `{}`, line{Name: "a", Outcome: "stable"}))
 }

@@ -73,7 +73,7 @@ func (x *access) newSources(list []SourceConfig) (sources []Source, err error) {
 			return nil, err
 		}
 		if seen[s.Name()] {
-			return nil, fmt.Errorf("%s: %s stands here twice", c.Pos, s.Name())
+			return nil, fmt.Errorf("%s: duplicate source %s", c.Pos, s.Name())
 		}
 		seen[s.Name()] = true
 		sources = append(sources, s)

@@ -115,7 +115,7 @@ func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest s
 		limit := bundle.DefaultLimits.PackedSize
 		n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, r), limit+1))
 		if err == nil && n > limit {
-			err = fmt.Errorf("it has more than %d bytes, which is the limit", limit)
+			err = fmt.Errorf("larger than the limit of %d bytes", limit)
 		}
 		if err == nil {
 			_, err = f.Seek(0, io.SeekStart)

@@ -164,8 +164,8 @@ func (s *Status) source(name string) *SourceStatus {
 // ErrNotRunning says that no agent uses a cache directory.
 var ErrNotRunning = errors.New("no agent is running")
 
-// ReadStatus returns the status of the agent with a cache directory. If that agent does not run
-// any more, it returns the last status, and ErrNotRunning.
+// ReadStatus returns the status of the agent with a cache directory. If that agent no longer
+// runs, it returns the last status, and ErrNotRunning.
 func ReadStatus(dir string) (*Status, error) {
 	text, err := (&safepath.Resolver{Root: "/"}).ReadRegular(filepath.Join(dir, statusFile), largestStatus)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,7 +176,7 @@ func ReadStatus(dir string) (*Status, error) {
 	}
 	s := new(Status)
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, errors.New("the status is damaged")
+		return nil, errors.New("the status file is damaged")
 	}
 	if !isHeld(dir) {
 		s.State = "stopped"
@@ -187,7 +187,7 @@ func ReadStatus(dir string) (*Status, error) {
 
 const lockName = "agent.lock"
 
-// An AlreadyRunningError says that an agent uses the cache directory.
+// An AlreadyRunningError reports that an agent uses the cache directory.
 type AlreadyRunningError struct {
 	Dir string
 	PID int // 0 if unknown
@@ -196,9 +196,9 @@ type AlreadyRunningError struct {
 // Error names the process.
 func (e *AlreadyRunningError) Error() string {
 	if e.PID == 0 {
-		return "another agent runs with the cache directory " + e.Dir
+		return "another agent is using the cache directory " + e.Dir
 	}
-	return "another agent runs with the cache directory " + e.Dir + ": pid " + strconv.Itoa(e.PID)
+	return "another agent is using the cache directory " + e.Dir + ": pid " + strconv.Itoa(e.PID)
 }
 
 // lock makes this the only agent with a cache directory, for the life of the process (flock(2)).

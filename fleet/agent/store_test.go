@@ -176,7 +176,7 @@ func TestHTTPSource(t *testing.T) {
 	// A response that is not a bundle leaves the last good site, and so does an unreachable server.
 	srv.content["/site.tar.gz"] = []byte("<html>maintenance</html>")
 	_, err = s.Poll(t.Context())
-	require.ErrorContains(t, err, "expected a bundle (.tar.gz), or a script or manifest whose name ends with")
+	require.ErrorContains(t, err, "expected a bundle (.tar.gz), or a script or manifest named *.lua")
 	srv.content["/site.tar.gz"] = packFolder(t, map[string]string{"site.lua": "x"})[:90]
 	_, err = s.Poll(t.Context())
 	require.Error(t, err)
@@ -252,7 +252,7 @@ func TestSignedBundle(t *testing.T) {
 	text := packFolder(t, map[string]string{"site.lua": "one"})
 	srv.content["/site.tar.gz"] = text
 	_, err = s.Poll(t.Context())
-	require.ErrorContains(t, err, "signers ask for a signature: GET "+srv.URL+"/site.tar.gz.sig: expected status 200, got 404")
+	require.ErrorContains(t, err, "a signature is required by signers: GET "+srv.URL+"/site.tar.gz.sig: expected status 200, got 404")
 	for name, signature := range map[string][]byte{
 		"of somebody else": sign(t, eve, bundle.SignatureNamespace, text),
 		"for another use":  sign(t, ann, "file", text),
@@ -286,7 +286,7 @@ func TestPlainHTTP(t *testing.T) {
 	s, err := x.newSource(SourceConfig{URL: "http://127.0.0.1:1/site.tar.gz"})
 	require.NoError(t, err)
 	_, err = s.Poll(t.Context())
-	require.EqualError(t, err, "not trusted as root: http is not protected against tampering (https, sha256 or signers, or allow_insecure: true)")
+	require.EqualError(t, err, "not trusted as root: http is not protected against tampering (use https, set sha256 or signers, or set allow_insecure: true)")
 	x.insecure = true
 	_, err = s.Poll(t.Context())
 	require.ErrorContains(t, err, "connection refused")

@@ -86,10 +86,10 @@ func (b *Book) add(file, text string, threshold int) error {
 	return nil
 }
 
-// IsEmpty reports whether the operator has not said who is believed.
+// IsEmpty reports whether the operator has not declared who is trusted.
 func (b *Book) IsEmpty() bool { return len(b.periods) == 0 }
 
-// An Authorship says who has signed a document.
+// An Authorship describes who has signed a document.
 type Authorship struct {
 	Signers []Signer `json:"signed_by,omitempty"`
 	// Verified is true if the operator believes enough of the signers.
@@ -124,7 +124,7 @@ func (a Authorship) Names() string {
 }
 
 // errUnknown is the reason if the operator has not said who is believed.
-var errUnknown = errors.New("it is not said here whose signatures are believed")
+var errUnknown = errors.New("no trusted signers are known here")
 
 // Look decodes a document and checks who has signed it. Signers may have signed it at the time
 // when it was made: the documents of a fleet outlive keys.
@@ -135,7 +135,7 @@ func (b *Book) Look(text []byte, doc signed.Document) Authorship {
 		err = signed.Read(text, doc)
 	}
 	if err == nil && doc.Head().Environment != b.environment {
-		err = fmt.Errorf("it is for the environment %s, not for %s", doc.Head().Environment, b.environment)
+		err = fmt.Errorf("signed for the environment %s, not for %s", doc.Head().Environment, b.environment)
 	}
 	if err != nil {
 		a.Doubt, a.Forged = err.Error(), true
@@ -184,7 +184,7 @@ func (b *Book) Recognizes(text []byte, doc signed.Document) error {
 	}
 	trust.Threshold = len(keys)
 	if _, err := trust.Open(text, b.now(), doc); err != nil {
-		return fmt.Errorf("nodes of %s would refuse this: %w (sign with a key that allowed_signers in the directory of the fleet names: --sign FILE)", b.environment, err)
+		return fmt.Errorf("nodes of %s would refuse this: %w (sign with a key listed in allowed_signers of the fleet directory: --sign FILE)", b.environment, err)
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (b *Book) Take(text []byte) Authorship {
 	switch {
 	case !a.Verified || b.IsEmpty() || bytes.Equal(text, b.signers):
 	case s.Version < b.version:
-		a.Verified, a.Doubt = false, fmt.Sprintf("it is version %d, and version %d was seen here before", s.Version, b.version)
+		a.Verified, a.Doubt = false, fmt.Sprintf("version %d is older than version %d, which was seen here before", s.Version, b.version)
 	default:
 		if err := b.replace("the signers on the servers", text, s); err != nil { // no node obeys it
 			a.Verified, a.Doubt, a.Forged = false, err.Error(), true

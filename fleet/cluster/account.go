@@ -42,7 +42,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 	}
 	defer conn.Close()
 	if int64(len(token)) > conn.MaxPayload() {
-		return nil, fmt.Errorf("the account has grown to %d bytes by its revocations, and the servers take %d: ccm fleet rekey drops them", len(token), conn.MaxPayload())
+		return nil, fmt.Errorf("the account has %d bytes because of its revocations, the limit of the servers is %d (drop them with: ccm fleet rekey)", len(token), conn.MaxPayload())
 	}
 	inbox := conn.NewInbox()
 	sub, err := conn.SubscribeSync(inbox)
@@ -68,7 +68,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 		}
 		var a systemAnswer
 		if err := json.Unmarshal(m.Data, &a); err != nil {
-			return names, fmt.Errorf("an answer of a server: %w", err)
+			return names, fmt.Errorf("response from a server: %w", err)
 		}
 		switch {
 		case a.Error != nil:
@@ -80,7 +80,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 	}
 	slices.Sort(names)
 	if len(names) == 0 {
-		return nil, errors.New("no server took the account")
+		return nil, errors.New("no server accepted the account")
 	}
 	return names, nil
 }
@@ -155,7 +155,7 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(m.Data, &a); err != nil {
-			return list, fmt.Errorf("an answer of a server: %w", err)
+			return list, fmt.Errorf("response from a server: %w", err)
 		}
 		s := Server{Name: a.Data.Name, Version: a.Data.Version, Start: a.Data.Start, Now: a.Data.Now, Connections: a.Data.Connections, Delay: time.Since(asked)}
 		s.JetStream.MemoryUsed, s.JetStream.MemoryMax = a.Data.JetStream.Stats.Memory, a.Data.JetStream.Config.MaxMemory

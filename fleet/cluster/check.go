@@ -33,7 +33,7 @@ const (
 )
 
 // Check looks at servers, streams, replicas, space, clocks and certificates. It also returns the
-// servers that answer, by name; none for a person, who has no key to ask them with.
+// servers that answer, by name; none for a person, who lacks a key to query them.
 func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Server, findings []Finding, err error) {
 	add := func(hint, format string, args ...any) {
 		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint})
@@ -43,33 +43,33 @@ func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Se
 	if d.CheckOrigin() != nil {
 		// A person has no key to ask the servers with.
 	} else if servers, err = Servers(ctx, d); err != nil {
-		add("", "servers are not asked: %s", err)
+		add("", "cannot query the servers: %s", err)
 	} else {
 		names := map[string]bool{}
 		for _, s := range servers {
 			names[s.Name] = true
 			if s.JetStream.DiskMax == 0 {
-				add("free space on its disk, then systemctl restart nats-server there", "server %s keeps no streams: JetStream is off, as after its disk was full", s.Name)
+				add("free disk space on that server, then: systemctl restart nats-server", "server %s: JetStream is disabled (a full disk does that)", s.Name)
 			}
 			if m := s.JetStream; m.DiskMax > 0 && m.DiskUsed*100 > m.DiskMax*fullPercent {
-				add("ccm fleet init --apply with smaller sizes, or a larger disk", "server %s: its streams have %s of %s", s.Name, bytesize.Format(int64(m.DiskUsed)), bytesize.Format(int64(m.DiskMax)))
+				add("use smaller sizes with ccm fleet init --apply, or a larger disk", "server %s: streams use %s of %s", s.Name, bytesize.Format(int64(m.DiskUsed)), bytesize.Format(int64(m.DiskMax)))
 			}
 			if skew := s.Now.Sub(now()); skew > maxSkew || skew < -maxSkew-s.Delay {
-				add("set one of the clocks", "server %s: its clock differs by %s from this one", s.Name, skew.Round(time.Second))
+				add("synchronize the clocks", "server %s: clock is off by %s", s.Name, skew.Round(time.Second))
 			}
 		}
 		c.checkAccount(ctx, add)
 		for _, name := range d.Fleet.ServerNames() {
 			if !names[name] {
 				away[name] = true
-				add("nats-server -c nats.conf there; its log says why it ended", "server %s does not answer", name)
+				add("start it there with nats-server -c nats.conf; its log shows why it stopped", "server %s does not answer", name)
 			}
 		}
 	}
 	c.checkStreams(ctx, away, add)
 	c.checkCertificates(now(), add)
 	if revoked, err := d.Revoked(); err == nil && len(revoked) > manyRevoked {
-		add("ccm fleet rekey", "%d keys are revoked; the list must stay below what the servers take", len(revoked))
+		add("ccm fleet rekey", "%d keys are revoked; the servers limit the length of the list", len(revoked))
 	}
 	return servers, findings, nil
 }
@@ -90,11 +90,11 @@ func (c *Cluster) checkAccount(ctx context.Context, add func(hint, format string
 		add(hint, "account: %s", err)
 	case same:
 	case forgotten > 0:
-		add(hint+" hands them the present one", "the servers have an old account, and let in keys that were revoked since (%d)", forgotten)
+		add(hint+" uploads the current one", "the servers have an old account and accept keys that are revoked (%d)", forgotten)
 	case newer:
-		add(hint+" takes what was changed", "the servers have a newer account than this directory: somebody else has changed it")
+		add(hint+" downloads the changes", "the servers have a newer account than this directory")
 	default:
-		add(hint+" hands them the present one", "the servers have an old account: keys and permissions are not those of this directory")
+		add(hint+" uploads the current one", "the servers have an old account: keys or permissions differ from this directory")
 	}
 }
 
@@ -121,7 +121,7 @@ func (c *Cluster) checkStreams(ctx context.Context, away map[string]bool, add fu
 			add("ccm fleet init --apply", "%s differs: %s", want.Label, strings.Join(change.Diff, ", "))
 		}
 		if limit := info.Config.MaxBytes; limit > 0 && info.State.Bytes*100 > uint64(limit)*fullPercent && info.Config.Discard != 0 {
-			add("larger sizes with ccm fleet init", "%s has %s of %s", want.Label, bytesize.Format(int64(info.State.Bytes)), bytesize.Format(limit))
+			add("raise the sizes with ccm fleet init", "%s uses %s of %s", want.Label, bytesize.Format(int64(info.State.Bytes)), bytesize.Format(limit))
 		}
 		if info.Cluster == nil {
 			continue
@@ -141,14 +141,14 @@ func (c *Cluster) checkStreams(ctx context.Context, away map[string]bool, add fu
 		}
 	}
 	if len(idle) > 0 {
-		hint := "the logs of the servers say why"
+		hint := "see the logs of the servers"
 		if len(away) > 0 {
-			hint = "more than half of the servers have to be there"
+			hint = "more than half of the servers must run"
 		}
-		add(hint, "without a leader, so that they take nothing now: %s", strings.Join(idle, ", "))
+		add(hint, "no leader, so nothing can be stored: %s", strings.Join(idle, ", "))
 	}
 	for _, server := range slices.Sorted(maps.Keys(behind)) {
-		add("it gets it by itself; if it does not, its log says why", "server %s does not have all of %s", server, strings.Join(behind[server], ", "))
+		add("it catches up by itself; if not, see its log", "server %s is behind: %s", server, strings.Join(behind[server], ", "))
 	}
 }
 
@@ -173,7 +173,7 @@ func (c *Cluster) checkCertificates(now time.Time, add func(hint, format string,
 		}
 		block, _ := pem.Decode(text)
 		if block == nil {
-			add("", "%s: it holds no certificate", file)
+			add("", "%s: not a certificate", file)
 			continue
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
@@ -181,7 +181,7 @@ func (c *Cluster) checkCertificates(now time.Time, add func(hint, format string,
 		case err != nil:
 			add("", "%s: %s", file, err)
 		case now.Add(endsSoon).After(cert.NotAfter):
-			add("ccm fleet init makes new ones for the servers", "%s ends on %s", file, cert.NotAfter.Format(time.DateOnly))
+			add("ccm fleet init renews the servers' certificates", "%s expires on %s", file, cert.NotAfter.Format(time.DateOnly))
 		}
 	}
 }

@@ -47,12 +47,12 @@ func (a Access) Options() ([]nats.Option, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s: %w", a.CA, diag.Expected("certificates as PEM"))
+		return nil, fmt.Errorf("%s: %w", a.CA, diag.Expected("PEM certificates"))
 	}
 	if info, err := os.Stat(a.Credentials); err != nil {
 		return nil, err
 	} else if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s: others may read these credentials (mode %04o); chmod 600 it, and think about who has", a.Credentials, info.Mode().Perm())
+		return nil, fmt.Errorf("%s: others can read these credentials (mode %04o); run chmod 600, and replace them if others may have read them", a.Credentials, info.Mode().Perm())
 	}
 	return []nats.Option{
 		nats.Name(a.Name), nats.Timeout(Patience), nats.CustomInboxPrefix(a.Inbox),
@@ -81,13 +81,13 @@ func explain(servers []string, err error) error {
 	var name x509.HostnameError
 	switch {
 	case errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return fmt.Errorf("%s: the servers do not accept these credentials: they are revoked, or of another fleet", where)
+		return fmt.Errorf("%s: credentials rejected: they are revoked or belong to another fleet", where)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%s: the certificate of the server is not signed by the authority of this fleet", where)
+		return fmt.Errorf("%s: the server certificate is not signed by the CA of this fleet", where)
 	case errors.As(err, &name):
 		return fmt.Errorf("%s: %w", where, name)
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("%s: no server answers", where)
+		return fmt.Errorf("%s: no server answered", where)
 	}
 	return fmt.Errorf("%s: %w", where, err)
 }

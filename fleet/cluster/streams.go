@@ -33,7 +33,7 @@ type Stream struct {
 //
 // Nodes write to some of them, so none of them allows roll-ups: with one message a node could empty
 // the whole stream (ADR-9). That also forbids markers of expired keys, for which the server turns
-// roll-ups on (nats-server 2.15, checkStreamCfg); so heartbeats stay for a week, and their time tells
+// roll-ups on (nats-server 2.15, checkStreamCfg); so heartbeats stay for a week, and their time shows
 // who is silent.
 func Streams(f *identity.Fleet) []Stream {
 	bucket := func(name string, c jetstream.StreamConfig) Stream {
@@ -77,7 +77,7 @@ func Streams(f *identity.Fleet) []Stream {
 	return list
 }
 
-// A StreamChange says how a stream differs from the planned one, or that it is missing.
+// A StreamChange describes how a stream differs from the planned one, or that it is missing.
 type StreamChange struct {
 	Stream Stream
 	New    bool
@@ -134,8 +134,8 @@ func (c *Cluster) Apply(ctx context.Context, change StreamChange, onWait func())
 		return err
 	})
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeNoPeers && isElecting(err) {
-		return diag.Errorf(diag.Pos{}, "%s: fewer than %d servers have found each other", change.Stream.Label, change.Stream.Config.Replicas).
-			WithHint("all must run while streams are made; the log of one that is missing says what it lacks")
+		return diag.Errorf(diag.Pos{}, "%s: fewer than %d servers are connected to each other", change.Stream.Label, change.Stream.Config.Replicas).
+			WithHint("all servers must run while streams are created; see the logs of the missing ones")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", change.Stream.Label, err)

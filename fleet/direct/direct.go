@@ -27,14 +27,14 @@ import (
 // the stream, ErrNoAnswer that the time limit was reached, and ErrBroken that some of the requested
 // messages were lost.
 var (
-	ErrNone     = errors.New("there is none")
-	ErrNoStream = errors.New("no server has this stream now (ccm fleet check)")
+	ErrNone     = errors.New("not found")
+	ErrNoStream = errors.New("no server has this stream at the moment (see ccm fleet check)")
 	ErrNoAnswer = errors.New("no answer")
-	ErrBroken   = errors.New("the connection broke while the answer came")
+	ErrBroken   = errors.New("connection lost while reading the response")
 )
 
 // IsPassing reports whether another try may succeed: servers choose a leader, or a connection is
-// made anew.
+// made again.
 func IsPassing(err error) bool {
 	for _, passing := range []error{ErrNoAnswer, ErrNoStream, ErrBroken, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrReconnectBufExceeded, nats.ErrDisconnected} {
 		if errors.Is(err, passing) {
@@ -112,7 +112,7 @@ type body struct {
 }
 
 // A Reader sends requests one after another, and receives the answers with one subscription: the
-// servers of a cluster tell each other about each new one, which takes them longer than a short
+// servers of a cluster notify each other of each new one, which takes them longer than a short
 // answer. The caller has to close it.
 type Reader struct {
 	Conn    *nats.Conn
@@ -274,7 +274,7 @@ func All(ctx context.Context, nc *nats.Conn, q Request, do func(*Message) error)
 func newMessage(m *nats.Msg) (*Message, error) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
-		return nil, errors.New("the server sent a message without its sequence")
+		return nil, errors.New("the server sent a message without a sequence number")
 	}
 	stored, _ := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
 	return &Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Header: m.Header, Sequence: seq, Time: stored}, nil
@@ -290,7 +290,7 @@ func status(m *nats.Msg, stream string) error {
 	case "503":
 		return fmt.Errorf("%s: %w", stream, ErrNoStream)
 	default:
-		return fmt.Errorf("%s: the server answers %s %s", stream, code, m.Header.Get("Description"))
+		return fmt.Errorf("%s: server returned %s %s", stream, code, m.Header.Get("Description"))
 	}
 }
 
@@ -323,7 +323,7 @@ type StoreError struct {
 
 // Error returns the server's description and its number.
 func (e *StoreError) Error() string {
-	return fmt.Sprintf("the server does not store it: %s (%d)", e.Description, e.ErrCode)
+	return fmt.Sprintf("server refused the message: %s (%d)", e.Description, e.ErrCode)
 }
 
 // wrongLastSequence is the number of the servers' error that another message was stored meanwhile:
@@ -374,7 +374,7 @@ func PublishWithin(ctx context.Context, nc *nats.Conn, patience time.Duration, t
 		Error *StoreError `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Data, &x); err != nil {
-		return Ack{}, fmt.Errorf("%s: the server's answer cannot be read", to)
+		return Ack{}, fmt.Errorf("%s: invalid response from the server", to)
 	}
 	if x.Error != nil {
 		return Ack{}, fmt.Errorf("%s: %w", to, x.Error)

@@ -62,7 +62,7 @@ type Machine struct {
 func (m *Machine) Ask(ctx context.Context) (identity.NodeIdentity, error) {
 	var none identity.NodeIdentity
 	if n, err := identity.ReadCredentials(m.file(CredentialsFile)); err == nil {
-		return none, (&diag.Error{Err: fmt.Errorf("this machine is node %s of %s already: %s", n.Name, n.Environment, m.file(CredentialsFile))}).WithHint("if it was revoked: remove that file, and ask again")
+		return none, (&diag.Error{Err: fmt.Errorf("this machine is already node %s of %s: %s", n.Name, n.Environment, m.file(CredentialsFile))}).WithHint("if the node was revoked, remove that file and enrol again")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return none, err
 	}
@@ -93,7 +93,7 @@ func (m *Machine) Ask(ctx context.Context) (identity.NodeIdentity, error) {
 	a, err := lookForAnswer(ctx, conn, key)
 	if errors.Is(err, direct.ErrNone) {
 		if err = m.send(ctx, conn, r, pair); err == nil {
-			m.Tell("Asked to be node %s of %s. Fingerprint: %s", r.Name, r.Environment, r.Fingerprint())
+			m.Tell("Requested enrolment as node %s of %s. Fingerprint: %s", r.Name, r.Environment, r.Fingerprint())
 			m.Tell("Waiting for \"ccm fleet enrol approve %s\" ...", r.Name)
 			a, err = waitForAnswer(ctx, conn, key)
 		}
@@ -170,7 +170,7 @@ func (m *Machine) readIdentity() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: it has no identity of age itself", m.Identity)
+	return fmt.Errorf("%s: no age identity in the file", m.Identity)
 }
 
 // A requestContent is the content of the request that was sent: the servers keep the first request of a
@@ -199,7 +199,7 @@ func (m *Machine) forgetOther() error {
 	}
 	if err == nil {
 		if err := os.Remove(m.file(pendingKeyFile)); err == nil {
-			m.Tell("It has asked for something else before, and asks anew with another key.")
+			m.Tell("The earlier request was different; requesting again with a new key.")
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -251,7 +251,7 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 	case refused && strings.Contains(refusal.Description, "maximum messages per subject exceeded"):
 		return nil
 	case errors.Is(err, direct.ErrNoStream):
-		return errors.New("the servers take no requests now: they have no stream for them, or it has no leader (ccm fleet check says which)")
+		return errors.New("the servers accept no requests: their stream is missing or without a leader (run ccm fleet check)")
 	case err != nil:
 		return fmt.Errorf("the request: %w", err)
 	}
@@ -259,7 +259,7 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 }
 
 // ErrNoAnswer says that the machine gave up before there was an answer.
-var ErrNoAnswer = errors.New("nobody has answered yet; run it again, and it goes on waiting")
+var ErrNoAnswer = errors.New("no answer yet (run the command again to keep waiting)")
 
 // lookForAnswer reads the answer to the request of a key.
 func lookForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, error) {
@@ -293,18 +293,18 @@ func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.Node
 		if err := m.forget(); err != nil {
 			return identity.NodeIdentity{}, err
 		}
-		return identity.NodeIdentity{}, fmt.Errorf("an operator has denied it: %s", a.Denial)
+		return identity.NodeIdentity{}, fmt.Errorf("an operator denied the request: %s", a.Denial)
 	}
 	n, err := identity.DecodeNode(a.JWT)
 	switch {
 	case err != nil:
-		return n, fmt.Errorf("the answer: %w", err)
+		return n, fmt.Errorf("response: %w", err)
 	case !a.RevokedAt.IsZero():
-		return n, fmt.Errorf("an operator has approved and then revoked it; without %s it asks with another key", m.file(pendingKeyFile))
+		return n, fmt.Errorf("the node was approved and then revoked (remove %s to request with a new key)", m.file(pendingKeyFile))
 	case n.Key != r.Key:
-		return n, errors.New("the answer is for another key")
+		return n, errors.New("the response is for another key")
 	case n.Recipient != r.Recipient:
-		return n, errors.New("the answer has another recipient of secrets than this machine asked with: somebody has changed it on the way")
+		return n, errors.New("the recipient of secrets in the response is not the one requested: the response was tampered with")
 	}
 	creds, err := identity.Credentials(a.JWT, pair)
 	if err != nil {
@@ -340,7 +340,7 @@ func Renew(ctx context.Context, conn *nats.Conn, credentials string, h *host.Hos
 	case err != nil:
 		return false, fmt.Errorf("new credentials: %w", err)
 	case n.Key != have.Key, n.Name != have.Name, n.Recipient != have.Recipient:
-		return false, errors.New("new credentials: they are of another node")
+		return false, errors.New("new credentials: they belong to another node")
 	case n.IssuedAt <= have.IssuedAt:
 		return false, nil // a replica that lags, or servers that were restored
 	}

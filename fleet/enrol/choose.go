@@ -1,6 +1,7 @@
 package enrol
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // error.
 func Choose(nodes []Node, text string) (list []Node, err error) {
 	is := func(n Node) bool { return n.Name == text }
-	none := "there is no node " + text
+	none := fmt.Sprintf("no such node %q", text)
 	kind, value, _ := strings.Cut(text, ":")
 	switch {
 	case kind == text:
@@ -25,7 +26,7 @@ func Choose(nodes []Node, text string) (list []Node, err error) {
 		none = "no node has the tag " + value
 	case kind == "env":
 		is = func(n Node) bool { return n.Environment == value }
-		none = "no node is of the environment " + value
+		none = "no node is in the environment " + value
 	default:
 		return nil, diag.Expected("the name of a node, tag:NAME=VALUE or env:NAME").Got("%q", text)
 	}
@@ -40,7 +41,7 @@ func Choose(nodes []Node, text string) (list []Node, err error) {
 	return list, nil
 }
 
-// A NoNodesError says that a text chooses no node.
+// A NoNodesError reports that a text chooses no node.
 type NoNodesError struct{ Text string }
 
 // Error returns the text of the error.

@@ -99,8 +99,8 @@ type Approval struct {
 
 // Errors of Find.
 var (
-	ErrNoRequest = errors.New("nobody has asked for that name")
-	ErrTwice     = errors.New("several machines ask for that name: say which one with --fingerprint")
+	ErrNoRequest = errors.New("no enrolment request with that name")
+	ErrTwice     = errors.New("several requests with that name (choose one with --fingerprint)")
 )
 
 // Find returns the request for a name. A fingerprint chooses among several.
@@ -117,9 +117,9 @@ func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
 	case len(found) > 1:
 		return nil, ErrTwice
 	case fingerprint != "" && len(strings.TrimPrefix(fingerprint, "SHA256:")) < leastFingerprint:
-		return nil, fmt.Errorf("a fingerprint may be cut, but not below the %d characters that follow SHA256", leastFingerprint)
+		return nil, fmt.Errorf("the fingerprint is too short: give at least %d characters after SHA256:", leastFingerprint)
 	case fingerprint != "" && slices.ContainsFunc(list, func(p OpenRequest) bool { return p.Name == name }):
-		return nil, fmt.Errorf("the machine that asks to be %s has another fingerprint", name)
+		return nil, fmt.Errorf("the request for %s has another fingerprint", name)
 	}
 	return nil, ErrNoRequest
 }
@@ -152,10 +152,10 @@ func (d *Desk) Approve(ctx context.Context, p *OpenRequest, a Approval) (node id
 	for i, n := range nodes {
 		switch {
 		case n.Key == p.Key:
-			return node, nil, fmt.Errorf("the machine is node %s already", n.Name)
+			return node, nil, fmt.Errorf("the machine is already node %s", n.Name)
 		case n.Name != node.Name || n.Revoked:
 		case !a.Replace:
-			return node, nil, fmt.Errorf("there is a node %s already, with the fingerprint %s: --replace revokes its key", n.Name, Fingerprint(n.Key, n.Recipient))
+			return node, nil, fmt.Errorf("node %s already exists, with the fingerprint %s (--replace revokes its key)", n.Name, Fingerprint(n.Key, n.Recipient))
 		default:
 			replaced = &nodes[i]
 		}
@@ -194,7 +194,7 @@ func (d *Desk) publish(ctx context.Context, n identity.NodeIdentity, before uint
 	}
 	if _, err := direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(n.Key), text, direct.Expect(before)); err != nil {
 		if direct.IsConflict(err) {
-			return fmt.Errorf("somebody else has just answered %s", n.Name)
+			return fmt.Errorf("another operator just answered %s", n.Name)
 		}
 		return err
 	}
@@ -206,11 +206,11 @@ func (d *Desk) use(ctx context.Context, t *Token, key string) error {
 	return d.changeUses(ctx, t.ID, func(u *uses) error {
 		switch {
 		case slices.Contains(u.Revoked, key):
-			return errors.New("the key that asks was revoked")
+			return errors.New("the requesting key is revoked")
 		case slices.Contains(u.Keys, key):
 			return nil
 		case len(u.Keys) >= t.Uses:
-			return fmt.Errorf("the token %s was used %d times, which is all", t.ID, t.Uses)
+			return fmt.Errorf("the token %s has been used up (%d uses)", t.ID, t.Uses)
 		}
 		u.Keys = append(u.Keys, key)
 		return nil
@@ -238,7 +238,7 @@ func (d *Desk) changeUses(ctx context.Context, id string, f func(*uses) error) e
 		case err == nil:
 			before = m.Sequence
 			if err := json.Unmarshal(m.Data, &u); err != nil || u.Protocol != usesProtocol {
-				return fmt.Errorf("the uses of the token %s cannot be read", id)
+				return fmt.Errorf("cannot read the uses of the token %s", id)
 			}
 		case !errors.Is(err, direct.ErrNone):
 			return err
@@ -262,7 +262,7 @@ func (d *Desk) changeUses(ctx context.Context, id string, f func(*uses) error) e
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("the uses of the token %s change all the time", id)
+	return fmt.Errorf("the uses of the token %s keep changing", id)
 }
 
 // Deny answers a request with a reason for the denial, and deletes the request.

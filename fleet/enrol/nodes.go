@@ -101,7 +101,7 @@ func (d *Desk) Environments(ctx context.Context) (map[string]string, error) {
 }
 
 // ErrForeign says that fleet.json does not name the key that signs the nodes.
-var ErrForeign = errors.New("the nodes are signed by a key that fleet.json does not name: after ccm fleet rekey everybody needs it anew from the directory of the fleet")
+var ErrForeign = errors.New("the nodes are signed by a key that is not in fleet.json (after ccm fleet rekey, copy fleet.json again from the fleet directory)")
 
 // Environments returns the environments of the nodes that are not revoked, by name of the node.
 func Environments(nodes []Node) map[string]string {
@@ -126,7 +126,7 @@ func (d *Desk) Revoke(ctx context.Context, n Node) ([]string, error) {
 		return servers, err
 	}
 	if _, err := direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(n.Key), text, direct.Expect(n.Sequence)); err != nil && !direct.IsConflict(err) {
-		return servers, fmt.Errorf("%s is revoked, but not marked so for who has another directory: %w", n.Name, err)
+		return servers, fmt.Errorf("%s is revoked, but operators with another directory do not see it: %w", n.Name, err)
 	}
 	return servers, nil
 }

@@ -17,7 +17,7 @@ type UnreadableSecret struct {
 
 // CannotRead returns the encrypted items that some of their nodes in an environment cannot decrypt:
 // nodes that got a tag or an environment later, or a new key. An item's header names its nodes. A
-// name in it that is no group counts as a node if it is in named: other names may be people and
+// name in it that is not a group counts as a node if it is in named: other names may be people and
 // hosts with keys of their own.
 func CannotRead(items []encryption.Item, nodes []Node, environment string, named []string) (list []UnreadableSecret) {
 	for _, item := range items {

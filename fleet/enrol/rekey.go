@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// RekeyProgress says how far an exchange of the key that signs nodes has come.
+// RekeyProgress describes how far an exchange of the key that signs nodes has come.
 type RekeyProgress struct {
 	Signed  int      `json:"signed"`  // nodes that have a JWT of the new key
 	Pending []string `json:"waiting"` // nodes that do not use theirs yet
@@ -38,7 +38,7 @@ func (d *Desk) BeginRekey(ctx context.Context) (signed int, err error) {
 		return 0, err
 	}
 	if len(foreign) > 0 {
-		return 0, fmt.Errorf("this directory does not know the keys that signed %d of the nodes: they would be lost", len(foreign))
+		return 0, fmt.Errorf("%d nodes are signed by keys that this directory does not know: they would be lost", len(foreign))
 	}
 	if err := d.waitUntilAfter(ctx, nodes); err != nil {
 		return 0, err
@@ -70,7 +70,7 @@ func (d *Desk) waitUntilAfter(ctx context.Context, nodes []Node) error {
 	}
 	wait := time.Unix(newest.IssuedAt+1, 0).Sub(d.Now())
 	if wait > time.Minute {
-		return fmt.Errorf("node %s was approved at %s, which has not come yet by the clock of this machine: set it", newest.Name, time.Unix(newest.IssuedAt, 0).UTC().Format(time.RFC3339))
+		return fmt.Errorf("node %s was approved at %s, in the future by the clock of this machine (set the clock)", newest.Name, time.Unix(newest.IssuedAt, 0).UTC().Format(time.RFC3339))
 	}
 	select {
 	case <-ctx.Done():
@@ -122,7 +122,7 @@ func (d *Desk) EndRekey(ctx context.Context) ([]string, error) {
 	var keys []string
 	for _, n := range old {
 		if !n.Revoked {
-			return nil, fmt.Errorf("node %s was approved meanwhile, by the old key: run it again", n.Name)
+			return nil, fmt.Errorf("node %s was approved meanwhile with the old key (run the command again)", n.Name)
 		}
 		keys = append(keys, n.Key)
 	}

@@ -81,7 +81,7 @@ func (r Request) Encode(pair nkeys.KeyPair, token *Token) ([]byte, error) {
 		out = append(out, '\n')
 	}
 	if len(out) > maxRequest {
-		return nil, fmt.Errorf("the request has %d bytes, and at most %d are taken", len(out), maxRequest)
+		return nil, fmt.Errorf("the request has %d bytes, the limit is %d", len(out), maxRequest)
 	}
 	return out, nil
 }
@@ -95,13 +95,13 @@ type SignedRequest struct {
 }
 
 // errUnsigned says that a request has no valid signature of its key.
-var errUnsigned = errors.New("it is not signed by the key under which it came")
+var errUnsigned = errors.New("not signed by the key of its subject")
 
 // Decode reads a request that was stored under a key. A request without that key's signature is an
 // error.
 func Decode(key string, body []byte) (*SignedRequest, error) {
 	if len(body) > maxRequest {
-		return nil, fmt.Errorf("it has %d bytes, and at most %d are taken", len(body), maxRequest)
+		return nil, fmt.Errorf("%d bytes, the limit is %d", len(body), maxRequest)
 	}
 	lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
 	if len(lines) != 2 && len(lines) != 3 {
@@ -130,7 +130,7 @@ func Decode(key string, body []byte) (*SignedRequest, error) {
 	}
 	if len(lines) == 3 {
 		if r.proof, err = base64.StdEncoding.DecodeString(string(lines[2])); err != nil {
-			return nil, errors.New("the proof of its token is none")
+			return nil, errors.New("the proof of the token is not a valid proof")
 		}
 	}
 	return r, nil

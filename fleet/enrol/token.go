@@ -65,11 +65,11 @@ func ParseToken(text string) (*Token, error) {
 	id, secret, ok := strings.Cut(strings.TrimSpace(text), ".")
 	bytes, err := tokenEncoding.DecodeString(strings.ToUpper(secret))
 	if !ok || err != nil || len(bytes) != 20 || !isTokenID(id) {
-		return nil, diag.Expected("a token as ccm fleet enrol token prints it")
+		return nil, diag.Expected("a token as printed by ccm fleet enrol token")
 	}
 	t := &Token{ID: id, Secret: bytes}
 	if t.String() != strings.TrimSpace(text) { // base 32 has several forms of the same bytes
-		return nil, diag.Expected("a token as ccm fleet enrol token prints it, in small letters")
+		return nil, diag.Expected("a token in lower case, as printed by ccm fleet enrol token")
 	}
 	return t, nil
 }
@@ -91,13 +91,13 @@ func (t *Token) proof(text []byte) []byte {
 func (t *Token) allows(r *SignedRequest, now time.Time) error {
 	switch ok, _ := path.Match(t.Name, r.Name); {
 	case !r.Proves(t):
-		return errors.New("its proof is wrong")
+		return errors.New("wrong proof")
 	case !ok:
-		return fmt.Errorf("it is for the names %s", t.Name)
+		return fmt.Errorf("valid only for the names %s", t.Name)
 	case t.Environment != r.Environment:
-		return fmt.Errorf("it is for the environment %s", t.Environment)
+		return fmt.Errorf("valid only for the environment %s", t.Environment)
 	case now.After(t.Expires):
-		return fmt.Errorf("it expired at %s", t.Expires.Format(time.RFC3339))
+		return fmt.Errorf("expired at %s", t.Expires.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func ReadTokens(text []byte) ([]Token, error) {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		if !isTokenID(t.ID) || len(t.Secret) != 20 {
-			return nil, fmt.Errorf("line %d: this is no token", number)
+			return nil, fmt.Errorf("line %d: not a token", number)
 		}
 		list = append(list, t)
 	}

@@ -49,7 +49,7 @@ type Condition struct{ program *vm.Program }
 func ParseCondition(text string) (*Condition, error) {
 	program, err := expr.Compile(text, expr.AsBool(), expr.AllowUndefinedVariables())
 	if err != nil {
-		return nil, fmt.Errorf("the condition cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid condition: %w", err)
 	}
 	return &Condition{program}, nil
 }

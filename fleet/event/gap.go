@@ -48,7 +48,7 @@ type Looker struct {
 }
 
 // Gaps returns the gaps in the events of nodes, by node and time. It reads all messages only of
-// nodes whose numbers do not fit, so it is fast where there are no gaps.
+// nodes whose numbers do not fit, so it is fast where nothing is missing.
 func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
 	stream, err := l.JetStream.Stream(ctx, subject.Events)
 	if err != nil {

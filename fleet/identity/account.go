@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -44,7 +45,7 @@ func (d *Directory) Revoked() (map[string]bool, error) {
 }
 
 // CompareAccount compares the servers' account with that of this directory. forgotten is the number
-// of keys that are revoked here but not there; newer says that the servers have a later change by
+// of keys that are revoked here but not there; newer reports that the servers have a later change by
 // somebody else.
 func (d *Directory) CompareAccount(there string) (same, newer bool, forgotten int, err error) {
 	have, token, err := d.account()
@@ -53,7 +54,7 @@ func (d *Directory) CompareAccount(there string) (same, newer bool, forgotten in
 	}
 	other, err := jwt.DecodeAccountClaims(there)
 	if err != nil {
-		return false, false, 0, fmt.Errorf("the account that the servers have: %w", err)
+		return false, false, 0, fmt.Errorf("account on the servers: %w", err)
 	}
 	for key, at := range have.Revocations {
 		if other.Revocations[key] < at {
@@ -78,20 +79,18 @@ func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string,
 	}
 	signer, err := d.key(accountsKeyFile)
 	if err != nil {
-		return "", fmt.Errorf("the account is changed with the key that signs it: %w", err)
+		return "", fmt.Errorf("changing the account requires its signing key: %w", err)
 	}
 	keys, err := d.scopeKeys()
 	if err != nil {
 		return "", err
 	}
 	revoked := jwt.RevocationList{}
-	for key, at := range have.Revocations {
-		revoked[key] = at
-	}
+	maps.Copy(revoked, have.Revocations)
 	if there != "" {
 		other, err := jwt.DecodeAccountClaims(there)
 		if err != nil {
-			return "", fmt.Errorf("the account that the servers have: %w", err)
+			return "", fmt.Errorf("account on the servers: %w", err)
 		}
 		for key, at := range other.Revocations {
 			revoked[key] = max(at, revoked[key])
@@ -170,7 +169,7 @@ func (d *Directory) AddUser(name string, role Role) (string, error) {
 	}
 	folder := path.Join(usersFolder, name)
 	if _, err := os.Lstat(d.file(folder)); err == nil {
-		return "", fmt.Errorf("%s is there already", d.file(folder))
+		return "", fmt.Errorf("%s already exists", d.file(folder))
 	}
 	signer, err := d.key(role.keyFile())
 	if err != nil {
@@ -210,7 +209,7 @@ func (d *Directory) Users() (names []string) {
 // CheckOrigin returns an error for a person's directory, which has none of the keys of the fleet.
 func (d *Directory) CheckOrigin() error {
 	if d.Fleet.User != "" && d.Fleet.Credentials != OperatorCreds {
-		return fmt.Errorf("%s is the directory of the user %s; the fleet was made elsewhere", d.Path, d.Fleet.User)
+		return fmt.Errorf("%s is the directory of the user %s, not the directory that created the fleet", d.Path, d.Fleet.User)
 	}
 	return nil
 }
@@ -222,7 +221,7 @@ func (d *Directory) UserKey(name string) (string, error) {
 	}
 	text, err := os.ReadFile(d.file(path.Join(usersFolder, name+".key")))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("there is none of this fleet")
+		return "", errors.New("not found in this fleet")
 	}
 	if err != nil {
 		return "", err

@@ -58,7 +58,7 @@ func readAuthority(cert, key []byte) (*authority, error) {
 	}
 	block, _ := pem.Decode(key)
 	if block == nil {
-		return nil, diag.Expected("a private key as PEM")
+		return nil, diag.Expected("a PEM private key")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -66,7 +66,7 @@ func readAuthority(cert, key []byte) (*authority, error) {
 	}
 	pair, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok || !pair.PublicKey.Equal(c.PublicKey) {
-		return nil, errors.New("the private key is not that of the certificate")
+		return nil, errors.New("the private key does not match the certificate")
 	}
 	return &authority{c, pair}, nil
 }
@@ -102,11 +102,11 @@ func (a *authority) stale(cert []byte, host string, now time.Time) string {
 	case err != nil:
 		return err.Error()
 	case c.VerifyHostname(host) != nil:
-		return "it is of another host"
+		return "issued for another host"
 	case now.Add(renewBefore).After(c.NotAfter):
-		return fmt.Sprintf("it ends on %s", c.NotAfter.Format(time.DateOnly))
+		return fmt.Sprintf("expires on %s", c.NotAfter.Format(time.DateOnly))
 	case c.CheckSignatureFrom(a.cert) != nil:
-		return "another authority signed it"
+		return "signed by another authority"
 	}
 	return ""
 }
@@ -114,7 +114,7 @@ func (a *authority) stale(cert []byte, host string, now time.Time) string {
 func firstCertificate(text []byte) (*x509.Certificate, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, diag.Expected("a certificate as PEM")
+		return nil, diag.Expected("a PEM certificate")
 	}
 	return x509.ParseCertificate(block.Bytes)
 }

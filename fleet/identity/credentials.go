@@ -42,13 +42,13 @@ type NodeIdentity struct {
 func (d *Directory) Sign(n NodeIdentity) (NodeIdentity, error) {
 	pair, err := d.key(Node.keyFile())
 	if err != nil {
-		return n, fmt.Errorf("nodes are approved with their signing key: %w", err)
+		return n, fmt.Errorf("approving nodes requires the node signing key: %w", err)
 	}
 	if err := n.check(); err != nil {
 		return n, err
 	}
 	if !d.Fleet.HasEnvironment(n.Environment) {
-		return n, fmt.Errorf("%w (have %s)", diag.NotFound("environment", n.Environment, nil), orNone(d.Fleet.Environments))
+		return n, fmt.Errorf("%w (known: %s)", diag.NotFound("environment", n.Environment, nil), orNone(d.Fleet.Environments))
 	}
 	c := jwt.NewUserClaims(n.Key)
 	c.Name, c.IssuerAccount = n.Name, d.Fleet.Account
@@ -83,7 +83,7 @@ func (n *NodeIdentity) check() error {
 		return diag.Expected("the public key of a user").Got("%q", n.Key)
 	}
 	if n.Recipient != "" && !isRecipient(n.Recipient) {
-		return diag.Expected("a recipient of age (age1...)").Got("%q", n.Recipient)
+		return diag.Expected("an age recipient (age1...)").Got("%q", n.Recipient)
 	}
 	for _, tag := range n.Tags {
 		if err := CheckTag(tag); err != nil {
@@ -106,18 +106,18 @@ func isRecipient(s string) bool {
 	return true
 }
 
-// CheckTag returns why a text is no tag NAME=VALUE. Tags of JWTs are in small letters.
+// CheckTag returns why a text is not a tag NAME=VALUE. Tags of JWTs are in small letters.
 func CheckTag(tag string) error {
 	key, value, ok := strings.Cut(tag, "=")
 	if !ok || key == "" || value == "" {
 		return fmt.Errorf("tag %q: %w", tag, diag.Expected("NAME=VALUE"))
 	}
 	if slices.Contains([]string{environmentTag, registryTag, recipientTag, tokenTag}, key) {
-		return fmt.Errorf("tag %q: ccm itself uses the name %s", tag, key)
+		return fmt.Errorf("tag %q: the name %s is reserved for ccm", tag, key)
 	}
 	for _, c := range []byte(key + value) {
 		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("._-", c) >= 0) {
-			return fmt.Errorf("tag %q: %w", tag, diag.Expected("small letters, digits and . _ -"))
+			return fmt.Errorf("tag %q: %w", tag, diag.Expected("lower-case letters, digits and . _ -"))
 		}
 	}
 	return nil
@@ -137,9 +137,9 @@ func (f *Fleet) ReadNode(text string) (NodeIdentity, error) {
 func (f *Fleet) believes(n NodeIdentity, issuerAccount string) error {
 	switch {
 	case issuerAccount != f.Account:
-		return errors.New("it is of another fleet")
+		return errors.New("belongs to another fleet")
 	case !slices.Contains(f.NodeKeys, n.Issuer):
-		return fmt.Errorf("it is signed by %s, which is no key for nodes of this fleet", n.Issuer)
+		return fmt.Errorf("signed by %s, which is not a node signing key of this fleet", n.Issuer)
 	}
 	return nil
 }

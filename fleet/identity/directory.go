@@ -70,7 +70,7 @@ type Fleet struct {
 }
 
 // Sizes are the most bytes of streams on each server; 0 for the usual limits. The servers refuse a
-// stream for which they have no room.
+// stream for which they lack room.
 type Sizes struct {
 	Events int64 `json:"events,omitempty"`
 	Jobs   int64 `json:"jobs,omitempty"`
@@ -109,7 +109,7 @@ type Directory struct {
 }
 
 // ErrNoFleet says that a directory belongs to no fleet.
-var ErrNoFleet = errors.New("no fleet: there is no " + fleetFile)
+var ErrNoFleet = errors.New("not a fleet directory: no such file " + fleetFile)
 
 // Open reads the directory of a fleet.
 func Open(path string, h *host.Host) (*Directory, error) {
@@ -141,7 +141,7 @@ func (d *Directory) check() error {
 	case f.Protocol != protocol:
 		return wrong("%w", diag.Expected("the protocol %s", protocol).Got("%q", f.Protocol))
 	case len(f.Servers) == 0:
-		return wrong("it names no servers")
+		return wrong("servers is empty")
 	case !nkeys.IsValidPublicAccountKey(f.Account):
 		return wrong("account: %w", diag.Expected("the public key of an account"))
 	}
@@ -220,7 +220,7 @@ func (d *Directory) key(name string) (nkeys.KeyPair, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s: others may read this private key (mode %04o); chmod 600 it, and think about who has", path, info.Mode().Perm())
+		return nil, fmt.Errorf("%s: others can read this private key (mode %04o); run chmod 600, and replace it if others may have read it", path, info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -244,7 +244,7 @@ func (d *Directory) account() (*jwt.AccountClaims, string, error) {
 		return nil, "", fmt.Errorf("%s: %w", d.file(accountFile), err)
 	}
 	if claims.Subject != d.Fleet.Account {
-		return nil, "", fmt.Errorf("%s: it is of another account than %s says", d.file(accountFile), fleetFile)
+		return nil, "", fmt.Errorf("%s: not the account named in %s", d.file(accountFile), fleetFile)
 	}
 	return claims, strings.TrimSpace(string(text)), nil
 }

@@ -74,7 +74,7 @@ func Plan(path string, o Options, h *host.Host, now time.Time) (*Initialization,
 	}
 	p := &planner{Initialization: Initialization{Directory: d}, now: now}
 	if o.Signers != "" {
-		p.put(SignersFile, []byte(o.Signers), 0o644, "whose signatures are believed here")
+		p.put(SignersFile, []byte(o.Signers), 0o644, "keys whose signatures are trusted here")
 	}
 	return &p.Initialization, p.planAll()
 }
@@ -87,9 +87,9 @@ func (f *Fleet) merge(o Options) error {
 	switch len(f.Servers) {
 	case 1, 3, 5:
 	case 0:
-		return diag.Expected("--server HOST, once for each nats-server: three, or one for a trial")
+		return diag.Expected("--server HOST for each nats-server: three, or one for testing")
 	default:
-		return diag.Expected("1, 3 or 5 servers").Got("%d: an even number withstands no more failures than one less", len(f.Servers))
+		return diag.Expected("1, 3 or 5 servers").Got("%d (an even number tolerates no more failures than one less)", len(f.Servers))
 	}
 	for _, s := range f.Servers {
 		if _, _, err := splitServer(s); err != nil {
@@ -97,7 +97,7 @@ func (f *Fleet) merge(o Options) error {
 		}
 	}
 	if sorted := slices.Sorted(slices.Values(f.ServerNames())); len(slices.Compact(sorted)) < len(f.Servers) {
-		return errors.New("two servers have the same host and port")
+		return errors.New("two servers with the same host and port")
 	}
 	for _, e := range o.Environments {
 		if err := subject.CheckName("environment", e); err != nil {
@@ -112,7 +112,7 @@ func (f *Fleet) merge(o Options) error {
 			return fmt.Errorf("bucket %q: %w", b, diag.Expected("letters, digits, - and _"))
 		}
 		if strings.HasPrefix(b, "CCM_") {
-			return fmt.Errorf("bucket %q: those of ccm itself are not for all nodes", b)
+			return fmt.Errorf("bucket %q: the buckets of ccm itself cannot be opened to all nodes", b)
 		}
 		if !slices.Contains(f.Data, b) {
 			f.Data = append(f.Data, b)
@@ -123,7 +123,7 @@ func (f *Fleet) merge(o Options) error {
 	f.Sizes.Events, f.Sizes.Jobs, f.Sizes.Sites = cmp.Or(o.Sizes.Events, f.Sizes.Events), cmp.Or(o.Sizes.Jobs, f.Sizes.Jobs), cmp.Or(o.Sizes.Sites, f.Sizes.Sites)
 	f.ConfigDir, f.StoreDir = cmp.Or(o.ConfigDir, f.ConfigDir, defaultConfigDir), cmp.Or(o.StoreDir, f.StoreDir, defaultStoreDir)
 	if !filepath.IsAbs(f.ConfigDir) || !filepath.IsAbs(f.StoreDir) {
-		return diag.Expected("absolute paths for the directories of the servers")
+		return diag.Expected("absolute paths for the directories on the servers")
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (p *planner) planAll() error {
 		return err
 	}
 	if f.Account != "" && f.Account != public(account) {
-		return fmt.Errorf("%s: it is not the key of the account that %s names", p.Directory.file(accountKeyFile), fleetFile)
+		return fmt.Errorf("%s: not the key of the account in %s", p.Directory.file(accountKeyFile), fleetFile)
 	}
 	f.Account = public(account)
 	signers := map[Role]nkeys.KeyPair{}

@@ -21,7 +21,7 @@ func (p *planner) planOperator(operator, accounts, system nkeys.KeyPair) (operat
 		if operatorJWT, err = c.Encode(operator); err != nil {
 			return "", "", err
 		}
-		p.put(operatorFile, []byte(operatorJWT+"\n"), 0o644, "what the servers believe")
+		p.put(operatorFile, []byte(operatorJWT+"\n"), 0o644, "the operator that the servers trust")
 	}
 	systemJWT = p.text(systemFile)
 	if systemJWT == "" {
@@ -94,8 +94,8 @@ func (p *planner) planUsers(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair
 		signer             nkeys.KeyPair
 	}{
 		{OperatorCreds, f.User, `for you: nats context "ccm-fleet"`, signers[Admin]},
-		{EnrolCreds, "enrol", "for new machines; can ask to be enrolled and nothing else", signers[Enrol]},
-		{systemCreds, "system", "hands the account to the servers", nil},
+		{EnrolCreds, "enrol", "for new machines; allows enrolment requests only", signers[Enrol]},
+		{systemCreds, "system", "uploads the account to the servers", nil},
 	} {
 		if _, err := os.Lstat(p.Directory.file(u.file)); err == nil {
 			continue

@@ -19,8 +19,8 @@ func (p *planner) putConfig(name, text string) {
 		return
 	}
 	copied := name + "." + p.now.UTC().Format("20060102T150405Z")
-	p.put(copied, have, 0o644, "as it was; edits by hand are only here")
-	p.put(name, []byte(text), 0o644, "for nats-server -c, to be copied to the server")
+	p.put(copied, have, 0o644, "backup of the old file with any manual edits")
+	p.put(name, []byte(text), 0o644, "for nats-server -c; copy it to the server")
 }
 
 // preloaded returns the account in the configuration of a server. It stays there: the servers pass
@@ -43,7 +43,7 @@ func (p *planner) planServers(operatorJWT, system, systemJWT, accountJWT string)
 		if ca, caKey, err = newAuthority(p.now); err != nil {
 			return err
 		}
-		p.put(caFile, ca, 0o644, "by which nodes and operators know the servers")
+		p.put(caFile, ca, 0o644, "verifies the servers for nodes and operators")
 		p.put(caKeyFile, caKey, 0o600, "signs certificates of servers; keep it offline")
 	} else {
 		ca = append(ca, '\n')
@@ -66,10 +66,10 @@ func (p *planner) planServers(operatorJWT, system, systemJWT, accountJWT string)
 					return err
 				}
 				p.put(names[i]+"/cert.pem", cert, 0o644, "certificate of "+server)
-				p.put(names[i]+"/key.pem", key, 0o600, "and its private key")
+				p.put(names[i]+"/key.pem", key, 0o600, "private key of the certificate")
 			}
 		} else if len(cert) == 0 {
-			return fmt.Errorf("%s: without this key there can be no certificate for %s", d.file(caKeyFile), server)
+			return fmt.Errorf("%s: this key is required to issue a certificate for %s", d.file(caKeyFile), server)
 		}
 		p.put(names[i]+"/ca.pem", ca, 0o644, "")
 		p.putConfig(names[i]+"/nats.conf", f.serverConfig(i, operatorJWT, system, systemJWT, cmp.Or(p.preloaded(names[i]), accountJWT)))
@@ -79,11 +79,11 @@ func (p *planner) planServers(operatorJWT, system, systemJWT, accountJWT string)
 	if err != nil {
 		return err
 	}
-	p.put(contextFile, append(context, '\n'), 0o644, "the same as a context of the nats tool")
+	p.put(contextFile, append(context, '\n'), 0o644, "context for the nats command")
 	text, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err
 	}
-	p.put(fleetFile, append(text, '\n'), 0o644, "what this fleet is")
+	p.put(fleetFile, append(text, '\n'), 0o644, "description of this fleet")
 	return nil
 }

@@ -22,7 +22,7 @@ func (d *Directory) BeginRekey() error {
 	// fleet.json lacks it.
 	pair, err := d.key(Node.keyFile())
 	if err != nil {
-		return fmt.Errorf("nodes are signed anew with their signing key: %w", err)
+		return fmt.Errorf("signing the nodes again requires their signing key: %w", err)
 	}
 	if slices.Contains(d.Fleet.NodeKeys, public(pair)) {
 		if pair, err = nkeys.CreateAccount(); err != nil {
@@ -79,7 +79,7 @@ func (d *Directory) shareNodeKeys() error {
 // Signs reports whether a key is the present one that signs nodes.
 func (f *Fleet) Signs(key string) bool { return len(f.NodeKeys) > 0 && f.NodeKeys[0] == key }
 
-// Forget removes keys from the list of revocations: for nodes whose JWTs are not trusted any more.
+// Forget removes keys from the list of revocations: for nodes whose JWTs are no longer trusted.
 func (c *AccountChange) Forget(keys []string) {
 	for _, key := range keys {
 		delete(c.claims.Revocations, key)

@@ -52,10 +52,10 @@ func TestVerifiedNodesAreRemembered(t *testing.T) {
 
 	again.Fleet.NodeKeys = nil
 	_, err = again.ReadNode(n.JWT)
-	require.ErrorContains(t, err, "which is no key for nodes of this fleet")
+	require.ErrorContains(t, err, "which is not a node signing key of this fleet")
 	again.Fleet.NodeKeys, again.Fleet.Account = d.Fleet.NodeKeys, "other"
 	_, err = again.ReadNode(n.JWT)
-	require.ErrorContains(t, err, "it is of another fleet")
+	require.ErrorContains(t, err, "belongs to another fleet")
 }
 
 // A changed JWT is verified again, and a file that others can write is ignored.

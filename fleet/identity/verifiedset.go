@@ -137,10 +137,10 @@ func parseNode(text string) (NodeIdentity, string, error) {
 	payload, _, _ := strings.Cut(rest, ".")
 	bare, err := base64.RawURLEncoding.DecodeString(payload)
 	if err != nil {
-		return NodeIdentity{}, "", errors.New("its payload is no base64")
+		return NodeIdentity{}, "", errors.New("the payload is not base64")
 	}
 	if !gjson.ValidBytes(bare) {
-		return NodeIdentity{}, "", diag.Expected("JSON as payload")
+		return NodeIdentity{}, "", diag.Expected("a JSON payload")
 	}
 	n := NodeIdentity{JWT: text}
 	var claims gjson.Result

@@ -32,7 +32,7 @@ func (inv *Inventory) readINI(file string, text []byte) error {
 			continue
 		}
 		if line[0] == '[' && !strings.Contains(line, "]") {
-			return fmt.Errorf("%s: %w", at, diag.Expected("the name of a group as [web]").Got("%q", line))
+			return fmt.Errorf("%s: %w", at, diag.Expected("a group name such as [web]").Got("%q", line))
 		}
 		var err error
 		switch kind {
@@ -63,7 +63,7 @@ func (v variables) addLine(line, at string) error {
 func (inv *Inventory) childLine(g *group, line, at string) error {
 	words, err := splitLine(line)
 	if err != nil || len(words) != 1 {
-		return fmt.Errorf("%s: %w", at, diag.Expected("the name of a group").Got("%q", line))
+		return fmt.Errorf("%s: %w", at, diag.Expected("a group name").Got("%q", line))
 	}
 	if child := inv.group(words[0], at); child.defined {
 		g.addChild(child.name)
@@ -98,7 +98,7 @@ func (inv *Inventory) hostLine(g *group, line, at string) error {
 		for _, word := range words[1:] {
 			name, value, ok := strings.Cut(word, "=")
 			if !ok || name == "" {
-				return fmt.Errorf("%s: %w", at, diag.Expected("NAME=VALUE behind the host").Got("%q", word))
+				return fmt.Errorf("%s: %w", at, diag.Expected("NAME=VALUE after the host").Got("%q", word))
 			}
 			h.vars[name] = variable{literal(value), at}
 		}
@@ -133,7 +133,7 @@ func splitLine(line string) (words []string, err error) {
 				word.WriteByte(line[end])
 			}
 			if end >= len(line) {
-				return nil, fmt.Errorf("the quote %c has no end", c)
+				return nil, fmt.Errorf("unterminated quote %c", c)
 			}
 			i, begun = end, true
 		default:
@@ -227,7 +227,7 @@ func rangeOf(bounds string) (values []string, err error) {
 	width := 0
 	if strings.HasPrefix(begin, "0") && len(begin) > 1 {
 		if width = len(begin); len(end) != width {
-			return nil, diag.Expected("ends of the same length").Got("%q", bounds)
+			return nil, diag.Expected("bounds of the same length").Got("%q", bounds)
 		}
 	}
 	if err1 != nil || err2 != nil || from > to || (to-from)/uint64(step) >= maxHosts {

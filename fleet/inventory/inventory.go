@@ -64,7 +64,7 @@ const (
 	maxFile  = 16 << 20
 )
 
-// A Check returns why a file is not trusted; runs says that it is a program.
+// A Check returns why a file is not trusted; runs reports that it is a program.
 type Check func(path string, runs bool) error
 
 // Read reads inventories, each a file or a directory of files. Later ones take precedence.
@@ -120,7 +120,7 @@ func filesOf(path string) (files []string, dir string, err error) {
 		files = append(files, filepath.Join(path, name))
 	}
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s: no inventory lies in this directory", path)
+		err = fmt.Errorf("%s: no inventory in this directory", path)
 	}
 	return files, path, err
 }
@@ -136,7 +136,7 @@ func (inv *Inventory) read(ctx context.Context, file string, check Check) error 
 	case isYAML(file):
 		return inv.readYAML(file, text)
 	case bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")):
-		return fmt.Errorf("%s: it is encrypted by ansible-vault, which ccm does not read", file)
+		return fmt.Errorf("%s: encrypted with ansible-vault, which ccm cannot read", file)
 	}
 	return inv.readINI(file, text)
 }
@@ -170,7 +170,7 @@ func readFile(file string, check Check) (text []byte, runs bool, err error) {
 	}
 	text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("%s: it is larger than 16 MiB", file)
+		err = fmt.Errorf("%s: larger than 16 MiB", file)
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), false, err // byte order mark of Windows editors
 }
@@ -190,7 +190,7 @@ func (inv *Inventory) host(name, at string) (*host, error) {
 	h := inv.hosts[name]
 	if h == nil {
 		if strings.HasPrefix(name, "-") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) || name == "" {
-			return nil, fmt.Errorf("%s: %w", at, diag.Expected("the name of a host").Got("%q", name))
+			return nil, fmt.Errorf("%s: %w", at, diag.Expected("a host name").Got("%q", name))
 		}
 		if len(inv.order) == maxHosts {
 			return nil, fmt.Errorf("%s: more than %d hosts", at, maxHosts)
@@ -225,7 +225,7 @@ func (inv *Inventory) complete() error {
 	for _, name := range sortedKeys(inv.groups) {
 		g := inv.groups[name]
 		if !g.defined {
-			return fmt.Errorf("%s: group %s has no section, and no hosts", g.at, name)
+			return fmt.Errorf("%s: group %s has neither a section nor hosts", g.at, name)
 		}
 		g.hosts, g.children = distinct(g.hosts), distinct(g.children)
 		if name != "all" {

@@ -137,10 +137,10 @@ func TestPatterns(t *testing.T) {
 	inv, err = read(t, write(t, map[string]string{"hosts": ini}), "hosts")
 	require.NoError(t, err)
 	for patterns, want := range map[string]string{
-		"wbe":      "wbe is no host or group of the inventory",
-		"web:!dbs": "dbs is no host or group of the inventory",
-		"web:!web": "no host of the inventory is selected by web:!web",
-		"web[3]":   "web[3] selects none of 3 hosts",
+		"wbe":      "no such host or group in the inventory: wbe",
+		"web:!dbs": "no such host or group in the inventory: dbs",
+		"web:!web": "no host of the inventory matches web:!web",
+		"web[3]":   "web[3] matches none of 3 hosts",
 		"~(":       "~(: error parsing regexp: missing closing ): `^(?:()`",
 	} {
 		_, err := inv.Select([]string{patterns})
@@ -241,17 +241,17 @@ func TestProgramIsNotBelieved(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"[web\nweb1":                       `hosts:1: expected the name of a group as [web], got "[web"`,
+		"[web\nweb1":                       `hosts:1: expected a group name such as [web], got "[web"`,
 		"[web:hosts]":                      `hosts:1: expected [web], [web:vars] or [web:children], got "[web:hosts]"`,
-		"w1 role":                          `hosts:1: expected NAME=VALUE behind the host, got "role"`,
-		"w1 'role=x":                       "hosts:1: the quote ' has no end",
-		"-oProxyCommand=x":                 `hosts:1: expected the name of a host, got "-oProxyCommand=x"`,
+		"w1 role":                          `hosts:1: expected NAME=VALUE after the host, got "role"`,
+		"w1 'role=x":                       "hosts:1: unterminated quote '",
+		"-oProxyCommand=x":                 `hosts:1: expected a host name, got "-oProxyCommand=x"`,
 		"[web:vars]\nx":                    `hosts:2: expected NAME=VALUE, got "x"`,
-		"[a:children]\nb":                  "hosts:2: group b has no section, and no hosts",
+		"[a:children]\nb":                  "hosts:2: group b has neither a section nor hosts",
 		"[a:children]\nb\n[b:children]\na": "hosts:1: group a is its own parent",
 		"w[1:9999999]":                     `hosts:1: "w[1:9999999]": expected a range such as 01:20, a:f or 1:9:2, got "1:9999999"`,
 		"w[1:999][1:999]":                  `hosts:1: "w[1:999][1:999]": more than 100000 hosts`,
-		"$ANSIBLE_VAULT;1.1;AES256\n33":    "hosts: it is encrypted by ansible-vault, which ccm does not read",
+		"$ANSIBLE_VAULT;1.1;AES256\n33":    "hosts: encrypted with ansible-vault, which ccm cannot read",
 	} {
 		dir := write(t, map[string]string{"hosts": text})
 		_, err := read(t, dir, "hosts")
@@ -259,14 +259,14 @@ func TestMistakes(t *testing.T) {
 		require.Equal(t, want, strings.ReplaceAll(err.Error(), dir+"/", ""), text)
 	}
 	for text, want := range map[string]string{
-		"plugin: aws_ec2\n":                "hosts.yml:1: it configures the plugin aws_ec2 of Ansible",
+		"plugin: aws_ec2\n":                "hosts.yml:1: the Ansible inventory plugin aws_ec2 is not supported",
 		"web: {host: {}}":                  `hosts.yml:1: expected hosts, vars or children of group web, got "host"`,
 		"web: {hosts: [w1, w2]}":           "hosts.yml:1: expected hosts, each followed by a colon",
 		"web: [":                           "hosts.yml: yaml: line 1",
-		"all: &x {children: {g: *x}}":      "hosts.yml:1: it is more than 200 deep, or holds itself",
-		"all: &x {vars: &y {<<: *y}}":      "hosts.yml:1: it is more than 200 deep, or holds itself",
-		"all: {vars: {a: &y {b: [*y]}}}":   "hosts.yml:1: it stands for more than 2000000 values, or is more than 50 deep",
-		"all: &x {hosts: {h: {<<: [*x]}}}": "hosts.yml:1: it stands for more than 2000000 values, or is more than 50 deep",
+		"all: &x {children: {g: *x}}":      "hosts.yml:1: nested more than 200 levels deep, or contains itself",
+		"all: &x {vars: &y {<<: *y}}":      "hosts.yml:1: nested more than 200 levels deep, or contains itself",
+		"all: {vars: {a: &y {b: [*y]}}}":   "hosts.yml:1: expands to more than 2000000 values or 50 levels",
+		"all: &x {hosts: {h: {<<: [*x]}}}": "hosts.yml:1: expands to more than 2000000 values or 50 levels",
 	} {
 		_, err := read(t, write(t, map[string]string{"hosts.yml": text}), "hosts.yml")
 		require.ErrorContains(t, err, want, text)
@@ -275,7 +275,7 @@ func TestMistakes(t *testing.T) {
 		"#!/bin/sh\necho no >&2; exit 3": "hosts --list: exit status 3: no",
 		"#!/bin/sh\necho []":             "hosts --list: expected JSON of groups",
 		"#!/bin/sh\necho '{\"a\": 1}'":   "hosts --list: group a:",
-		"#!/bin/sh\nyes":                 "hosts --list: it printed more than 16 MiB",
+		"#!/bin/sh\nyes":                 "hosts --list: more than 16 MiB of output",
 	} {
 		_, err := read(t, write(t, map[string]string{"hosts": text}), "hosts")
 		require.ErrorContains(t, err, want, text)
@@ -295,9 +295,9 @@ all:
 `, "host_vars/c.yml": "$ANSIBLE_VAULT;1.1;AES256\n3362"}), "h.yml")
 	require.NoError(t, err)
 	for name, want := range map[string]string{
-		"a": "h.yml:4: list of host a: it is a template of Jinja, which ccm does not evaluate",
-		"b": "h.yml:5: password of host b: it is encrypted by ansible-vault, which ccm does not read",
-		"c": "host_vars/c.yml: (c.yml) of host c: it is encrypted by ansible-vault, which ccm does not read",
+		"a": "h.yml:4: list of host a: a Jinja template, which ccm does not evaluate",
+		"b": "h.yml:5: password of host b: encrypted with ansible-vault, which ccm cannot read",
+		"c": "host_vars/c.yml: (c.yml) of host c: encrypted with ansible-vault, which ccm cannot read",
 		"d": "",
 	} {
 		list, err := inv.Select([]string{name})
@@ -322,7 +322,7 @@ func TestLargeYAML(t *testing.T) {
 		text += ", a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.Repeat("*a"+n+", ", 9) + "*a" + n + "]"
 	}
 	_, err := read(t, write(t, map[string]string{"h.yml": text + "}}"}), "h.yml")
-	require.ErrorContains(t, err, "stands for more than 2000000 values")
+	require.ErrorContains(t, err, "expands to more than 2000000 values")
 }
 
 func FuzzINI(f *testing.F) {

@@ -70,7 +70,7 @@ func (inv *Inventory) Select(patterns []string) ([]Host, error) {
 		list = append(list, h)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no host of the inventory is selected by %s", strings.Join(patterns, " "))
+		return nil, fmt.Errorf("no host of the inventory matches %s", strings.Join(patterns, " "))
 	}
 	return list, nil
 }
@@ -130,7 +130,7 @@ func (inv *Inventory) match(pattern string) ([]string, error) {
 		}
 	}
 	if !matched {
-		return nil, fmt.Errorf("%s is no host or group of the inventory", pattern)
+		return nil, fmt.Errorf("no such host or group in the inventory: %s", pattern)
 	}
 	return distinct(list), nil
 }
@@ -172,7 +172,7 @@ func part(pattern string, names []string, index, from, to string) ([]string, err
 		}
 	}
 	if first < 0 || first > last || last >= len(names) {
-		return nil, fmt.Errorf("%s selects none of %d hosts", pattern, len(names))
+		return nil, fmt.Errorf("%s matches none of %d hosts", pattern, len(names))
 	}
 	return names[first : last+1], nil
 }

@@ -41,7 +41,7 @@ func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
 	what := file + " " + strings.Join(args, " ")
 	switch {
 	case out.over:
-		return nil, fmt.Errorf("%s: it printed more than 16 MiB", what)
+		return nil, fmt.Errorf("%s: more than 16 MiB of output", what)
 	case err != nil:
 		lines := strings.Split(strings.TrimSpace(errs.text.String()), "\n")
 		if last := lines[len(lines)-1]; last != "" {
@@ -170,7 +170,7 @@ func plain(v any) any {
 		}
 	case map[string]any:
 		if _, ok := v["__ansible_vault"]; ok {
-			return unknownValue("it is encrypted by ansible-vault")
+			return unknownValue("encrypted with ansible-vault")
 		}
 		for k := range v {
 			v[k] = plain(v[k])

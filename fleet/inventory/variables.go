@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,11 +52,11 @@ func (v variables) readFile(file string, check Check) error {
 		return err
 	}
 	if runs {
-		return fmt.Errorf("%s: it is a program, and variables are no place for one", file)
+		return fmt.Errorf("%s: executable files cannot hold variables", file)
 	}
 	if bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")) {
 		// The names of its variables are unknown, so any variable may be among them.
-		v["("+filepath.Base(file)+")"] = variable{unknownValue("it is encrypted by ansible-vault"), file}
+		v["("+filepath.Base(file)+")"] = variable{unknownValue("encrypted with ansible-vault"), file}
 		return nil
 	}
 	y := &yamlFile{file: file}
@@ -107,9 +108,7 @@ func (inv *Inventory) groupsOf() map[string][]*group {
 func (inv *Inventory) resolve(name string, groups []*group) variables {
 	v := make(variables)
 	lay := func(other variables) {
-		for k, x := range other {
-			v[k] = x
-		}
+		maps.Copy(v, other)
 	}
 	for _, g := range groups {
 		lay(g.vars)
@@ -132,7 +131,7 @@ func (h *Host) Variable(name string) (any, error) {
 	return v.value, nil
 }
 
-// An UnknownError says that the value of a variable is unknown.
+// An UnknownError reports that the value of a variable is unknown.
 type UnknownError struct {
 	At       string // place of the variable
 	Variable string
@@ -169,10 +168,10 @@ func (h *Host) Facts(left func(name string) bool, unknown func(*UnknownError)) m
 func whyUnknown(v any) string {
 	switch v := v.(type) {
 	case unknownValue:
-		return string(v) + ", which ccm does not read"
+		return string(v) + ", which ccm cannot read"
 	case string:
 		if strings.Contains(v, "{{") || strings.Contains(v, "{%") {
-			return "it is a template of Jinja, which ccm does not evaluate"
+			return "a Jinja template, which ccm does not evaluate"
 		}
 	case []any:
 		for _, x := range v {

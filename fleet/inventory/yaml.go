@@ -54,7 +54,7 @@ func (inv *Inventory) readYAML(file string, text []byte) error {
 	}
 	return y.each(n, "a group", func(name string, key, value *yaml.Node) error {
 		if name == "plugin" && value.Kind == yaml.ScalarNode {
-			return y.errorf(key, "it configures the plugin %s of Ansible, which ccm does not have: an executable file that calls ansible-inventory --list can stand for it", value.Value)
+			return y.errorf(key, "the Ansible inventory plugin %s is not supported (use an executable file that calls ansible-inventory --list)", value.Value)
 		}
 		return y.group(inv, name, key, value)
 	})
@@ -63,10 +63,10 @@ func (inv *Inventory) readYAML(file string, text []byte) error {
 // each calls do for each key of a mapping, with keys that are merged in by <<.
 func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, value *yaml.Node) error) error {
 	if y.nodes++; y.nodes > maxNodes {
-		return y.errorf(n, "it stands for more than %d values", maxNodes)
+		return y.errorf(n, "expands to more than %d values", maxNodes)
 	}
 	if y.depth++; y.depth > maxDepth {
-		return y.errorf(n, "it is more than %d deep, or holds itself", maxDepth)
+		return y.errorf(n, "nested more than %d levels deep, or contains itself", maxDepth)
 	}
 	defer func() { y.depth-- }()
 	if n.Kind == yaml.AliasNode {
@@ -163,10 +163,10 @@ func (y *yamlFile) variables(v variables, n *yaml.Node) error {
 // value returns the value of a node in the types of JSON.
 func (y *yamlFile) value(n *yaml.Node, depth int) (any, error) {
 	if y.nodes++; y.nodes > maxNodes || depth > maxNesting {
-		return nil, y.errorf(n, "it stands for more than %d values, or is more than %d deep", maxNodes, maxNesting)
+		return nil, y.errorf(n, "expands to more than %d values or %d levels", maxNodes, maxNesting)
 	}
 	if n.Tag == "!vault" || n.Tag == "!vault-encrypted" {
-		return unknownValue("it is encrypted by ansible-vault"), nil
+		return unknownValue("encrypted with ansible-vault"), nil
 	}
 	switch n.Kind {
 	case yaml.AliasNode:

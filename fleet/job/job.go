@@ -265,7 +265,7 @@ func (w *waiter) ask(ctx context.Context) error {
 func (w *waiter) say(ctx context.Context, n *Node) error {
 	_, err := direct.Publish(ctx, w.s.NC, subject.Job(w.s.Environment, n.Name), w.text)
 	if err != nil {
-		return fmt.Errorf("the job could not be said to %s: %w", n.Name, err)
+		return fmt.Errorf("cannot send the job to %s: %w", n.Name, err)
 	}
 	return nil
 }

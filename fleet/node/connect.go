@@ -109,7 +109,7 @@ func (n *Node) recordDisconnect(err error) {
 		return
 	}
 	if n.member.memory.revoked().IsZero() {
-		n.member.log.Warn("fleet: the servers do not let this node in: " + err.Error())
+		n.member.log.Warn("fleet: the servers reject this node: " + err.Error())
 		if err := n.member.memory.update(func(x *memoryContent) { x.RevokedAt = n.member.options.Clock().UTC().Truncate(time.Second) }); err != nil {
 			n.member.log.Error("fleet: " + err.Error())
 		}
@@ -126,7 +126,7 @@ func (n *Node) renew(ctx context.Context) {
 	if !renewed {
 		return
 	}
-	n.member.log.Info("fleet: operators have signed this node anew; it connects again")
+	n.member.log.Info("fleet: received new credentials; reconnecting")
 	if err := n.member.conn.ForceReconnect(); err != nil {
 		n.member.log.Warn("fleet: " + err.Error())
 	}

@@ -86,7 +86,7 @@ func (d *documents) read(ctx context.Context) {
 }
 
 // errNotKept says that a valid document could not be written, and so is not obeyed.
-var errNotKept = errors.New("it cannot be kept, and so not be obeyed")
+var errNotKept = errors.New("cannot be stored, so it is not applied")
 
 // accept checks and accepts a document. The error is the reason of a refusal.
 func (d *documents) accept(key controlKey, text []byte) error {
@@ -112,7 +112,7 @@ func (d *documents) accept(key controlKey, text []byte) error {
 	}
 	if s, ok := doc.(*signed.Signers); ok {
 		if list, err := signers.Parse("signers", s.Signers); err != nil || list.Len() < s.Threshold {
-			return fmt.Errorf("signers %d could not be obeyed: fewer signers than must sign, or none: %w", s.Version, errors.Join(err))
+			return fmt.Errorf("signers %d not applied: fewer signers than required, or none: %w", s.Version, errors.Join(err))
 		}
 	}
 	if err := d.member.memory.keep(key.file, doc, version, digest, text); err != nil {

@@ -43,7 +43,7 @@ func (q *jobs) ordered(m *nats.Msg) {
 	select {
 	case q.orders <- m.Data:
 	default: // operators send a job again to nodes that do not answer
-		q.member.log.Warn("fleet: too many jobs at a time, one is left out")
+		q.member.log.Warn("fleet: too many jobs at a time, one was dropped")
 	}
 }
 
@@ -107,7 +107,7 @@ func (q *jobs) run(ctx context.Context) {
 			select {
 			case queue <- j:
 			default:
-				q.finish(record.JobResult{Job: j.ID, State: record.JobRefused, Message: "too many jobs wait"})
+				q.finish(record.JobResult{Job: j.ID, State: record.JobRefused, Message: "too many queued jobs"})
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 		if known.Digest == digest {
 			return nil, nil // it was sent again
 		}
-		return nil, &signed.RefusedError{Reason: signed.Replayed, Err: fmt.Errorf("the id of the job %s was used for another one", j.ID)}
+		return nil, &signed.RefusedError{Reason: signed.Replayed, Err: fmt.Errorf("the job id %s was already used for another job", j.ID)}
 	}
 	if err := j.Means(q.member.identity.Name, q.holds); err != nil {
 		if signed.ReasonOf(err) == signed.NotMeant {
@@ -160,7 +160,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the job could not be remembered, so it is not carried out: %w", err)
+		return nil, fmt.Errorf("the job could not be recorded, so it was not run: %w", err)
 	}
 	return j, checked
 }
@@ -174,7 +174,7 @@ func (q *jobs) refuse(text []byte, err error) {
 	} else if q.refused = append(q.refused, digest); len(q.refused) > maxRefused {
 		q.refused = q.refused[1:]
 	}
-	q.member.log.Warn("fleet: a job is refused: " + err.Error())
+	q.member.log.Warn("fleet: job refused: " + err.Error())
 	j := new(signed.Job)
 	if signed.Read(text, j) != nil {
 		j.ID = ""
@@ -208,7 +208,7 @@ func (q *jobs) tellUnfinished() {
 	}
 	q.member.memory.mu.Unlock()
 	for _, id := range open {
-		q.finish(record.JobResult{Job: id, State: record.JobDone, Outcome: "interrupted", Message: "the agent ended before the job did"})
+		q.finish(record.JobResult{Job: id, State: record.JobDone, Outcome: "interrupted", Message: "the agent stopped before the job finished"})
 	}
 }
 
@@ -261,7 +261,7 @@ func (q *jobs) apply(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	case x := <-answered:
 		results, err = x.results, x.err
 	case <-ends: // the agent may be waiting for this goroutine
-		err = errors.New("the agent ends, or reads its configuration anew")
+		err = errors.New("the agent is stopping or reloading its configuration")
 	}
 	if err != nil {
 		r.Outcome, r.Message = "failed", err.Error()

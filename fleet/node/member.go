@@ -75,7 +75,7 @@ func (m *member) publish(ctx context.Context, to string, data []byte, options ..
 	return Publish(ctx, m.conn, m.acknowledgement, to, data, options...)
 }
 
-// Publish stores a message. It waits for the acknowledgement as long as t says, and longer for a
+// Publish stores a message. It waits for the acknowledgement for the time t, and longer for a
 // large message.
 func Publish(ctx context.Context, nc *nats.Conn, t *retry.Timeout, to string, data []byte, options ...direct.Option) (direct.Ack, error) {
 	transfer := onTheWay(len(data))

@@ -113,7 +113,7 @@ func (m *memory) set(doc signed.Document) {
 }
 
 // errClosed refuses changes after the end: NATS does not wait for the handlers of its messages.
-var errClosed = errors.New("the node has ended")
+var errClosed = errors.New("the node has stopped")
 
 // close ends all writing, so that another process may use the directory.
 func (m *memory) close() {

@@ -182,8 +182,7 @@ func (n *Node) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	start := func(do func(context.Context)) {
-		wg.Add(1)
-		go func() { defer wg.Done(); do(ctx) }()
+		wg.Go(func() { ; do(ctx) })
 	}
 	if err := n.connect(); err != nil {
 		n.member.log.Error("fleet: " + err.Error())

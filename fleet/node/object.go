@@ -45,7 +45,7 @@ type object struct {
 	patience  time.Duration // time limit for a message of 128 KiB
 }
 
-var errObsolete = errors.New("it is not wanted any more")
+var errObsolete = errors.New("no longer needed")
 
 // Open finds the bundle of a SHA-256 in hexadecimal (ADR-20). The reader of it has to check the digest.
 func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error) {
@@ -69,15 +69,15 @@ func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error
 		Deleted bool   `json:"deleted"`
 	}
 	if err := json.Unmarshal(found.Data, &info); err != nil {
-		return nil, fmt.Errorf("bundle %s: what the store says of it cannot be read", digest)
+		return nil, fmt.Errorf("bundle %s: cannot read its metadata in the store", digest)
 	}
 	switch {
 	case info.Deleted:
 		return nil, fmt.Errorf("bundle %s was deleted", digest)
 	case info.NUID == "" || strings.ContainsAny(info.NUID, ".*> \t\r\n"):
-		return nil, fmt.Errorf("bundle %s: what the store says of it is damaged", digest)
+		return nil, fmt.Errorf("bundle %s: its metadata in the store is damaged", digest)
 	case info.Size > uint64(bundle.DefaultLimits.PackedSize):
-		return nil, fmt.Errorf("bundle %s has %d bytes, and may have %d", digest, info.Size, bundle.DefaultLimits.PackedSize)
+		return nil, fmt.Errorf("bundle %s has %d bytes, the limit is %d", digest, info.Size, bundle.DefaultLimits.PackedSize)
 	}
 	o.remaining, o.chunks, o.single = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID, info.Chunks == 1
 	return o, nil
@@ -105,7 +105,7 @@ func (o *object) patiently(ask func() (came bool, err error)) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return errors.Join(errors.New("parts of it do not come"), err)
+			return errors.Join(errors.New("some parts did not arrive"), err)
 		}
 		if !retry.Sleep(o.ctx, pause) {
 			return context.Cause(o.ctx)
@@ -136,7 +136,7 @@ func (o *object) more() (came bool, err error) {
 	o.buffered = nil
 	take := func(m *direct.Message) error {
 		if o.remaining == 0 {
-			return errors.New("there is more of it than the store says")
+			return errors.New("longer than the size in the store")
 		}
 		if len(m.Data) > 0 {
 			o.buffered = append(o.buffered, m.Data)

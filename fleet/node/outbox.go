@@ -103,7 +103,7 @@ func tells(line []byte) bool {
 
 // Resend returns the limits of the pauses before a message is sent again that the servers did not
 // store. The second pause on is random, and longer each time: if all nodes of a fleet sent 32 KiB
-// each second while a stream has no leader, the servers would hardly come to choose one.
+// each second while a stream lacks a leader, the servers would hardly come to choose one.
 func (t Timing) Resend() retry.Backoff {
 	return retry.Backoff{Min: min(time.Second, t.Retry), Max: min(10*time.Second, t.Retry)}
 }
@@ -216,7 +216,7 @@ func (o *outbox) send(ctx context.Context, id string, batch []byte) error {
 }
 
 // saveCursor writes the cursor. It need not be durable: messages that are sent again are
-// recognised by their ID.
+// recognized by their ID.
 func (o *outbox) saveCursor() error {
 	text, err := json.Marshal(o.cursor)
 	if err != nil {

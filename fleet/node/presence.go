@@ -105,7 +105,7 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 	if err != nil || other.Boot == m.boot || slices.Contains(p.previous, other.Boot) {
 		return ""
 	}
-	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.StartTime.Format(time.RFC3339))
+	message := fmt.Sprintf("another machine or agent uses the key of %s: its agent started at %s", m.identity.Name, other.StartTime.Format(time.RFC3339))
 	m.problems.set(record.DuplicateIdentity, message)
 	p.otherTime = time.Now()
 	// Before its first heartbeat, a node may see one of its own from before a reinstallation.
@@ -120,7 +120,7 @@ func (p *presence) leave(why string) {
 	p.mu.Lock()
 	p.leaveReason = why
 	p.mu.Unlock()
-	p.member.log.Error("fleet: this node leaves the fleet and only plans: " + why)
+	p.member.log.Error("fleet: this node leaves the fleet and only makes plans: " + why)
 	p.member.conn.Close()
 	p.member.machine.FleetChanged()
 }
@@ -163,7 +163,7 @@ func (p *presence) compareClocks(stored time.Time) {
 	p.skew = skew
 	p.mu.Unlock()
 	if skew > signed.Skew || skew < -signed.Skew {
-		p.member.problems.set(record.ClockSkew, fmt.Sprintf("the clock is wrong by about %s: jobs may be refused", skew.Round(time.Minute)))
+		p.member.problems.set(record.ClockSkew, fmt.Sprintf("the clock is off by about %s: jobs may be refused", skew.Round(time.Minute)))
 	} else {
 		p.member.problems.set(record.ClockSkew, "")
 	}

@@ -35,9 +35,9 @@ type readiness struct {
 func ready(r *signed.Release, ro *signed.Rollout, node string, holds func(string) (bool, error), now time.Time) readiness {
 	switch {
 	case r == nil:
-		return readiness{reason: "there is no release"}
+		return readiness{reason: "no release"}
 	case ro == nil || ro.Release != r.Version:
-		return readiness{reason: "its rollout has not begun"}
+		return readiness{reason: "the rollout has not started"}
 	}
 	if err := r.Begins(now); err != nil {
 		return readiness{reason: err.Error(), err: err}
@@ -47,9 +47,9 @@ func ready(r *signed.Release, ro *signed.Rollout, node string, holds func(string
 	case ro.State == signed.Done || ro.State == signed.Rolling && stage <= ro.Stage:
 		return readiness{begins: true, stage: stage}
 	case ro.State != signed.Rolling:
-		return readiness{reason: "its rollout is " + string(ro.State)}
+		return readiness{reason: "the rollout is " + string(ro.State)}
 	}
-	return readiness{reason: fmt.Sprintf("stage %d has not begun", stage+1)}
+	return readiness{reason: fmt.Sprintf("stage %d has not started", stage+1)}
 }
 
 // offset returns the delay of a node within a stage, which is fixed for a release.
@@ -107,7 +107,7 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 			return 0
 		}
 		if errors.Is(err, errObsolete) {
-			c.member.log.Info(fmt.Sprintf("fleet: release %d: its bundle is not fetched any further: it is not to begin any more", r.Version))
+			c.member.log.Info(fmt.Sprintf("fleet: release %d: stopped fetching the bundle: the release was withdrawn", r.Version))
 			poke(c.wake)
 			return 0
 		}
@@ -125,7 +125,7 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 		c.member.problems.setOf(r, record.BundleError, fmt.Sprintf("release %d: %s", r.Version, err))
 		return jitter(c.member.options.Timing.Retry)
 	}
-	c.member.log.Info(fmt.Sprintf("fleet: begins with release %d (bundle %s)", r.Version, r.Bundle))
+	c.member.log.Info(fmt.Sprintf("fleet: starting release %d (bundle %s)", r.Version, r.Bundle))
 	poke(c.updates)
 	poke(c.agentWake)
 	return 0
@@ -143,7 +143,7 @@ func (c *releases) checkExpiry(r *signed.Release) {
 	}
 }
 
-var errDigest = errors.New("what came is not the bundle that was signed")
+var errDigest = errors.New("the received bundle is not the signed one")
 
 // install fetches the bundle of a release, unless it is installed already.
 func (c *releases) install(ctx context.Context, r *signed.Release) error {

@@ -26,7 +26,7 @@ type replay struct {
 }
 
 // replayEvents sends the events of runs again, and waits until the servers have them. Readers
-// recognise events that they have by their IDs.
+// recognize events that they have by their IDs.
 func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	r.Since, r.Until = j.Since, j.Until
 	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Sub(q.member.now()))))
@@ -49,9 +49,9 @@ func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobRes
 		return
 	}
 	r.Outcome = "stable"
-	r.Message = fmt.Sprintf("told again %d lines of %d runs", t.lines, t.runs)
+	r.Message = fmt.Sprintf("resent %d lines of %d runs", t.lines, t.runs)
 	if t.oldest.After(j.Since) {
-		r.Message += ", the oldest that has a record began at " + t.oldest.Format(time.RFC3339)
+		r.Message += ", the oldest recorded one started at " + t.oldest.Format(time.RFC3339)
 	}
 }
 

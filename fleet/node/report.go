@@ -229,7 +229,7 @@ func (r *report) gatherFacts(ctx context.Context, always bool) error {
 	}
 	var tree map[string]any
 	if err := json.Unmarshal(text, &tree); err != nil {
-		return fmt.Errorf("what ccm facts says cannot be read: %w", err)
+		return fmt.Errorf("invalid output of ccm facts: %w", err)
 	}
 	r.mu.Lock()
 	r.facts = tree
@@ -287,7 +287,7 @@ func (r *report) sendFacts(ctx context.Context) error {
 	}
 	var stored record.Facts
 	if json.Unmarshal(text, &stored) == nil && len(stored.TruncatedFacts) > 0 {
-		r.member.problems.set(record.FactsTruncated, "left out: "+strings.Join(stored.TruncatedFacts, ", "))
+		r.member.problems.set(record.FactsTruncated, "omitted: "+strings.Join(stored.TruncatedFacts, ", "))
 	} else {
 		r.member.problems.set(record.FactsTruncated, "")
 	}

@@ -30,7 +30,7 @@ func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
 		n.report.setRun(runState(r, result, n.member.options.Clock().UTC()), r.Source == n.releases.bundles.Name(), result.Digest)
 	}
 	if result.DataStale != nil {
-		n.member.problems.set(record.DataStale, "external data could not be had since "+result.DataStale.Format(time.RFC3339))
+		n.member.problems.set(record.DataStale, "external data unavailable since "+result.DataStale.Format(time.RFC3339))
 	} else {
 		n.member.problems.set(record.DataStale, "")
 	}

@@ -27,7 +27,7 @@ type Answer struct {
 	ConditionError error
 }
 
-// A Query says which nodes are asked, and how.
+// A Query describes which nodes are asked, and how.
 type Query struct {
 	Options
 	Names []string // only these; nil for all
@@ -102,9 +102,7 @@ func askAll(ctx context.Context, a Query, asked map[string][]string) (map[string
 		ended = make(map[string]time.Time)
 	)
 	for environment, names := range asked {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			s, err := a.Sender(environment)
 			if err != nil {
 				mu.Lock()
@@ -138,7 +136,7 @@ func askAll(ctx context.Context, a Query, asked map[string][]string) (map[string
 					}
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	return ended, errors.Join(errs...)

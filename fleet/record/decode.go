@@ -10,7 +10,7 @@ import (
 )
 
 // DecodeState reads the state of a node. A state with the name of another node is an error: its key
-// says whose it is.
+// describes whose it is.
 func DecodeState(node string, text []byte) (State, error) {
 	var s State
 	if err := decode(text, MaxState, &s); err != nil {
@@ -80,7 +80,7 @@ func decode(text []byte, limit int, into any) error {
 
 func checkSize(text []byte, limit int) error {
 	if len(text) > limit {
-		return fmt.Errorf("it has %d bytes, and at most %d are read", len(text), limit)
+		return fmt.Errorf("%d bytes, the limit is %d", len(text), limit)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func check(protocol, want, node, wantNode string) error {
 		return diag.Expected("the protocol %s", want).Got("%q", cut(protocol, 60))
 	}
 	if node != wantNode {
-		return fmt.Errorf("it says that it is of the node %q", cut(node, 60))
+		return fmt.Errorf("claims to be from the node %q", cut(node, 60))
 	}
 	return nil
 }

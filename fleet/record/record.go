@@ -34,7 +34,7 @@ type Facts struct {
 	TruncatedFacts []string       `json:"_truncated,omitempty"` // facts that were too large
 }
 
-// A State says how the last run of a node ended, and what the node follows.
+// A State describes how the last run of a node ended, and what the node follows.
 type State struct {
 	Protocol    string    `json:"protocol"`
 	Node        string    `json:"node"`
@@ -163,7 +163,7 @@ func (f Facts) Encode() ([]byte, error) {
 	}
 }
 
-var errTooLarge = errors.New("it does not fit into its limit")
+var errTooLarge = errors.New("too large")
 
 // Encode returns the state as a document of at most MaxState bytes. If it is larger, messages are
 // shortened, then failures and labels left out.

@@ -52,7 +52,7 @@ func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode
 		return err
 	}
 	if len(text) > registration.MaxSize {
-		return fmt.Errorf("an entry has at most %d bytes, this one has %d", registration.MaxSize, len(text))
+		return fmt.Errorf("the entry must be at most %d bytes, got %d", registration.MaxSize, len(text))
 	}
 	msg := natsio.NewMsg(e.Subject())
 	msg.Data = text
@@ -65,9 +65,9 @@ func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode
 	msg.Header.Set(headerStream, r.Stream)
 	switch err := r.Client.Store(ctx, msg); {
 	case errors.Is(err, nats.ErrOtherStream):
-		return fmt.Errorf("its subject belongs to another stream than %s", r.Stream)
+		return fmt.Errorf("the subject belongs to another stream than %s", r.Stream)
 	case errors.Is(err, nats.ErrNoStream):
-		return fmt.Errorf("there is no stream %s (ccm registration init makes it)", r.Stream)
+		return fmt.Errorf("no such stream %s (create it with: ccm registration init)", r.Stream)
 	default:
 		return err
 	}
@@ -145,7 +145,7 @@ func (r *Registry) each(ctx context.Context, filter string, do func(*direct.Mess
 		return nil
 	})
 	if errors.Is(err, direct.ErrNoStream) {
-		return fmt.Errorf("there is no stream %s with direct get (ccm registration init makes it, or gives it that)", r.Stream)
+		return fmt.Errorf("no stream %s with direct get (create or update it with: ccm registration init)", r.Stream)
 	}
 	return err
 }

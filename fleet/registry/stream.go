@@ -38,7 +38,7 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 	case o.Replicas < 1 || o.Replicas > maxReplicas:
 		return nil, diag.Expected("1 to %d replicas", maxReplicas).Got("%d", o.Replicas)
 	case o.MaxAge < time.Second:
-		return nil, diag.Expected("a maximal age of at least 1s").Got("%s", o.MaxAge)
+		return nil, diag.Expected("a maximum age of at least 1s").Got("%s", o.MaxAge)
 	}
 	js, err := r.Client.JetStream()
 	if err != nil {
@@ -55,14 +55,14 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 		if _, err := js.CreateStream(ctx, c); err != nil {
 			return nil, r.explain(ctx, err)
 		}
-		return []string{fmt.Sprintf("made it: %s, kept %s, on %d", c.Subjects[0], c.MaxAge, c.Replicas)}, nil
+		return []string{fmt.Sprintf("created: %s, kept %s, replicas %d", c.Subjects[0], c.MaxAge, c.Replicas)}, nil
 	}
 	if err != nil {
 		return nil, r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	have := stream.CachedInfo().Config
 	if have.Retention != jetstream.LimitsPolicy {
-		return nil, fmt.Errorf("stream %s: it is a queue (retention %s), so it can hold no registry", r.Stream, have.Retention)
+		return nil, fmt.Errorf("stream %s: a queue (retention %s) cannot hold a registry", r.Stream, have.Retention)
 	}
 	want := have
 	o.apply(&want)
@@ -83,7 +83,7 @@ const leastServer = "2.11.0"
 // checkServer returns why a server of a version cannot hold a registry.
 func checkServer(version string) error {
 	if v := "v" + version; semver.IsValid(v) && semver.Compare(v, "v"+leastServer) < 0 {
-		return diag.At(diag.Pos{}, diag.Expected("nats-server %s or later", leastServer).Found("%s: it keeps no TTL of messages, and leaves it out without a word", version))
+		return diag.At(diag.Pos{}, diag.Expected("nats-server %s or later", leastServer).Found("%s (it silently ignores the TTL of messages)", version))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (r *Registry) explain(ctx context.Context, err error) error {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	err = r.Client.Explain(ctx, err, "stream "+r.Stream)
 	if ok && (api.ErrorCode == noPeers || api.ErrorCode == noReplicas) {
-		return diag.Errorf(diag.Pos{}, "%w", err).WithHint("--replicas is on how many servers it is kept: 1 for a single one")
+		return diag.Errorf(diag.Pos{}, "%w", err).WithHint("set --replicas to the number of servers that keep the stream, 1 for a single server")
 	}
 	return err
 }
@@ -137,14 +137,14 @@ func differences(have, want jetstream.StreamConfig) (list []string) {
 		add("subjects", fmt.Sprint(have.Subjects), fmt.Sprint(want.Subjects))
 	}
 	add("replicas", have.Replicas, want.Replicas)
-	add("maximal age", have.MaxAge, want.MaxAge)
-	add("messages of a subject", have.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
+	add("maximum age", have.MaxAge, want.MaxAge)
+	add("messages per subject", have.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
 	add("TTL of messages", have.AllowMsgTTL, want.AllowMsgTTL)
 	add("direct get", have.AllowDirect, want.AllowDirect)
-	add("refusal of deletes", have.DenyDelete, want.DenyDelete)
-	add("refusal of purges", have.DenyPurge, want.DenyPurge)
-	add("duplicates are known for", have.Duplicates, want.Duplicates)
+	add("deny delete", have.DenyDelete, want.DenyDelete)
+	add("deny purge", have.DenyPurge, want.DenyPurge)
+	add("duplicate window", have.Duplicates, want.Duplicates)
 	add("roll-ups", have.AllowRollup, want.AllowRollup)
-	add("marks of removed entries for", have.SubjectDeleteMarkerTTL, want.SubjectDeleteMarkerTTL)
+	add("delete marker TTL", have.SubjectDeleteMarkerTTL, want.SubjectDeleteMarkerTTL)
 	return list
 }

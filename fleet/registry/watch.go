@@ -41,9 +41,9 @@ const reasonGone = "Gone"
 // nats-server 2.15).
 const recheck = 2 * time.Second
 
-// Watch passes all entries of a query to tell, and then each change, until the context ends or the
-// connection is lost for good. It passes messages that are no entries to refused, as errors.
-func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Event), refused func(error)) error {
+// Watch passes all entries of a query to report, and then each change, until the context ends or the
+// connection is lost for good. It passes messages that are not entries to refused, as errors.
+func (r *Registry) Watch(ctx context.Context, q registration.Query, report func(Event), refused func(error)) error {
 	if err := q.Check(); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Ev
 		return r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	defer consuming.Stop()
-	w := &watcher{registry: r, query: q, entries: make(map[string]*registration.Entry), tell: tell, onRefusal: refused}
+	w := &watcher{registry: r, query: q, entries: make(map[string]*registration.Entry), report: report, onRefusal: refused}
 	again := time.NewTicker(recheck)
 	defer again.Stop()
 	for {
@@ -103,7 +103,7 @@ type watcher struct {
 	query     registration.Query
 	entries   map[string]*registration.Entry // by subject
 	absent    map[string]bool                // known subjects that were missing at the last check
-	tell      func(Event)
+	report      func(Event)
 	onRefusal func(error)
 }
 
@@ -120,7 +120,7 @@ func (w *watcher) message(m jetstream.Msg) {
 		return
 	}
 	w.entries[subject] = e
-	w.tell(Event{Action: Register, Entry: e})
+	w.report(Event{Action: Register, Entry: e})
 }
 
 // remove reports that an entry was removed.
@@ -134,7 +134,7 @@ func (w *watcher) remove(subject, reason string) {
 		}
 	}
 	delete(w.entries, subject)
-	w.tell(Event{Action: Remove, Entry: e, Reason: reason})
+	w.report(Event{Action: Remove, Entry: e, Reason: reason})
 }
 
 // recheck reports the removal of entries that are missing in the stream.

@@ -98,7 +98,7 @@ func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string
 	}
 	r := new(signed.Release)
 	if text == nil {
-		return nil, fmt.Errorf("%s has no release of %s", a.Directory, a.Environment)
+		return nil, fmt.Errorf("no release of %[2]s in %[1]s", a.Directory, a.Environment)
 	}
 	if err := signed.Read(text, r); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ const (
 	Rest   Verdict = "rest"   // the rollout is paused, stopped, aborted or done
 )
 
-// An Assessment says how far a rollout has come.
+// An Assessment describes how far a rollout has come.
 type Assessment struct {
 	Environment string              `json:"environment"`
 	Release     int64               `json:"release"`
@@ -209,19 +209,19 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 	case ro.State != signed.Rolling:
 		a.Verdict = Rest
 	case stage.Failed > most:
-		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed, at most %s", stage.Failed, limit(most, r.MaxFailed))
+		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed, limit %s", stage.Failed, limit(most, r.MaxFailed))
 	case failed > mostInAll:
-		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed in all, at most %s", failed, limit(mostInAll, r.MaxFailed))
+		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed in total, limit %s", failed, limit(mostInAll, r.MaxFailed))
 	case stage.Waiting > 0:
 		a.Verdict = Wait
 	case a.WaitsForUnheard():
-		a.Verdict, a.Reason = Wait, "no node of this stage was ever heard of: start its agents, or go on with ccm fleet next"
+		a.Verdict, a.Reason = Wait, "no node of this stage has ever reported: start the agents, or advance with ccm fleet next"
 	case ro.SettleTime.IsZero():
 		a.Verdict = Settle
 	case now.Before(ro.SettleTime.Add(time.Duration(r.Soak))):
 		a.Verdict, a.SoakUntil = Soak, ro.SettleTime.Add(time.Duration(r.Soak))
 	case stage.Silent > mostSilent:
-		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d silent, at most %s", stage.Silent, limit(mostSilent, r.MaxSilent))
+		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d silent, limit %s", stage.Silent, limit(mostSilent, r.MaxSilent))
 	case ro.Stage >= len(a.Stages)-1:
 		a.Verdict = Finish
 	default:
@@ -230,7 +230,7 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 }
 
 // WaitsForUnheard reports whether the present stage has only nodes that were never heard of: it would prove nothing to
-// the next stage. The last stage has no next one.
+// the next stage. Nothing follows the last stage.
 func (a *Assessment) WaitsForUnheard() bool {
 	if a.State != signed.Rolling || a.Stage >= len(a.Stages)-1 {
 		return false

@@ -102,7 +102,7 @@ func TestStopsOnFailures(t *testing.T) {
 	took(nodes[0], 1, "failed", record.Failure{Resource: "service#nginx", Message: "exit status 1"})
 	a := release.Assess(r, ro, nodes, now)
 	require.Equal(t, release.Stop, a.Verdict)
-	require.Equal(t, "1 failed, at most 0 (10%)", a.Reason)
+	require.Equal(t, "1 failed, limit 0 (10%)", a.Reason)
 	require.Equal(t, []release.Cause{{Resource: "service#nginx", Message: "exit status 1", Nodes: []string{"node00"}}}, a.Causes)
 	require.Equal(t, signed.Stopped, a.Next(ro, now).State)
 }
@@ -150,7 +150,7 @@ func TestSilentNodes(t *testing.T) {
 	later := now.Add(10 * time.Minute)
 	a = release.Assess(r, ro, nodes, later)
 	require.Equal(t, release.Stop, a.Verdict)
-	require.Equal(t, "1 silent, at most 0 (5%)", a.Reason)
+	require.Equal(t, "1 silent, limit 0 (5%)", a.Reason)
 
 	r.MaxSilent = share(t, "1")
 	require.Equal(t, release.Pass, release.Assess(r, ro, nodes, later).Verdict)
@@ -198,7 +198,7 @@ func TestStageNeverHeardOf(t *testing.T) {
 	a := release.Assess(r, ro, nodes, now)
 	require.Equal(t, []int{2, 2}, []int{a.Stages[0].Nodes, a.Stages[0].Unheard})
 	require.Equal(t, release.Wait, a.Verdict)
-	require.Contains(t, a.Reason, "no node of this stage was ever heard of")
+	require.Contains(t, a.Reason, "no node of this stage has ever reported")
 	require.Nil(t, a.Next(ro, now))
 	nodes[0].State = &record.State{Environment: "prod"}
 	took(nodes[0], 1, "changed")
@@ -255,7 +255,7 @@ func TestNodesNeverHeardOf(t *testing.T) {
 		took(nodes[i], 1, "failed")
 	}
 	a := release.Assess(one, ro, nodes, now)
-	require.Equal(t, "3 failed, at most 2 (10%)", a.Reason)
+	require.Equal(t, "3 failed, limit 2 (10%)", a.Reason)
 
 	// One that has begun is a node as any other.
 	nodes[len(nodes)-1].HeartbeatTime = now

@@ -47,11 +47,11 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 		return control, nil, errors.New(strings.Join(control.Problems, "; "))
 	}
 	if control.Release == nil {
-		return control, nil, fmt.Errorf("the environment %s has no release: ccm fleet release %s SITE", c.Store.Environment, c.Store.Environment)
+		return control, nil, fmt.Errorf("no release in the environment %s (make one with: ccm fleet release %s SITE)", c.Store.Environment, c.Store.Environment)
 	}
 	if control.Rollout == nil || control.Rollout.Release != control.Release.Version {
 		// The release was stored but not its rollout: no node begins.
-		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Reason: "the rollout did not begin: ccm fleet next begins it", Version: versionOf(control.Rollout)}
+		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Reason: "the rollout has not started (start it with: ccm fleet next)", Version: versionOf(control.Rollout)}
 	}
 	issued, err := c.Environments(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func factsOf(r *signed.Release) (facts where.Facts) {
 }
 
 // Step makes the next step of the rollout, and returns its assessment. If somebody else has made
-// the step meanwhile, that is no error.
+// the step meanwhile, that is not an error.
 func (c *Controller) Step(ctx context.Context) (*Assessment, error) {
 	control, a, err := c.Look(ctx)
 	if err != nil {
@@ -149,14 +149,14 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 	next.Reason = why
 	stages := len(control.Release.Stages)
 	if next.State == signed.Aborted || next.State == signed.Done {
-		return nil, fmt.Errorf("the rollout of release %d is %s: make another release", control.Release.Version, next.State)
+		return nil, fmt.Errorf("the rollout of release %d is %s (make another release)", control.Release.Version, next.State)
 	}
 	switch op {
 	case Pause:
 		next.State = signed.Paused
 	case Resume:
 		if next.State == signed.Rolling {
-			return nil, fmt.Errorf("the rollout of release %d is under way", control.Release.Version)
+			return nil, fmt.Errorf("the rollout of release %d is in progress", control.Release.Version)
 		}
 		next.State = signed.Rolling
 		if next.Since.IsZero() {
@@ -302,16 +302,16 @@ func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
 	case now == nil && len(control.Problems) > 0:
 		return nil, errors.New(strings.Join(control.Problems, "; "))
 	case now == nil || now.PreviousBundle == "":
-		return nil, fmt.Errorf("the environment %s has no release to go back to: an older one is released by its file, as any other", c.Store.Environment)
+		return nil, fmt.Errorf("no earlier release in the environment %s to roll back to (release an older bundle by its file)", c.Store.Environment)
 	case now.PreviousBundle == now.Bundle:
-		return nil, fmt.Errorf("release %d has the same bundle as release %d: an older one is released by its file, as any other", now.Version, now.Previous)
+		return nil, fmt.Errorf("release %d has the same bundle as release %d (release an older bundle by its file)", now.Version, now.Previous)
 	}
 	if has, err := c.Store.HasBundle(ctx, signed.HexDigest(now.PreviousBundle)); err != nil || !has {
-		return nil, errors.Join(err, fmt.Errorf("the bundle of release %d is not in %s any more", now.Previous, c.Store.Environment))
+		return nil, errors.Join(err, fmt.Errorf("the bundle of release %d is no longer in %s", now.Previous, c.Store.Environment))
 	}
 	r := &signed.Release{
 		Bundle: now.PreviousBundle, Stages: []string{fmt.Sprintf("state.release == %d", now.Version), "100%"},
-		MaxFailed: now.MaxFailed, MaxSilent: now.MaxSilent, Reason: fmt.Sprintf("back from release %d to %d", now.Version, now.Previous),
+		MaxFailed: now.MaxFailed, MaxSilent: now.MaxSilent, Reason: fmt.Sprintf("rollback from release %d to %d", now.Version, now.Previous),
 	}
 	older, err := c.Store.Release(ctx, now.Previous)
 	if err != nil {

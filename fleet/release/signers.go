@@ -21,7 +21,7 @@ func (c *Controller) SetSigners(ctx context.Context, file, text string, threshol
 		return nil, err
 	}
 	if threshold < 1 || list.Len() < threshold {
-		return nil, fmt.Errorf("%s: it has %d signers, of whom %d would have to sign: nobody could release any more", file, list.Len(), threshold)
+		return nil, fmt.Errorf("%s: %d signers with a threshold of %d: nobody could sign a release", file, list.Len(), threshold)
 	}
 	control, err := c.Store.Read(ctx)
 	if err != nil {

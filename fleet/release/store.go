@@ -107,7 +107,7 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 			continue
 		}
 		c.refuse(m.Data, x.doc)
-		c.Problems = append(c.Problems, fmt.Sprintf("%s on the servers is not believed: %s", x.key, a.Doubt))
+		c.Problems = append(c.Problems, fmt.Sprintf("%s on the servers is not trusted: %s", x.key, a.Doubt))
 		x.entry.Older = true
 		if err := s.readOlder(ctx, x.key, x.entry, x.doc); err != nil {
 			return nil, err
@@ -196,7 +196,7 @@ func (s *Store) Release(ctx context.Context, version int64) (*signed.Release, er
 }
 
 // ErrConflict says that somebody else has stored a document meanwhile.
-var ErrConflict = errors.New("somebody else has changed it meanwhile")
+var ErrConflict = errors.New("changed by someone else meanwhile")
 
 // PutRelease stores a release, unless there is a newer document than last, a sequence.
 func (s *Store) PutRelease(ctx context.Context, text []byte, last uint64) error {
@@ -257,7 +257,7 @@ func (s *Store) objects(ctx context.Context) (jetstream.ObjectStore, error) {
 	}
 	store, err := js.ObjectStore(ctx, subject.Sites(s.Environment))
 	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("there is no store %s: ccm fleet init DIR --apply --environment %s makes it", subject.Sites(s.Environment), s.Environment)
+		return nil, fmt.Errorf("no such store %s (create it with: ccm fleet init DIR --apply --environment %s)", subject.Sites(s.Environment), s.Environment)
 	}
 	return store, err
 }

@@ -23,14 +23,14 @@ func (t *Timeout) Get() time.Duration {
 	return max(t.now, t.Min)
 }
 
-// Answered says how long an answer took.
+// Answered describes how long an answer took.
 func (t *Timeout) Answered(after time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.now = min(max(2*after, t.now/2), t.Max)
 }
 
-// Missed says that no answer came in time.
+// Missed reports that no answer came in time.
 func (t *Timeout) Missed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -44,7 +44,7 @@ func (n *Node) Silent(now time.Time) bool {
 	return n.HeartbeatTime.IsZero() || now.Sub(n.HeartbeatTime) > record.Absent
 }
 
-// HeardOf reports whether a node has ever told of itself. One that has not was approved, but its agent
+// HeardOf reports whether a node has ever reported. One that has not was approved, but its agent
 // never began.
 func (n *Node) HeardOf() bool {
 	return n.State != nil || !n.HeartbeatTime.IsZero() || len(n.Problems) > 0
@@ -135,7 +135,7 @@ type document struct {
 func (n *Node) add(d *document) {
 	err := d.err
 	if err == nil && d.state != nil && d.state.Environment != n.Environment {
-		err = fmt.Errorf("its state says that it is of the environment %q: it is of %s", d.state.Environment, n.Environment)
+		err = fmt.Errorf("its state claims the environment %q: it belongs to %s", d.state.Environment, n.Environment)
 	}
 	switch {
 	case err != nil:

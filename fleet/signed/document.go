@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Release says which bundle the nodes of an environment run, and in which stages it is rolled
+// A Release describes which bundle the nodes of an environment run, and in which stages it is rolled
 // out.
 type Release struct {
 	Header
@@ -56,7 +56,7 @@ type Rollout struct {
 	Reason     string    `json:"why,omitempty"`
 }
 
-// A RolloutState says whether nodes may begin with a release.
+// A RolloutState describes whether nodes may begin with a release.
 type RolloutState string
 
 // The states of a rollout.
@@ -126,7 +126,7 @@ func (r *Release) Validate() error {
 	case r.Stages[len(r.Stages)-1] != "100%":
 		return errors.New("stages: the last must be 100%")
 	case len(r.Reason) > maxText:
-		return errors.New("reason: it is too long")
+		return errors.New("reason: too long")
 	}
 	last := 0.0
 	for _, s := range r.Stages {
@@ -136,7 +136,7 @@ func (r *Release) Validate() error {
 		}
 		if isPercent {
 			if p <= last {
-				return fmt.Errorf("stages: %s does not go further than the one before it", s)
+				return fmt.Errorf("stages: %s must be higher than the stage before it", s)
 			}
 			last = p
 		}
@@ -155,7 +155,7 @@ func ParseStage(text string) (percent float64, isPercent bool, err error) {
 	}
 	p, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !(p > 0 && p <= 100) || strings.Trim(digits, "0123456789.") != "" {
-		return 0, false, diag.Expected("a percentage above 0%% and up to 100%%").Got("%q", text)
+		return 0, false, diag.Expected("a percentage above 0%% and at most 100%%").Got("%q", text)
 	}
 	return p, true, nil
 }
@@ -197,7 +197,7 @@ func (r *Rollout) Validate() error {
 	case r.Version <= 0 || r.Release <= 0:
 		return fmt.Errorf("version, release: %w", diag.Expected("numbers above 0"))
 	case r.Stage < 0 || r.Stage >= 32:
-		return fmt.Errorf("stage: %w", diag.Expected("the number of one"))
+		return fmt.Errorf("stage: %w", diag.Expected("the number of a stage"))
 	case len(r.By) > maxText || len(r.Reason) > maxText:
 		return errors.New("by, why: too long")
 	}
@@ -207,16 +207,16 @@ func (r *Rollout) Validate() error {
 // Validate implements Document.
 func (s *Signers) Validate() error {
 	if s.Version <= 0 || s.Threshold < 1 || s.Threshold > maxSignatures {
-		return fmt.Errorf("version, threshold: %w", diag.Expected("numbers from 1 on, the threshold up to %d", maxSignatures))
+		return fmt.Errorf("version, threshold: %w", diag.Expected("numbers from 1, the threshold at most %d", maxSignatures))
 	}
 	return nil
 }
 
 // Newer returns an error if a version is not above the highest one seen. The same document may be
-// read again, which callers recognise by its digest before.
+// read again, which callers recognize by its digest before.
 func Newer(version, highest int64) error {
 	if version <= highest {
-		return refuse(RollbackRefused, "version %d is not above %d, which was seen", version, highest)
+		return refuse(RollbackRefused, "version %d is not newer than version %d, which was already seen", version, highest)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ type Header struct {
 // Head implements Document.
 func (h *Header) Head() *Header { return h }
 
-// A RefusedError says that a document was refused. Reason is a word for programs.
+// A RefusedError reports that a document was refused. Reason is a word for programs.
 type RefusedError struct {
 	Reason Reason
 	Err    error
@@ -130,13 +130,13 @@ func (t *Trust) Open(text []byte, now time.Time, doc Document) ([]signers.Signer
 		return nil, err
 	}
 	if want := t.threshold(kind); len(who) < want {
-		return nil, refuse(ThresholdShort, "%d of the signers have signed it, and %d must have", len(who), want)
+		return nil, refuse(ThresholdShort, "signed by %d of the signers, %d required", len(who), want)
 	}
 	if err := decode(payload, doc); err != nil {
 		return nil, err
 	}
 	if env := doc.Head().Environment; env != t.Environment {
-		return nil, refuse(WrongEnvironment, "it is for the environment %q, and this is %q", env, t.Environment)
+		return nil, refuse(WrongEnvironment, "for the environment %q, this node is in %q", env, t.Environment)
 	}
 	return who, nil
 }
@@ -151,7 +151,7 @@ func Read(text []byte, doc Document) error {
 }
 
 // Keys returns the fingerprints of the keys that have signed a document. All signatures hold, but
-// it is not said who has these keys: anybody may have made them.
+// whose keys these are is not known: anybody may have made them.
 func Keys(text []byte, kind Kind) (fingerprints []string, err error) {
 	payload, signatures, err := split(text)
 	if err != nil {
@@ -206,20 +206,20 @@ const (
 // split splits a document into the payload and the signatures.
 func split(text []byte) (payload []byte, signatures [][]byte, err error) {
 	if len(text) > MaxSize {
-		return nil, nil, refuse(Malformed, "it has %d bytes, and may have %d", len(text), MaxSize)
+		return nil, nil, refuse(Malformed, "%d bytes, the limit is %d", len(text), MaxSize)
 	}
 	at := bytes.Index(text, []byte("\n"+armorBegin))
 	if at < 0 {
-		return nil, nil, refuse(Malformed, "it has no signature")
+		return nil, nil, refuse(Malformed, "no signature")
 	}
 	payload, rest := text[:at+1], text[at+1:]
 	for len(rest) > 0 {
 		end := bytes.Index(rest, []byte(armorEnd))
 		if !bytes.HasPrefix(rest, []byte(armorBegin+"\n")) || end < 0 {
-			return nil, nil, refuse(Malformed, "something stands behind its signatures, or one has no end")
+			return nil, nil, refuse(Malformed, "text after the signatures, or an unterminated signature")
 		}
 		if len(signatures) == maxSignatures {
-			return nil, nil, refuse(Malformed, "it has more than %d signatures", maxSignatures)
+			return nil, nil, refuse(Malformed, "more than %d signatures", maxSignatures)
 		}
 		end += len(armorEnd)
 		signatures, rest = append(signatures, rest[:end]), rest[end:]

@@ -33,7 +33,7 @@ const (
 // A Job asks nodes to do something with their present release. It carries no code.
 type Job struct {
 	Header
-	// ID is unique: 26 digits and capitals, like a ULID.
+	// ID is unique: 26 digits and capital letters, like a ULID.
 	ID   string `json:"id"`
 	Verb Verb   `json:"verb"`
 	// Nodes are the addressed nodes, sorted, if there are at most MaxNames; otherwise Condition
@@ -69,11 +69,11 @@ func (j *Job) Validate() error {
 	}
 	switch {
 	case (j.Verb == VerbEvents) != !j.Until.IsZero() || j.Until.Before(j.Since):
-		return fmt.Errorf("since, until: %w", diag.Expected("them for events, in this order, and for nothing else"))
+		return fmt.Errorf("since, until: %w", diag.Expected("both for events only, since before until"))
 	case len(j.ID) != 26 || strings.Trim(j.ID, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") != "":
-		return fmt.Errorf("id: %w", diag.Expected("26 digits and capitals").Got("%q", j.ID))
+		return fmt.Errorf("id: %w", diag.Expected("26 digits and capital letters").Got("%q", j.ID))
 	case j.Expires.Sub(j.CreateTime) > MaxJob:
-		return fmt.Errorf("expires: %w", diag.MustBe("at most %s after it was created", MaxJob))
+		return fmt.Errorf("expires: %w", diag.MustBe("at most %s after creation", MaxJob))
 	case len(j.Nodes) > MaxNames || len(j.Targets) > MaxNames || j.Count < 0 || j.AtMost < 0:
 		return errors.New("nodes, targets: too many")
 	case len(j.Nodes) == 0 && j.Condition == "":
@@ -90,7 +90,7 @@ func (j *Job) Validate() error {
 		}
 	}
 	if len(j.Nodes) > 0 && (SetDigest(j.Nodes) != j.Name || len(j.Nodes) != j.Count) {
-		return errors.New("set: it is not the digest of the nodes")
+		return errors.New("set: not the digest of the nodes")
 	}
 	for _, t := range j.Targets {
 		if err := CheckTarget(t); err != nil {
@@ -121,7 +121,7 @@ func (j *Job) Check(now time.Time) error {
 	case now.After(j.Expires.Add(Skew)):
 		return refuse(Expired, "the job expired at %s", j.Expires.Format(time.RFC3339))
 	case j.CreateTime.After(now.Add(Skew)):
-		return refuse(ClockSkew, "the job was made at %s, and here it is %s: one of the clocks is wrong", j.CreateTime.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		return refuse(ClockSkew, "the job was created at %s, the time here is %s: one of the clocks is wrong", j.CreateTime.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -130,16 +130,16 @@ func (j *Job) Check(now time.Time) error {
 func (j *Job) Means(node string, holds func(condition string) (bool, error)) error {
 	if len(j.Nodes) > 0 {
 		if !slices.Contains(j.Nodes, node) {
-			return refuse(NotMeant, "the job is for others")
+			return refuse(NotMeant, "the job is for other nodes")
 		}
 		return nil
 	}
 	ok, err := holds(j.Condition)
 	if err != nil {
-		return refuse(NotMeant, "the condition of the job cannot be answered: %w", err)
+		return refuse(NotMeant, "cannot evaluate the condition of the job: %w", err)
 	}
 	if !ok {
-		return refuse(NotMeant, "the job is for others")
+		return refuse(NotMeant, "the job is for other nodes")
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func add(ctx context.Context, payload, signatures []byte, kind Kind, key signers
 	}
 	text := bytes.Join([][]byte{payload, signatures, signature}, nil)
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("it would have %d bytes, and may have %d", len(text), MaxSize)
+		return nil, fmt.Errorf("%d bytes, the limit is %d", len(text), MaxSize)
 	}
 	return text, nil
 }

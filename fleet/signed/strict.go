@@ -29,7 +29,7 @@ func decode(payload []byte, doc Document) error {
 	case !isName(h.Environment):
 		return refuse(Malformed, "environment: %w", diag.Expected("a name such as prod").Got("%q", h.Environment))
 	case h.CreateTime.IsZero() || h.Expires.IsZero() || !h.Expires.After(h.CreateTime):
-		return refuse(Malformed, "%w", diag.Expected("when it was created, and an expiry after that"))
+		return refuse(Malformed, "%w", diag.Expected("a creation time, and an expiry after that"))
 	}
 	if err := doc.Validate(); err != nil {
 		return &RefusedError{Malformed, err}
@@ -39,7 +39,7 @@ func decode(payload []byte, doc Document) error {
 
 func decodeStrictly(payload []byte, into any) error {
 	if !utf8.Valid(payload) {
-		return errors.New("it is not UTF-8")
+		return errors.New("not UTF-8")
 	}
 	if err := checkKeys(payload); err != nil {
 		return err
@@ -57,13 +57,13 @@ func checkKeys(payload []byte) error {
 	for {
 		token, err := dec.Token()
 		if err != nil {
-			return errors.New("it is no JSON")
+			return errors.New("not JSON")
 		}
 		delim, isDelim := token.(json.Delim)
 		switch {
 		case isDelim && (delim == '{' || delim == '['):
 			if len(open) == maxDepth {
-				return fmt.Errorf("it is more than %d levels deep", maxDepth)
+				return fmt.Errorf("more than %d levels deep", maxDepth)
 			}
 			var keys map[string]bool
 			if delim == '{' {
@@ -79,7 +79,7 @@ func checkKeys(payload []byte) error {
 			}
 			keys := open[len(open)-1]
 			if keys[name] {
-				return fmt.Errorf("the key %q stands there twice", name)
+				return fmt.Errorf("duplicate key %q", name)
 			}
 			keys[name] = true
 			key = false
@@ -91,7 +91,7 @@ func checkKeys(payload []byte) error {
 		key = open[len(open)-1] != nil
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("something stands behind it")
+		return errors.New("trailing text")
 	}
 	return nil
 }

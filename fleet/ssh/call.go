@@ -77,7 +77,7 @@ func (s *call) close() { s.closed.Do(func() { _ = s.stdin.Close() }) }
 func (s *call) end(reading error) error {
 	s.close()
 	kill := func() { _ = s.cmd.Process.Kill() }
-	endless := reading == errLongLine || reading == errNoise
+	endless := errors.Is(reading, errLongLine) || errors.Is(reading, errNoise)
 	if endless {
 		kill()
 	}
@@ -91,15 +91,15 @@ func (s *call) end(reading error) error {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case failed && exit.ExitCode() == 255:
-		return &lostError{orElse(s.output.withHostKey(last), "ssh failed and did not say why")}
+		return &lostError{orElse(s.output.withHostKey(last), "ssh failed without a message")}
 	case failed && orElse(last, s.noise) != "":
 		return errors.New(orElse(last, s.noise))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("ssh: %w", err)
-	case reading != nil && reading != io.EOF:
+	case reading != nil && !errors.Is(reading, io.EOF):
 		return reading
 	}
-	return &lostError{orElse(last, "the connection ended too early")}
+	return &lostError{orElse(last, "connection closed too early")}
 }
 
 func orElse(text, other string) string {

@@ -58,9 +58,9 @@ type Result struct {
 // stopPatience is how long the command on a host may take to end after it was asked to.
 const stopPatience = 20 * time.Second
 
-// Run runs the request on a host, and calls tell with each line as it arrives. When stop is closed
+// Run runs the request on a host, and passes each line as it arrives. When stop is closed
 // the command is asked to end after its present step; when ctx ends the connection is cut.
-func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell func(Line)) Result {
+func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, report func(Line)) Result {
 	began := time.Now()
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
@@ -71,7 +71,7 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 	res := Result{Host: h}
 	s, err := c.start(ctx, p, h)
 	if err == nil {
-		res.Exit, err = s.converse(c, p, h, tell)
+		res.Exit, err = s.converse(c, p, h, report)
 	}
 	close(done)
 	guard.Wait()
@@ -81,17 +81,17 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 	}
 	res.Err, res.Duration = err, time.Since(began)
 	if p.timeout > 0 && (err != nil || res.Exit != 0) {
-		res.Err, res.Late = fmt.Errorf("it took longer than %s", p.timeout), true
+		res.Err, res.Late = fmt.Errorf("timed out after %s", p.timeout), true
 		if res.Unreachable = !p.answered.Load(); res.Unreachable {
-			res.Err = fmt.Errorf("it did not answer within %s", p.timeout)
+			res.Err = fmt.Errorf("no response within %s", p.timeout)
 		}
 	}
 	switch {
 	case !p.stopped || err == nil:
 	case !p.runs.Load():
-		res.Err, res.Unreachable = errors.New("it was interrupted before ccm was begun there"), false
+		res.Err, res.Unreachable = errors.New("interrupted before ccm started there"), false
 	case p.abandoned:
-		res.Err, res.Unreachable = fmt.Errorf("it was interrupted, and left after %s: ccm there ends after what it is doing", stopPatience), false
+		res.Err, res.Unreachable = fmt.Errorf("interrupted, and abandoned after %s: ccm on the host stops after its current step", stopPatience), false
 	}
 	return res
 }

@@ -22,7 +22,7 @@ func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit i
 				return 0, errors.New("the password was refused")
 			}
 			if err = s.end(err); greeted {
-				return 0, &lostError{"the connection was lost while ccm ran: " + err.Error()}
+				return 0, &lostError{"connection lost while ccm ran: " + err.Error()}
 			}
 			return 0, err
 		}
@@ -60,7 +60,7 @@ func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit i
 		case f.Exit != nil:
 			_ = s.end(nil)
 			if *f.Exit < 0 || *f.Exit > 255 {
-				return 0, fmt.Errorf("it gave an exit status that there is not: %d", *f.Exit)
+				return 0, fmt.Errorf("invalid exit status %d", *f.Exit)
 			}
 			return *f.Exit, nil
 		}

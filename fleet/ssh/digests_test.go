@@ -76,9 +76,9 @@ func TestProgramContent(t *testing.T) {
 	plain, err := programs.forHost("Linux aarch64", false)
 	require.NoError(t, err)
 	_, err = plain.from(0)
-	require.EqualError(t, err, file+" has become another file meanwhile")
+	require.EqualError(t, err, file+" changed meanwhile")
 	_, err = programs.forHost("Plan9 x", false)
-	require.EqualError(t, err, "it is a system that there is no ccm for: Plan9 x")
+	require.EqualError(t, err, "ccm does not support the system Plan9 x")
 	_, err = programs.forHost("Linux riscv64", false)
 	require.ErrorContains(t, err, "expected the file ccm-linux-riscv64 in one of "+dir)
 }

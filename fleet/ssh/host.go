@@ -93,11 +93,11 @@ func (h *Host) Check() error {
 func CheckName(name string) error {
 	switch {
 	case name == "":
-		return diag.Expected("the name of a host").Got("an empty one")
+		return diag.Expected("a host name").Got("an empty string")
 	case strings.HasPrefix(name, "-"):
-		return diag.Expected("the name of a host").Got("%q, which is an option", name)
+		return diag.Expected("a host name").Got("%q, which is an option", name)
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return diag.Expected("the name of a host").Got("%q", name)
+		return diag.Expected("a host name").Got("%q", name)
 	}
 	return nil
 }
@@ -126,12 +126,12 @@ func ReadHosts(r io.Reader, file string) (hosts []Host, err error) {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 		if isOfInventory(h.Name) {
-			return nil, diag.At(diag.Pos{File: file, Line: n}, diag.Expected("the name of a host").Got("%q", h.Name)).WithHint("an inventory of Ansible is named by -i")
+			return nil, diag.At(diag.Pos{File: file, Line: n}, diag.Expected("a host name").Got("%q", h.Name)).WithHint("name an Ansible inventory with -i")
 		}
 		for _, word := range words[1:] {
 			name, value, ok := strings.Cut(word, "=")
 			if !ok || !factName().MatchString(name) {
-				return nil, fmt.Errorf("%s:%d: %w", file, n, diag.Expected("name=value behind the host").Got("%q", word))
+				return nil, fmt.Errorf("%s:%d: %w", file, n, diag.Expected("name=value after the host").Got("%q", word))
 			}
 			if h.Facts == nil {
 				h.Facts = make(map[string]any)

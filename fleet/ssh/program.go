@@ -115,7 +115,7 @@ func (p *Programs) available() (unames []string, sums map[string]string) {
 func (p *Programs) forHost(uname string, unpacks bool) (*packing, error) {
 	system, ok := systems[uname]
 	if !ok {
-		return nil, fmt.Errorf("it is a system that there is no ccm for: %s", uname)
+		return nil, fmt.Errorf("ccm does not support the system %s", uname)
 	}
 	x, err := p.of(system)
 	if err != nil {
@@ -127,4 +127,4 @@ func (p *Programs) forHost(uname string, unpacks bool) (*packing, error) {
 	return x.plain(), nil
 }
 
-func errChanged(file string) error { return fmt.Errorf("%s has become another file meanwhile", file) }
+func errChanged(file string) error { return fmt.Errorf("%s changed meanwhile", file) }

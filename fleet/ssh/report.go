@@ -24,7 +24,7 @@ type Report interface {
 	End(left []Host)
 }
 
-// Failed reports whether a host failed. Exit status 2, for changes or drift, is no failure.
+// Failed reports whether a host failed. Exit status 2, for changes or drift, is not a failure.
 func Failed(r Result) bool { return r.Err != nil || r.Exit != 0 && r.Exit != 2 }
 
 // timing matches the duration in a line of a report.
@@ -111,7 +111,7 @@ func (t *TextReport) Ended(r Result) {
 	} else if Failed(r) && said == "" {
 		said = fmt.Sprintf("exit status %d", r.Exit)
 	} else if said == "" {
-		said = "ok, nothing to tell"
+		said = "ok, no output"
 	}
 	terminal.Fprintf(t.Out, "%s  %s  %s\n", fmt.Sprintf("%-*s", t.width(), r.Host.Name), said, seconds(r.Duration))
 }
@@ -175,7 +175,7 @@ func (t *TextReport) End(left []Host) {
 			for _, h := range left {
 				names = append(names, h.Name)
 			}
-			terminal.Fprintf(t.Out, "%s  not begun\n", hostList(names))
+			terminal.Fprintf(t.Out, "%s  not started\n", hostList(names))
 		}
 	}
 	text := fmt.Sprintf("%d of %d hosts ok", good, len(t.Hosts))
@@ -185,7 +185,7 @@ func (t *TextReport) End(left []Host) {
 	for _, part := range []struct {
 		n       int
 		problem string
-	}{{failed, "failed"}, {unreachable, "unreachable"}, {len(left), "not begun"}} {
+	}{{failed, "failed"}, {unreachable, "unreachable"}, {len(left), "not started"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.problem)
 		}
@@ -214,7 +214,7 @@ func (t *TextReport) groups() []*group {
 		if g == nil {
 			g = &group{text: o.text, bad: Failed(r)}
 			if o.cut {
-				g.text = append(slices.Clip(g.text), "... and more, which is left out")
+				g.text = append(slices.Clip(g.text), "... (truncated)")
 			}
 			of[key] = g
 			list = append(list, g)

@@ -32,7 +32,7 @@ func (s Share) Of(hosts int) int {
 	return s.n
 }
 
-// A Schedule says how many hosts run at a time, and when no more are begun.
+// A Schedule describes how many hosts run at a time, and when no more are begun.
 type Schedule struct {
 	// Parallel is the most hosts at a time.
 	Parallel int

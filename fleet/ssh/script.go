@@ -49,7 +49,7 @@ var becomeWord = lazyregexp.New(`^[A-Za-z0-9._/=:@%+,-]+$`)
 func CheckBecome(words []string) error {
 	for _, word := range words {
 		if !becomeWord().MatchString(word) {
-			return diag.Expected("words of letters, digits and . _ / = : @ %% + , - ").Got("%q", word)
+			return diag.Expected("words of letters, digits and . _ / = : @ %% + , -").Got("%q", word)
 		}
 	}
 	if len(words) == 0 {
@@ -89,9 +89,9 @@ func storeScript() string {
 		`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$.$(uname -n)"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
 		`while ` + say(nextMarker) + ` >&3; read -r n && test "$n" -gt 0; do head -c "$n" || break; done | $x > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
 		`c="$("$t" serve-stdio --digest </dev/null)"; k=$?; case $k in 0) ;; ` +
-		`126) echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9 ;; ` +
-		`*) echo "$d/ccm does not run there: it ended with status $k" >&2; exit 9 ;; esac; ` +
-		`test "$c" = "$s" || { echo "what arrived is not what was sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm" || exit 9; ` +
+		`126) echo "$d/ccm cannot be executed there (noexec?): choose another directory with --remote-dir" >&2; exit 9 ;; ` +
+		`*) echo "$d/ccm does not run there: exit status $k" >&2; exit 9 ;; esac; ` +
+		`test "$c" = "$s" || { echo "the received file differs from the one sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm" || exit 9; ` +
 		removeOldScript()
 }
 

@@ -80,7 +80,7 @@ func readRequest(in *bufio.Reader) (req Request, err error) {
 	for range passwordLines + 1 {
 		line, err := readLine(in)
 		if err != nil {
-			return req, fmt.Errorf("no request came: %w", err)
+			return req, fmt.Errorf("no request received: %w", err)
 		}
 		if !bytes.HasPrefix(line, []byte(`{"protocol":`)) {
 			continue
@@ -89,7 +89,7 @@ func readRequest(in *bufio.Reader) (req Request, err error) {
 			break
 		}
 		if len(req.Args) == 0 {
-			return req, errors.New("the request names no command")
+			return req, errors.New("the request lacks a command")
 		}
 		return req, nil
 	}
@@ -102,7 +102,7 @@ var siteName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
 // CheckSiteName returns why a name of a site is not valid.
 func CheckSiteName(name string) error {
 	if !siteName().MatchString(name) {
-		return diag.Expected("a name of letters, digits and . _ - for the site").Got("%q", name)
+		return diag.Expected("a site name of letters, digits and . _ -").Got("%q", name)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 		return err
 	}
 	if err := h.SaveFrom(file, &exactReader{io.LimitReader(in, b.Size), b.Size}, 0o600); err != nil {
-		return fmt.Errorf("the bundle of the site cannot be stored: %w", err)
+		return fmt.Errorf("cannot store the bundle of the site: %w", err)
 	}
 	sum, err := DigestOfFile(file)
 	if err == nil && sum != b.SHA256 {
@@ -239,7 +239,7 @@ func (s *Server) run(ctx context.Context, in io.Reader, args []string) (code int
 	close(ended)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code = exit.ExitCode(); code < 0 {
-			return 0, fmt.Errorf("ccm was ended: %s", exit)
+			return 0, fmt.Errorf("ccm was terminated: %w", exit)
 		}
 		return code, nil
 	}

@@ -26,13 +26,13 @@ func TestReadHosts(t *testing.T) {
 		{Name: "web1", Facts: map[string]any{"role": "front", "env": "a b"}}, {Name: "root@db#1"},
 	}, ssh.Distinct(list))
 	for text, message := range map[string]string{
-		"\n-oProxyCommand=x": `hosts:2: expected the name of a host, got "-oProxyCommand=x", which is an option`,
-		"[web]\nweb1":        `hosts:1: expected the name of a host, got "[web]" (an inventory of Ansible is named by -i)`,
-		"web1\nport=8080":    `hosts:2: expected the name of a host, got "port=8080" (an inventory of Ansible is named by -i)`,
-		"all:\n  hosts:":     `hosts:1: expected the name of a host, got "all:" (an inventory of Ansible is named by -i)`,
-		"web1 role":          `hosts:1: expected name=value behind the host, got "role"`,
-		"web1 a-b=c":         `hosts:1: expected name=value behind the host, got "a-b=c"`,
-		"'we b'":             `hosts:1: expected the name of a host, got "we b"`,
+		"\n-oProxyCommand=x": `hosts:2: expected a host name, got "-oProxyCommand=x", which is an option`,
+		"[web]\nweb1":        `hosts:1: expected a host name, got "[web]" (name an Ansible inventory with -i)`,
+		"web1\nport=8080":    `hosts:2: expected a host name, got "port=8080" (name an Ansible inventory with -i)`,
+		"all:\n  hosts:":     `hosts:1: expected a host name, got "all:" (name an Ansible inventory with -i)`,
+		"web1 role":          `hosts:1: expected name=value after the host, got "role"`,
+		"web1 a-b=c":         `hosts:1: expected name=value after the host, got "a-b=c"`,
+		"'we b'":             `hosts:1: expected a host name, got "we b"`,
 		"'web1":              "hosts:1: Unterminated single-quoted string",
 	} {
 		_, err := ssh.ReadHosts(strings.NewReader(text), "hosts")
@@ -71,7 +71,7 @@ func TestWords(t *testing.T) {
 
 func TestMany(t *testing.T) {
 	var hosts []ssh.Host
-	for _, name := range strings.Split("abcdefghij", "") {
+	for name := range strings.SplitSeq("abcdefghij", "") {
 		hosts = append(hosts, ssh.Host{Name: name})
 	}
 	stop := make(chan struct{})
@@ -153,8 +153,8 @@ c:
 
 2 hosts: d, f  unreachable: ssh: refused
 e  failed: no room
-2 hosts: g, h  not begun
-2 of 6 hosts ok (2 with changes or drift), 2 failed, 2 unreachable, 2 not begun
+2 hosts: g, h  not started
+2 of 6 hosts ok (2 with changes or drift), 2 failed, 2 unreachable, 2 not started
 `, out.String())
 }
 
@@ -175,7 +175,7 @@ func TestTextReportLines(t *testing.T) {
 	require.Equal(t, "a  1 resource: 1 changed  0.0s\n", lines(nil, "~ x: y", "1 resource: 1 changed (3ms)", "2 resources from earlier runs are no longer declared"))
 	require.Equal(t, "a  first  0.0s\n", lines(func(l []string) string { return l[0] }, "first", "last"))
 	require.Equal(t, "a  alone  0.0s\n", lines(func(l []string) string { return l[1] }, "alone"))
-	require.Equal(t, "a  ok, nothing to tell  0.0s\n", lines(nil))
+	require.Equal(t, "a  ok, no output  0.0s\n", lines(nil))
 }
 
 // Machines may share the directory of sites, such as a home directory on a file server: each has its own facts.

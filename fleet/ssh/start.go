@@ -28,7 +28,7 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 		if err != nil {
 			err = s.end(err)
 			if _, lost := err.(*lostError); !lost && program != nil {
-				err = fmt.Errorf("ccm cannot be stored there: %w", err)
+				err = fmt.Errorf("cannot store ccm there: %w", err)
 			}
 			return nil, err
 		}

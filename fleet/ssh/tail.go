@@ -78,9 +78,9 @@ func (t *tail) withHostKey(last string) string {
 	t.mu.Unlock()
 	switch {
 	case strings.Contains(text, "HOST IDENTIFICATION HAS CHANGED"):
-		return "Host key verification failed: the key is another one than known_hosts has. See why before you trust it: ssh HOST tells more"
+		return "Host key verification failed: the key differs from the one in known_hosts. Find out why before you trust it (ssh HOST shows details)"
 	case strings.Contains(text, " host key is known for "), text == last: // if ssh could ask but has no terminal, it prints no more
-		return "Host key verification failed: the key is not known yet. Log in once by hand: ssh HOST"
+		return "Host key verification failed: unknown key. Log in once by hand: ssh HOST"
 	}
 	return last
 }

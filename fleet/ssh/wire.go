@@ -20,7 +20,7 @@ type hello struct {
 	Version  string `json:"version"`
 }
 
-// A Request says what to run, in the first line of this side.
+// A Request describes what to run, in the first line of this side.
 type Request struct {
 	Protocol string `json:"protocol"`
 	// Args are the arguments of ccm.
@@ -68,7 +68,7 @@ const maxLine = 16 << 20
 var errLongLine = errors.New("a line is longer than 16 MiB")
 
 // errNoise says that the login shell did not cease to print.
-var errNoise = errors.New("it printed 16 MiB before ccm was begun there")
+var errNoise = errors.New("16 MiB of output before ccm started there")
 
 // readLine reads a line, without its end. At the end of the input the error is io.EOF, also for a
 // line without an end.
@@ -79,10 +79,10 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		if line = append(line, part...); len(line) > maxLine {
 			return nil, errLongLine
 		}
-		switch err {
-		case nil:
+		switch {
+		case err == nil:
 			return line[:len(line)-1], nil
-		case bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 		default:
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func writeLine(w io.Writer, object any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
-		return fmt.Errorf("cannot be told in JSON: %w", err)
+		return fmt.Errorf("cannot be encoded as JSON: %w", err)
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err

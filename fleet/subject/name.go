@@ -24,7 +24,7 @@ func CheckName(what, name string) error {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' && i > 0 {
 			continue
 		}
-		return fmt.Errorf("%s: %w", what, diag.Expected("small letters, digits and -, not first a -").Got("%q", name))
+		return fmt.Errorf("%s: %w", what, diag.Expected("lower-case letters, digits and -, not starting with -").Got("%q", name))
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func DirectGet(stream, last string) string {
 	return name
 }
 
-// ReleaseKey, RolloutKey and SignersKey are the keys of an environment in the bucket [Control].
+// ReleaseKey is the key with the release of an environment in the bucket [Control].
 func ReleaseKey(environment string) string { return environment + ".release" }
 
 // RolloutKey is the key with the rollout of an environment's release.
@@ -74,7 +74,7 @@ func RolloutKey(environment string) string { return environment + ".rollout" }
 // SignersKey is the key with the signers that an environment trusts.
 func SignersKey(environment string) string { return environment + ".signers" }
 
-// FactsKey and StateKey are the keys of a node in the bucket [Nodes].
+// FactsKey is the key with the facts of a node in the bucket [Nodes].
 func FactsKey(node string) string { return node + ".facts" }
 
 // StateKey is the key with the last state of a node.

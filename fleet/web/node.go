@@ -73,7 +73,7 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 	}
 	body.Add(markup.New("h2").Say("Runs"))
 	if len(runs) == 0 {
-		body.Add(markup.New("p").Say("It has told of none in the last seven days."))
+		body.Add(markup.New("p").Say("No runs reported in the last seven days."))
 	}
 	for _, r := range runs {
 		body.Add(r.element())
@@ -109,7 +109,7 @@ func (s *Server) runs(ctx context.Context, name string) ([]*runHistory, error) {
 		return nil
 	})
 	if len(going.events) > 0 {
-		going.id = "a run that has not told its end"
+		going.id = "a run whose end was not reported"
 		list = append(list, going)
 	}
 	slices.Reverse(list)

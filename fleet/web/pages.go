@@ -70,12 +70,12 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// outcome returns a word in the colour of an outcome.
+// outcome returns a word in the color of an outcome.
 func outcome(word, of string) *markup.Element {
 	return markup.New("span", "class", "o "+class(of)).Say(word)
 }
 
-// stateOf returns the state of a rollout in the colour of the outcome that is like it.
+// stateOf returns the state of a rollout in the color of the outcome that is like it.
 func stateOf(s signed.RolloutState) *markup.Element {
 	of := map[signed.RolloutState]string{signed.Stopped: "failed", signed.Aborted: "failed", signed.Paused: "pending", signed.Rolling: "changed", signed.Done: "stable"}
 	return outcome(string(s), of[s])
@@ -96,7 +96,7 @@ func prose(text string) *markup.Element {
 
 func text(format string, args ...any) markup.Text { return markup.Text(fmt.Sprintf(format, args...)) }
 
-// class is the class of an outcome in the colours of reports.
+// class is the class of an outcome in the colors of reports.
 func class(outcome string) string {
 	switch outcome {
 	case "failed", "changed", "stable", "pending", "skipped":
@@ -133,14 +133,14 @@ func whole(f *overview.Fleet) *markup.Element {
 		for _, x := range f.Foreign[:min(len(f.Foreign), maxNames)] {
 			names = append(names, x.Node)
 		}
-		body.Add(markup.New("p", "class", "wrong").Say(fmt.Sprintf("Not in fleet.json, which does not name the key that signed them: %s: %s", counted(len(f.Foreign), "node"), strings.Join(names, ", "))))
+		body.Add(markup.New("p", "class", "wrong").Say(fmt.Sprintf("Signed by a key that is not in fleet.json: %s: %s", counted(len(f.Foreign), "node"), strings.Join(names, ", "))))
 	}
 	for _, e := range f.Environments {
 		s := markup.New("section").Add(markup.New("h2").Say(e.Name))
 		if e.Nodes > 0 {
 			s.Add(part.Bar(counts(e.Outcomes)), legend(e.Outcomes, e.Nodes))
 		} else {
-			s.Add(markup.New("p").Say("It has no nodes."))
+			s.Add(markup.New("p").Say("No nodes."))
 		}
 		if e.Rollout != nil {
 			done, all := reached(e.Rollout)
@@ -179,7 +179,7 @@ func nodes(list []*overview.Node, now time.Time) *markup.Element {
 	heads := []string{"node", "environment", "seen", "release", "outcome", "last run", "failed"}
 	rows := markup.New("tbody")
 	if len(list) == 0 {
-		return prose("There are none. A machine asks to be one with `ccm agent enrol`; `ccm fleet enrol` lists those that ask.")
+		return prose("No nodes. Enrol a machine with `ccm agent enrol`; `ccm fleet enrol` lists pending requests.")
 	}
 	list = overview.ByStatus(list, now)
 	for _, n := range list[:min(len(list), maxRows)] {
@@ -247,7 +247,7 @@ func reached(a *release.Assessment) (done, all int) {
 func rollout(e *overview.Environment) *markup.Element {
 	a := e.Rollout
 	if a == nil {
-		return markup.New("div").Add(markup.New("h1").Say(e.Name), prose(fmt.Sprintf("There is no release. `ccm fleet release %s SITE` makes one.", e.Name)), problems(e.Problem))
+		return markup.New("div").Add(markup.New("h1").Say(e.Name), prose(fmt.Sprintf("No release. Make one with `ccm fleet release %s SITE`.", e.Name)), problems(e.Problem))
 	}
 	body := markup.New("div").Add(markup.New("h1").Say(fmt.Sprintf("Release %d of %s", a.Release, e.Name)))
 	facts := markup.New("dl")
@@ -255,7 +255,7 @@ func rollout(e *overview.Environment) *markup.Element {
 		facts.Add(markup.New("dt").Say(what), markup.New("dd").Add(value))
 	}
 	say("State", stateOf(a.State))
-	for _, f := range [][2]string{{"Why", a.Reason}, {"Made", date(a.CreateTime)}, {"Signed by", signedBy(a.SignedBy)}, {"Reason", a.Note}, {"Bundle", a.Bundle}, {"Stage", stageText(a)}, {"Soaks until", date(a.SoakUntil)}} {
+	for _, f := range [][2]string{{"Why", a.Reason}, {"Created", date(a.CreateTime)}, {"Signed by", signedBy(a.SignedBy)}, {"Reason", a.Note}, {"Bundle", a.Bundle}, {"Stage", stageText(a)}, {"Soaks until", date(a.SoakUntil)}} {
 		if f[1] != "" {
 			say(f[0], markup.Text(f[1]))
 		}
@@ -275,13 +275,13 @@ func rollout(e *overview.Environment) *markup.Element {
 	}
 	body.Add(facts, t.Add(rows))
 	if a.State == signed.Stopped {
-		body.Add(prose(fmt.Sprintf("No further node begins with it. `ccm fleet rollback %s` goes back, `ccm fleet resume %s` goes on.", e.Name, e.Name)))
+		body.Add(prose(fmt.Sprintf("No further node starts this release. Roll back with `ccm fleet rollback %s`, or resume with `ccm fleet resume %s`.", e.Name, e.Name)))
 	}
 	for _, s := range a.Stages {
 		body.Add(named("Failed in stage "+s.Name, s.FailedNodes), named("Silent in stage "+s.Name, s.SilentNodes))
 	}
 	if names := a.Unheard(); len(names) > 0 {
-		body.Add(named("Not heard of", names), prose(unheardText(a)))
+		body.Add(named("Never reported", names), prose(unheardText(a)))
 	}
 	if len(a.Causes) > 0 {
 		var list []overview.Cause
@@ -297,18 +297,18 @@ func rollout(e *overview.Environment) *markup.Element {
 func signedBy(list []author.Signer) string {
 	names := author.Authorship{Signers: list}.Names()
 	if len(list) > 0 && list[0].Name == "" {
-		names += ", which is compared with no " + identity.SignersFile
+		names += ", not compared with " + identity.SignersFile
 	}
 	return names
 }
 
 // unheardText says what nodes that were never heard of mean for a rollout.
 func unheardText(a *release.Assessment) string {
-	const why = "They were approved, but their agents never began. "
+	const why = "These nodes were approved, but their agents never started. "
 	if a.WaitsForUnheard() {
-		return why + "The stage has no other nodes, so the rollout waits for one of them, or for `ccm fleet next`."
+		return why + "These are all nodes of the stage, so the rollout waits for one of them or for `ccm fleet next`."
 	}
-	return why + "The rollout does not wait for them: they take the release when they begin."
+	return why + "The rollout does not wait for them: they apply the release when they start."
 }
 
 // stageText returns which stage a rollout is in, and since when.
@@ -363,5 +363,5 @@ func failure(f *overview.Fleet, resource, message string) *markup.Element {
 			return body.Add(named("Nodes", c.Nodes))
 		}
 	}
-	return body.Add(markup.New("p").Say("No node has this failure any more."))
+	return body.Add(markup.New("p").Say("No node has this failure now."))
 }

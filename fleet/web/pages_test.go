@@ -45,7 +45,7 @@ func TestPagesSayWhatIsWrong(t *testing.T) {
 	now := time.Now()
 	silent := &overview.Node{Node: &roster.Node{Name: "web1", State: &record.State{Outcome: "failed", Release: 3, StartTime: now.Add(-50 * time.Hour)}, HeartbeatTime: now.Add(-time.Hour)}}
 	e := overview.Environment{Name: "prod", Nodes: 1, Outcomes: []overview.Count{{Name: "silent", N: 1}}, Problem: "prod.release on the servers is not believed",
-		Rollout: &release.Assessment{Release: 3, State: signed.Stopped, Reason: "1 failed, at most 0", Stages: []release.Stage{{Name: "100%", Nodes: 1, Failed: 1, Done: 1}},
+		Rollout: &release.Assessment{Release: 3, State: signed.Stopped, Reason: "1 failed, limit 0", Stages: []release.Stage{{Name: "100%", Nodes: 1, Failed: 1, Done: 1}},
 			SignedBy: []author.Signer{{Name: "ops@example.org"}}, Note: "CVE-2026-1234", Problems: []string{"prod.release on the servers is not believed"}}}
 	page := func(e *markup.Element) string {
 		text, err := json.Marshal(e)

@@ -44,11 +44,11 @@ func Parse(text string) (*Condition, error) {
 		return c, nil
 	}
 	if len(text) > MaxLength {
-		return nil, fmt.Errorf("the condition has %d bytes, and may have %d", len(text), MaxLength)
+		return nil, fmt.Errorf("the condition has %d bytes, the limit is %d", len(text), MaxLength)
 	}
 	program, err := expr.Compile(text, expr.Env(empty), expr.AsBool(), expr.Patch(c))
 	if err != nil {
-		return nil, fmt.Errorf("the condition cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid condition: %w", err)
 	}
 	c.program = program
 	node := program.Node()
@@ -135,7 +135,7 @@ func (c *Condition) explain(err error) error {
 	}
 	message := strings.ReplaceAll(at.Message, "<nil>", "nothing")
 	if strings.Contains(message, "reflect: ") || strings.Contains(message, "interface conversion: ") {
-		message = "a value is missing, or of another type" // Go's own message helps nobody
+		message = "a value is missing or has another type" // Go's own message helps nobody
 	} else if kind, ok := strings.CutPrefix(message, "invalid operation: bool("); ok {
 		message = diag.Expected("true or false").Got("%s", strings.TrimSuffix(kind, ")")).Error()
 	}

@@ -95,7 +95,7 @@ func TestNoAnswer(t *testing.T) {
 	for text, says := range map[string]string{
 		`facts.memory > "x"`:       `invalid operation: int > string, at "> \"x\""`,
 		`len(facts.nothing) > 0`:   `invalid argument for len (type nothing), at "len(facts.nothing) > 0"`,
-		`any(facts.nothing, true)`: `a value is missing, or of another type, at "any(facts.nothing, true)"`,
+		`any(facts.nothing, true)`: `a value is missing or has another type, at "any(facts.nothing, true)"`,
 		`facts.memory`:             `expected true or false, got int, at "facts.memory"`,
 		`facts.nothing + 1 > 2`:    `invalid operation: nothing + int, at "+ 1 > 2"`,
 	} {
@@ -112,7 +112,7 @@ func TestMistakes(t *testing.T) {
 	for text, says := range map[string]string{
 		`label.role == "web"`:     "label",
 		`1 + 1`:                   "bool",
-		`facts.os.family == `:     "cannot be read",
+		`facts.os.family == `:     "invalid condition",
 		strings.Repeat("x", 1001): "1001 bytes",
 	} {
 		_, err := where.Parse(text)

@@ -73,7 +73,7 @@ func (d *declaration) read() {
 		return
 	}
 	if e := luaapi.CutName(table); e != nil {
-		hint := "give the list itself: " + d.t.Name + " { names, ensure = ... }"
+		hint := "pass the list itself: " + d.t.Name + " { names, ensure = ... }"
 		d.s.findings = append(d.s.findings, Finding{Property, &diag.Error{Pos: d.s.p.Pos(e), Subject: d.t.Name, Hint: hint,
 			Err: errors.New(luaapi.FirstNameOnly)}})
 	}
@@ -191,8 +191,8 @@ func (d *declaration) references() {
 
 // noRefresh reports that a relation only orders, because t cannot be refreshed.
 func (d *declaration) noRefresh(path []any, t *resource.Type, instead string) {
-	e := diag.Errorf(d.Locate(path, false), "%s: a %s cannot be refreshed: this only orders, like %s", path[0], t.Name, instead)
-	e.Subject, e.Hint = d.subject(), "write "+instead
+	e := diag.Errorf(d.Locate(path, false), "%s: a %s cannot be refreshed; this only sets the order, like %s", path[0], t.Name, instead)
+	e.Subject, e.Hint = d.subject(), "use "+instead
 	d.s.findings = append(d.s.findings, Finding{NoRefresh, e})
 }
 
@@ -219,8 +219,8 @@ func (d *declaration) guards() {
 		}
 		return
 	}
-	e := diag.Errorf(d.s.p.ConstructorPos(d.call), "runs every time: nothing says when it is not needed")
-	e.Subject, e.Hint = d.subject(), "give it "+strings.Join(guards[:len(guards)-1], ", ")+" or "+guards[len(guards)-1]
+	e := diag.Errorf(d.s.p.ConstructorPos(d.call), "runs every time, because it has neither a guard nor refreshonly")
+	e.Subject, e.Hint = d.subject(), "set "+strings.Join(guards[:len(guards)-1], ", ")+" or "+guards[len(guards)-1]
 	d.s.findings = append(d.s.findings, Finding{Unguarded, e})
 }
 

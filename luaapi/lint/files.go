@@ -26,7 +26,7 @@ func Files(args, exclude []string) ([]string, error) {
 			continue
 		}
 		if ext := filepath.Ext(arg); ext == ".yaml" || ext == ".yml" {
-			return nil, fmt.Errorf("%s: ccm lint reads Lua, a manifest is checked by ccm plan", arg)
+			return nil, fmt.Errorf("%s: ccm lint checks Lua scripts (check manifests with: ccm plan)", arg)
 		}
 		ignored, err := ignore.Read(arg)
 		if err != nil {
@@ -41,7 +41,7 @@ func Files(args, exclude []string) ([]string, error) {
 		}
 		if len(found) == 0 {
 			return nil, diag.Errorf(diag.Pos{}, "%s: no file named *.lua", arg).
-				WithHint("ccm plan checks manifests, and ccm secret scan looks for plain secrets in all files")
+				WithHint("check manifests with ccm plan, and look for plain secrets with ccm secret scan")
 		}
 		files = append(files, found...)
 	}

@@ -95,7 +95,7 @@ func (s *scan) plainSecrets() {
 	}
 	for _, f := range plainsecret.Text(s.p.Name, s.p.Text) {
 		pos := diag.Pos{File: f.File, Line: f.Line, Col: f.Column, Len: f.Length}
-		s.report(PlainSecret, pos, "ccm secret keeps it encrypted", "%s", f.Message())
+		s.report(PlainSecret, pos, "encrypt it with ccm secret", "%s", f.Message())
 	}
 }
 

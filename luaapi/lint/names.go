@@ -28,7 +28,7 @@ func (s *scan) read(id *ast.IdentExpr) {
 		return
 	}
 	if module := "std." + id.Value; hint == "" && s.l.moduleType(module) != nil {
-		hint = "write " + module
+		hint = "use " + module
 	}
 	if hint == "" {
 		hint = diag.DidYouMean(id.Value, append(s.visible(), s.globals...))
@@ -41,15 +41,15 @@ func (s *scan) assignGlobal(id *ast.IdentExpr, function bool) {
 	name := id.Value
 	s.assigned[name] = true
 	if slices.Contains(s.globals, name) {
-		s.report(UndefinedGlobal, s.p.Pos(id), "for a variable write local "+name, "%q is a global of ccm and cannot be replaced", name)
+		s.report(UndefinedGlobal, s.p.Pos(id), "declare a variable with local "+name, "%q is a global of ccm and cannot be replaced", name)
 		return
 	}
-	hint := "write local " + name
+	hint := "declare it with local " + name
 	if function {
-		hint = "write local function " + name
+		hint = "declare it with local function " + name
 	}
 	if near := diag.Nearest(name, s.visible()); near != "" {
-		hint = fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name)
+		hint = fmt.Sprintf("did you mean %q? declare a new variable with local %s", near, name)
 	}
 	s.report(UndefinedGlobal, s.p.Pos(id), hint, "assignment to undefined global %q", name)
 }
@@ -80,7 +80,7 @@ func (s *scan) fact(e *ast.AttrGetExpr) {
 	if siblings, _ := s.l.FactFields(before[:last]); facts.Flat(before[last], name, siblings) != "" {
 		return // facts.os.release.major is facts.os.release_major
 	}
-	s.report(UnknownField, s.p.Pos(e), "", "facts.%s is no table, and has no %q", strings.Join(before, "."), name)
+	s.report(UnknownField, s.p.Pos(e), "", "facts.%s is not a table: no such field %q", strings.Join(before, "."), name)
 }
 
 // field reports a field that a global does not have.
@@ -109,7 +109,7 @@ func (s *scan) field(e *ast.AttrGetExpr) {
 	if slices.Contains(luaTables, global) && hint == "" {
 		return
 	}
-	s.report(UnknownField, s.p.Pos(e), hint, "%s has no %q", global, name)
+	s.report(UnknownField, s.p.Pos(e), hint, "%s: unknown name %q", global, name)
 }
 
 // laterEscapes are the escapes of later versions of Lua. In this one the letter
@@ -130,7 +130,7 @@ func (s *scan) escapes() {
 			case q.Text[i] == '\\':
 				if strings.IndexByte(laterEscapes, q.Text[i+1]) >= 0 {
 					at := diag.Pos{File: s.p.Name, Line: line, Col: col + i, Len: 2}
-					s.report(Escape, at, escapeHint(q.Text[i:]), `\%c is no escape of Lua 5.1: it stands for %c`, q.Text[i+1], q.Text[i+1])
+					s.report(Escape, at, escapeHint(q.Text[i:]), `\%c is not an escape in Lua 5.1: it means %c`, q.Text[i+1], q.Text[i+1])
 				}
 				i++
 				if q.Text[i] == '\n' {
@@ -151,7 +151,7 @@ func escapeHint(text string) string {
 		}
 	case 'u':
 		if n, _ := fmt.Sscanf(text[2:], "{%x}", &code); n == 1 {
-			return fmt.Sprintf("write the character itself: %c", code)
+			return fmt.Sprintf("use the character itself: %c", code)
 		}
 	case 'z':
 		return "join the parts with .."

@@ -127,7 +127,7 @@ func (a *action) mkdir() int {
 
 // symlink is host.symlink(target, path): it makes a link, or changes the target of a link.
 func (a *action) symlink() int {
-	target, path := a.str(1, "what the link points to"), a.path(2)
+	target, path := a.str(1, "the target of the link"), a.path(2)
 	info, err := a.view.Lstat(path)
 	a.must(err)
 	if info.Kind != host.Missing && info.Kind != host.Symlink {

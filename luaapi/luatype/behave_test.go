@@ -28,13 +28,13 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 	const perform = `perform = function() end,`
 	for _, tt := range []struct{ functions, want string }{
 		{`status = function(want) return { value = want.vlaue } end,` + perform,
-			`stdlib/std/one.lua:7:42: a one has no property "vlaue" (did you mean "value"?)`},
+			`stdlib/std/one.lua:7:42: one: unknown property "vlaue" (did you mean "value"?)`},
 		{`status = function(want, host) host.write("/x", "y") end,` + perform,
-			`stdlib/std/one.lua:7:31: status may only look: host.write is there in perform`},
+			`stdlib/std/one.lua:7:31: status is read-only: call host.write in perform`},
 		{`status = function(want, host) host.raed("/x") end,` + perform,
-			`stdlib/std/one.lua:7:31: host has no "raed" (did you mean "read"?)`},
+			`stdlib/std/one.lua:7:31: unknown function host.raed (did you mean "read"?)`},
 		{`status = function(want, host) host:read("/x") end,` + perform,
-			`stdlib/std/one.lua:7:31: host.read is called with a dot (write host.read(...))`},
+			`stdlib/std/one.lua:7:31: host.read called with a colon (use host.read(...))`},
 		{`status = function(want, host) return { value = host.read("x") } end,` + perform,
 			`stdlib/std/one.lua:7:48: host.read: expected an absolute path, got "x"`},
 		{`status = function(want, host) host.query { "sh", "-c", "echo no >&2; exit 3" } end,` + perform,
@@ -42,11 +42,11 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want, host) host.query { "sh", chekc = false } end,` + perform,
 			`stdlib/std/one.lua:7:31: host.query: unknown option "chekc" (did you mean "check"?)`},
 		{`status = function() end,` + perform,
-			`stdlib/std/one.lua:7: status of the type one: expected a table with what was found, got nothing`},
+			`stdlib/std/one.lua:7: status of the type one: expected a table with the state found, got nothing`},
 		{`status = function() return { value = print } end,` + perform,
 			`stdlib/std/one.lua:7: status of the type one: value: expected plain data, got a function`},
 		{`status = function() x = 1 return {} end,` + perform,
-			`stdlib/std/one.lua:7:21: assignment to undefined global "x" (write local x)`},
+			`stdlib/std/one.lua:7:21: assignment to undefined global "x" (declare it with local x)`},
 		{`status = function() error("no luck") end,` + perform,
 			`stdlib/std/one.lua:7:21: no luck`},
 		{`status = function() error({ message = "no luck" }) end,` + perform,
@@ -56,9 +56,9 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want) local t = nil; return t.x end,` + perform,
 			`stdlib/std/one.lua:7:47: t.x: 't' is nil`},
 		{`status = function(want) require "std.one" { "y" } return {} end,` + perform,
-			`stdlib/std/one.lua:7:25: one#y: nothing can be declared any more: the machine is being converged`},
+			`stdlib/std/one.lua:7:25: one#y: nothing can be declared during the run`},
 		{`status = function(want) ccm.type { name = "t", properties = { n = { name = true } }, edit = nil, status = print, perform = print } end,` + perform,
-			`stdlib/std/one.lua:7:25: nothing can be declared any more: the machine is being converged`},
+			`stdlib/std/one.lua:7:25: nothing can be declared during the run`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.write("/no/x", "") end,`,
 			`/no does not exist (declare it earlier, as a directory)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.mkdir("/x", { mdoe = "0700" }) end,`,
@@ -68,9 +68,9 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want) return {} end, decide = function() return { diff = { { "vlaue", "a", "b" } } } end,` + perform,
 			`stdlib/std/one.lua:7: decide of the type one: diff[1]: expected a property, got "vlaue"`},
 		{`status = function(want) return {} end, decide = function() return { actions = { { "fix", "fixes it" } } } end,` + perform,
-			`stdlib/std/one.lua:7: decide of the type one: actions[1]: expected a verb and a phrase that reads well after "Would have", got "fix" and "fixes it"`},
+			`stdlib/std/one.lua:7: decide of the type one: actions[1]: expected a verb and a phrase that follows "Would have", got "fix" and "fixes it"`},
 		{`status = function(want) return {} end, decide = function() return { diff = { { "value", "a", "b" } } } end,` + perform,
-			`stdlib/std/one.lua:7: decide of the type one: something differs, and there is no action: value: a → b`},
+			`stdlib/std/one.lua:7: decide of the type one: differences without an action: value: a → b`},
 		{`status = function(want) return {} end, decide = function() return { action = {} } end,` + perform,
 			`stdlib/std/one.lua:7: decide of the type one: expected diff, actions, text, error or uncertain, got "action"`},
 		{`status = function(want) return {} end, decide = function() return { error = "it cannot be had" } end,` + perform,
@@ -254,7 +254,7 @@ require "std.motd" { "/etc/motd", text = "a" }`)
 // TestForgottenModule: a type whose module was not required is an undefined name.
 func TestForgottenModule(t *testing.T) {
 	s := newSite(t, map[string]string{"std/motd.lua": motd})
-	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write std.motd)`)
+	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (use std.motd)`)
 }
 
 // TestLeaves: the files that a type announces exist for later resources in a plan.
@@ -266,9 +266,9 @@ func TestLeaves(t *testing.T) {
 		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): would fail: "},
 		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things are now\n"},
 		{`return { { path = "/x" } }, "command"`, `second result: expected true or "commands", got "command"`},
-		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: expected a list of what is left, got the number 1"},
+		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: expected a list of the effects, got the number 1"},
 		{`return { { path = "x" } }`, `leaves of the type one: [1]: path: expected an absolute path, got "x"`},
-		{`return { { path = "/x", kind = "pipe" } }`, `[1]: kind: expected file, directory, link, absent or nothing, got "pipe"`},
+		{`return { { path = "/x", kind = "pipe" } }`, `[1]: kind: expected file, directory, link, absent or nil, got "pipe"`},
 		{`return { { path = "/x", cnotent = "" } }`, `[1]: unknown field "cnotent"`},
 	} {
 		functions := `status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
@@ -299,7 +299,7 @@ func TestLeavesAccounts(t *testing.T) {
 		{`{ user = "u", uid = 8, kind = "absent" }`, `pending_user(8)`, `: nothing`},
 		{`{ user = "u", kind = "absent" }`, `pending_user "u"`, `: absent nil`},
 		{`{ user = "u" }`, `pending_group "u"`, `: nothing`},
-		{`{ user = "u", kind = "gone" }`, `pending_group "u"`, `kind: expected absent, unknown or nothing of a user or group, got "gone"`},
+		{`{ user = "u", kind = "gone" }`, `pending_group "u"`, `kind: expected absent, unknown or nil for a user or group, got "gone"`},
 		{`{ user = "u" }`, `pending_user("u", { needed = true })`, `? peek#p: after one#o (pending)`},
 		{`{ user = "u", kind = "unknown" }`, `pending_user "u"`, `? peek#p: after one#o (pending)`},
 	} {

@@ -137,7 +137,7 @@ func (d *definition) callStatus(ctx context.Context, v *host.View, want *resourc
 func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (State, error) {
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		return State{}, d.blame(fn, what, "%w", diag.Expected("a table with what was found").Got("%s", describe(v)))
+		return State{}, d.blame(fn, what, "%w", diag.Expected("a table with the state found").Got("%s", describe(v)))
 	}
 	data, err := d.lib.plain(t, 0)
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (Stat
 		return State{}, d.blame(fn, what, "%w", diag.Expected("a table with names").Got("a list"))
 	}
 	if _, given := fields["ensure"].(string); !given && d.schema.Field("ensure") != nil && d.edit == nil {
-		return State{}, d.blame(fn, what, "%w", diag.Expected("ensure, as a string, in what was found"))
+		return State{}, d.blame(fn, what, "%w", diag.Expected("a string ensure in the state found"))
 	}
 	return State{Data: fields, schema: d.schema}, nil
 }
@@ -202,7 +202,7 @@ func (d *definition) callValidate(want *resource.Properties) error {
 	case out[1] == lua.LNil:
 		return errors.New(string(first))
 	case d.schema.Field(string(first)) == nil:
-		return d.blame(d.validate, "validate", "no property %q", string(first))
+		return d.blame(d.validate, "validate", "unknown property %q", string(first))
 	}
 	return resource.PropertyErrorf(string(first), "%s", lua.LVAsString(out[1]))
 }

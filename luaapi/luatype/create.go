@@ -83,9 +83,9 @@ func (d *definition) fileToMake(v *host.View, want *resource.Properties, path st
 	if !wanted {
 		e := &diag.Error{Err: diag.Expected("a file to edit at %s", path).Found("nothing")}
 		if d.makesFiles() {
-			return nil, e.WithHint(`create = { owner = ..., group = ..., mode = ... } makes it`)
+			return nil, e.WithHint(`create it with create = { owner = ..., group = ..., mode = ... }`)
 		}
-		return nil, e.WithHint("file { %q, owner = ..., group = ..., mode = ... } makes an empty one", path)
+		return nil, e.WithHint("create an empty file with file { %q, owner = ..., group = ..., mode = ... }", path)
 	}
 	if err := v.CheckParent(path); err != nil {
 		return nil, err

@@ -219,13 +219,13 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 			phrase = lua.LString(d.phrases[string(verb)])
 		}
 		if verb == "" || !isPhrase(string(phrase)) {
-			return wrong("actions[%d]: %w", i+1, diag.Expected(`a verb and a phrase that reads well after "Would have"`).Got("%s and %s", describe(verb), describe(phrase)))
+			return wrong("actions[%d]: %w", i+1, diag.Expected(`a verb and a phrase that follows "Would have"`).Got("%s and %s", describe(verb), describe(phrase)))
 		}
 		dec.AddAction(string(verb), string(phrase))
 		dec.Actions[len(dec.Actions)-1].Intent = lua.LVAsString(row.RawGetString("intent"))
 	}
 	if len(dec.Diff) > 0 && len(dec.Actions) == 0 && dec.Err == nil {
-		return wrong("something differs, and there is no action: %s", dec)
+		return wrong("differences without an action: %s", dec)
 	}
 	dec.Text, err = d.textOf(t.RawGetString("text"))
 	return dec, err

@@ -14,11 +14,11 @@ func TestMistakesInDefinitions(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`ccm.type "line"`, `site.lua:1:1: ccm.type: expected a table such as { name = ..., properties = { ... }, status = ..., perform = ... }, got "line"`},
 		{`ccm.type { nmae = "x" }`, `site.lua:1:12: ccm.type: unknown field "nmae" (did you mean "name"?)`},
-		{`ccm.type { name = "My Type", ` + functions + ` }`, `site.lua:1:19: ccm.type: name: expected a word of small letters such as "line", got "My Type"`},
+		{`ccm.type { name = "My Type", ` + functions + ` }`, `site.lua:1:19: ccm.type: name: expected a lower-case word such as "line", got "My Type"`},
 		{`ccm.type { name = "x", status = "s" }`, `site.lua:1:33: ccm.type: status: expected a function, got "s"`},
-		{`ccm.type { name = "x", properties = {} }`, `site.lua:1:1: ccm.type: a type needs the functions status and perform (or an edit function that changes a text)`},
+		{`ccm.type { name = "x", properties = {} }`, `site.lua:1:1: ccm.type: the functions status and perform are required (or define a function edit)`},
 		{`ccm.type { name = "x", ` + functions + ` }`, `site.lua:1:1: ccm.type: properties: expected a table of properties, got nothing`},
-		{`ccm.type { name = "x", properties = { path = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: no property names the resource (name = true says which one does)`},
+		{`ccm.type { name = "x", properties = { path = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: no property is the name of the resource (mark the property that holds the name with name = true)`},
 		{`ccm.type { name = "x", properties = { path = { naem = true } }, ` + functions + ` }`, `site.lua:1:48: ccm.type: properties.path: unknown field "naem" (did you mean "name"?)`},
 		{`ccm.type { name = "x", properties = { path = { name = 1 } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.name: expected true or false, got the number 1`},
 		{`ccm.type { name = "x", properties = { path = { type = "strin" } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.type: expected one of string, integer, number, boolean, path, mode, mode_change, regexp, list, map, table, any, got "strin" (did you mean "string"?)`},
@@ -29,9 +29,9 @@ func TestMistakesInDefinitions(t *testing.T) {
 		{`ccm.type { name = "x", properties = { path = { name = true }, require = {} }, ` + functions + ` }`, `site.lua:1:1: type x: every type has a property require`},
 		{`ccm.type { name = "x", properties = { a = { name = true }, b = { name = true } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: only one property can name the resource, and a does`},
 		{`ccm.type { name = "x", properties = { a = { name = true, alias = "b" }, b = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: name b is already used by property a`},
-		{`ccm.type { name = "x", properties = { a = { name = true } }, phrases = { create = "creates it" }, ` + functions + ` }`, `site.lua:1:83: ccm.type: phrases.create: expected words that read well after "Would have", such as "created the user", got "creates it"`},
-		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end }`, `site.lua:1:62: ccm.type: edit: a type that edits has a property path (write path = { type = "path" })`},
-		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type that edits has no status, decide, perform, refresh or leaves`},
+		{`ccm.type { name = "x", properties = { a = { name = true } }, phrases = { create = "creates it" }, ` + functions + ` }`, `site.lua:1:83: ccm.type: phrases.create: expected a phrase that follows "Would have", such as "created the user", got "creates it"`},
+		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end }`, `site.lua:1:62: ccm.type: edit: a type with edit requires the property path (add path = { type = "path" })`},
+		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type with edit cannot define status, decide, perform, refresh or leaves`},
 	} {
 		s := newSite(t, nil)
 		got, _, _ := strings.Cut(s.eval(tt.text), "\n")
@@ -44,7 +44,7 @@ func TestTypeDefinedTwice(t *testing.T) {
 	got := s.eval(`local a = require "std.motd"
 assert(a == require "std.motd")
 require "other"`)
-	require.Contains(t, got, "stdlib/other.lua:2:8: type motd already exists (it is defined at stdlib/std/motd.lua:2:8)\n")
+	require.Contains(t, got, "stdlib/other.lua:2:8: type motd already exists (defined at stdlib/std/motd.lua:2:8)\n")
 	require.Contains(t, got, "  site.lua:3: called from here\n")
 }
 

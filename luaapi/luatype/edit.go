@@ -28,16 +28,16 @@ func (r *reader) checkEdit(given *lua.LTable, d *definition) {
 	d.part = r.strings(given, nil, "part")
 	for _, name := range d.part {
 		if d.schema.Field(name) == nil || d.edit == nil {
-			r.fail("part", "", "%w", diag.Expected("properties of a type that edits").Got("%q", name))
+			r.fail("part", "", "%w", diag.Expected("properties of a type with edit").Got("%q", name))
 		}
 	}
 	f := d.schema.Field("path")
 	switch {
 	case d.edit == nil:
 	case f == nil:
-		r.fail("edit", `write path = { type = "path" }`, "a type that edits has a property path")
+		r.fail("edit", `add path = { type = "path" }`, "a type with edit requires the property path")
 	case d.schema.Field("ensure") == nil:
-		r.fail("edit", `write ensure = { enum = { "present", "absent" }, default = "present" }`, "a type that edits has a property ensure")
+		r.fail("edit", `add ensure = { enum = { "present", "absent" }, default = "present" }`, "a type with edit requires the property ensure")
 	}
 }
 
@@ -46,7 +46,7 @@ func (d *definition) validateEdit(want *resource.Properties) error {
 	if err := new(Path).UnmarshalText([]byte(filePath(want))); err != nil {
 		e := resource.PropertyErrorf("path", "%w", err)
 		if want.Text("path") == "" {
-			e = resource.PropertyErrorf("path", "%w", diag.RequiredUnless("", "the name is an absolute path"))
+			e = resource.PropertyErrorf("path", "%w", diag.RequiredUnless("", "the name must be an absolute path"))
 			e.Hint = resource.HomeHint(want.Name())
 		}
 		return e
@@ -133,9 +133,9 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	case info.Kind == host.Symlink:
 		to, err := host.LinkEnd(v, path)
 		if err != nil {
-			return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link, which is not followed (%w; links = "follow" makes the file)`, err)
+			return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link, which is not followed (%w; create the file with links = "follow")`, err)
 		}
-		return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link, which is not followed (path = %q or links = "follow" edits what it leads to, links = "replace" puts the edited text in its place)`, to)
+		return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link (edit the target with path = %q or links = "follow", or replace the link with links = "replace")`, to)
 	case info.Kind != host.Regular:
 		return nil, diag.Expected("a file to edit at %s", path).Found("%s", info.Kind)
 	}
@@ -167,7 +167,7 @@ func (d *definition) callEdit(ctx context.Context, v *host.View, want *resource.
 	}
 	after, ok := out[0].(lua.LString)
 	if !ok {
-		return s, d.blame(d.edit, "edit", "%w", diag.Expected("the text as it should be").Got("%s", describe(out[0])))
+		return s, d.blame(d.edit, "edit", "%w", diag.Expected("the new text").Got("%s", describe(out[0])))
 	}
 	if marked {
 		after = byteOrderMark + after
@@ -188,7 +188,7 @@ func (d *definition) callEdit(ctx context.Context, v *host.View, want *resource.
 	if out[3] != lua.LNil {
 		phrase, ok := out[3].(lua.LString)
 		if !ok || !isPhrase(string(phrase)) {
-			return s, d.blame(d.edit, "edit", "%w", diag.Expected(`words that read well after "Would have" as what is done`).Got("%s", describe(out[3])))
+			return s, d.blame(d.edit, "edit", "%w", diag.Expected(`a phrase that follows "Would have"`).Got("%s", describe(out[3])))
 		}
 		s.phrase = string(phrase)
 	}
@@ -222,9 +222,9 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 	differs := s.text != nil && s.text.Have != s.text.Want
 	switch {
 	case differs && len(dec.Diff) == 0:
-		dec.Err = d.blame(d.edit, "edit", "the text is to change, and what was found is as wanted: %s", text(s.Data))
+		dec.Err = d.blame(d.edit, "edit", "the text would change although the state is up to date: %s", text(s.Data))
 	case !differs && len(dec.Diff) > 0:
-		dec.Err = d.blame(d.edit, "edit", "the text is not to change, and what was found is not as wanted: %s", dec)
+		dec.Err = d.blame(d.edit, "edit", "the text would not change although the state differs: %s", dec)
 	}
 	if dec.Err != nil || !differs {
 		return dec

@@ -69,23 +69,23 @@ func TestEditOfWhatIsNoFile(t *testing.T) {
 	s := newSite(t, map[string]string{"std/word.lua": word})
 	words(s, "", "a")
 	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found nothing"+
-		` (file { "/w", owner = ..., group = ..., mode = ... } makes an empty one) (site.lua:3)`+"\n", s.run())
+		` (create an empty file with file { "/w", owner = ..., group = ..., mode = ... }) (site.lua:3)`+"\n", s.run())
 	require.NoError(t, os.Mkdir(s.root+"/w", 0o755))
 	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a directory (site.lua:3)\n", s.run())
 	require.NoError(t, os.Remove(s.root+"/w"))
 	require.NoError(t, os.Symlink("x", s.root+"/w"))
 	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a symbolic link, which is not followed"+
-		` (symbolic link /w has a missing target: no such file or directory; links = "follow" makes the file) (site.lua:3)`+"\n", s.run())
+		` (symbolic link /w has a missing target: no such file or directory; create the file with links = "follow") (site.lua:3)`+"\n", s.run())
 	s.file("/x", "")
-	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a symbolic link, which is not followed"+
-		` (path = "/x" or links = "follow" edits what it leads to, links = "replace" puts the edited text in its place) (site.lua:3)`+"\n", s.run())
+	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a symbolic link"+
+		` (edit the target with path = "/x" or links = "follow", or replace the link with links = "replace") (site.lua:3)`+"\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": word})
 	words(s, `, ensure = "absent"`, "a")
 	require.Equal(t, "= word#a: stable\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": word})
-	require.Contains(t, s.eval(`require "std.word" "a"`), "site.lua:1:1: word#a: path: is required unless the name is an absolute path\n")
+	require.Contains(t, s.eval(`require "std.word" "a"`), "site.lua:1:1: word#a: path: is required unless the name must be an absolute path\n")
 }
 
 // TestEditsOfOneFileAreOneWrite: each edit has its own diff, against the result of those before it.
@@ -132,7 +132,7 @@ func TestEditsOfAFileThatIsMade(t *testing.T) {
 	s := newSite(t, map[string]string{"std/word.lua": made})
 	words(s, "", "a")
 	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found nothing"+
-		" (create = { owner = ..., group = ..., mode = ... } makes it) (site.lua:3)\n", s.run())
+		" (create it with create = { owner = ..., group = ..., mode = ... }) (site.lua:3)\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": made})
 	words(s, `, create = { mode = "0600" }`, "a", "b")
@@ -248,10 +248,10 @@ return ccm.type {
   end,
 }`
 	for value, want := range map[string]string{
-		"same":   `stdlib/std/odd.lua:8: edit of the type odd: the text is not to change, and what was found is not as wanted: ensure: absent → present`,
-		"other":  `stdlib/std/odd.lua:8: edit of the type odd: the text is to change, and what was found is as wanted: ensure=present`,
-		"phrase": `stdlib/std/odd.lua:8: edit of the type odd: expected words that read well after "Would have" as what is done, got "writes x"`,
-		"none":   `stdlib/std/odd.lua:8: edit of the type odd: expected the text as it should be, got nothing`,
+		"same":   `stdlib/std/odd.lua:8: edit of the type odd: the text would not change although the state differs: ensure: absent → present`,
+		"other":  `stdlib/std/odd.lua:8: edit of the type odd: the text would change although the state is up to date: ensure=present`,
+		"phrase": `stdlib/std/odd.lua:8: edit of the type odd: expected a phrase that follows "Would have", got "writes x"`,
+		"none":   `stdlib/std/odd.lua:8: edit of the type odd: expected the new text, got nothing`,
 	} {
 		s := newSite(t, map[string]string{"std/odd.lua": edit})
 		s.file("/w", "")

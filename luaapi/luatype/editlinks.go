@@ -17,11 +17,11 @@ const (
 var linkProperties = []schema.Property{
 	{
 		Name: "links", Type: scalars["string"], Values: []string{linksRefuse, linksFollow, linksReplace}, Default: linksRefuse,
-		Doc: "What becomes of a symbolic link in the place of the file: refuse fails, follow edits what the link leads to, and replace reads that and puts the edited text in the place of the link. A link of another user is followed only to files of that user.",
+		Doc: "How to handle a symbolic link at the path: refuse fails, follow edits the target, replace replaces the link with the edited text. A link of another user is followed only to files of that user.",
 	},
 	{
 		Name: "hardlinks", Type: scalars["string"], Values: []string{"replace", "keep"}, Default: "replace",
-		Doc: "What becomes of the other names of a file with several hard links. With replace they keep the old content; with keep the file is written in place, so that all names have the new one.",
+		Doc: "How to handle a file with several hard links. With replace, the other names keep the old content; with keep, the file is written in place, so that all names have the new content.",
 	},
 }
 

@@ -35,7 +35,7 @@ return { one = one, late = function() kept.read("/x") end, look = function() kep
 m.one "x"`)
 	require.Equal(t, "= one#x: stable\n", s.run())
 	got = s.eval(`require("std.one").late()`)
-	require.Contains(t, got, "host.read: it can be called only while status or perform runs")
+	require.Contains(t, got, "host.read: can be called only in status or perform")
 }
 
 // The time limit of a type applies to its Lua code, not to the work of host functions.

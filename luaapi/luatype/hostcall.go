@@ -65,7 +65,7 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 			return value(lib.access.view), nil
 		}
 		if _, act := acts[key]; act {
-			return lua.LNil, fmt.Errorf("status may only look: host.%s is there in perform", key)
+			return lua.LNil, fmt.Errorf("status is read-only: call host.%s in perform", key)
 		}
 		return lua.LNil, &missingFunctionError{key, names}
 	}, func() *lua.LTable { return contents })
@@ -78,7 +78,7 @@ type missingFunctionError struct {
 }
 
 // Error names the missing function.
-func (e *missingFunctionError) Error() string { return fmt.Sprintf("host has no %q", e.name) }
+func (e *missingFunctionError) Error() string { return fmt.Sprintf("unknown function host.%s", e.name) }
 
 // Hint returns the nearest name, or "".
 func (e *missingFunctionError) Hint() string { return diag.DidYouMean(e.name, e.keys) }
@@ -96,14 +96,14 @@ type call struct {
 func (lib *library) call(L *lua.LState, name string) *call {
 	c := &call{library: lib, L: L, name: "host." + name}
 	if lib.access == nil || lib.access.view == nil {
-		c.fail("it can be called only while status or perform runs")
+		c.fail("can be called only in status or perform")
 	}
 	c.view = lib.access.view
 	if _, act := acts[name]; act && lib.access.host == nil {
-		c.fail("%s may only look", lib.access.function)
+		c.fail("%s is read-only", lib.access.function)
 	}
 	if L.Get(1) == lua.LValue(lib.looks) || L.Get(1) == lua.LValue(lib.acts) {
-		lib.in.Throw(L, fmt.Sprintf("write %s(...)", c.name), "%s is called with a dot", c.name)
+		lib.in.Throw(L, fmt.Sprintf("use %s(...)", c.name), "%s called with a colon", c.name)
 	}
 	return c
 }

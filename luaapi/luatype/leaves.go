@@ -43,7 +43,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 		return nil, resource.UnknownEffects, nil
 	}
 	if _, ok := out[0].(*lua.LTable); !ok {
-		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "%w", diag.Expected("a list of what is left").Got("%s", describe(out[0])))
+		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "%w", diag.Expected("a list of the effects").Got("%s", describe(out[0])))
 	}
 	made := make(map[string]*host.Account)
 	for i, row := range rows(out[0]) {
@@ -109,7 +109,7 @@ func readEffect(v *host.View, row *lua.LTable, made map[string]*host.Account) (p
 	case "":
 		p.Unsure = true
 	default:
-		return p, fmt.Errorf("kind: %w", diag.Expected("file, directory, link, absent or nothing").Got("%q", kind))
+		return p, fmt.Errorf("kind: %w", diag.Expected("file, directory, link, absent or nil").Got("%q", kind))
 	}
 	if v != nil && (p.Kind == host.Regular || p.Kind == host.Directory) {
 		p.Attr, err = attrOf(v.Recording(nil), p, text, made)
@@ -138,7 +138,7 @@ func accountIn(row *lua.LTable) (*host.Account, error) {
 	case "unknown":
 		a.Unsure = true
 	default:
-		return nil, fmt.Errorf("kind: %w", diag.Expected("absent, unknown or nothing of a user or group").Got("%q", kind))
+		return nil, fmt.Errorf("kind: %w", diag.Expected("absent, unknown or nil for a user or group").Got("%q", kind))
 	}
 	if kind == host.UserLook {
 		a.Group, a.Home = lua.LVAsString(row.RawGetString("group")), lua.LVAsString(row.RawGetString("home"))

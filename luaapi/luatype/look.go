@@ -256,7 +256,7 @@ func (c *call) environment(v lua.LValue) (list []string) {
 	c.must(err)
 	vars, ok := data.(map[string]any)
 	if !ok && v != lua.LNil {
-		c.fail("env: %w", diag.Expected("a table of names and texts").Got("%s", describe(v)))
+		c.fail("env: %w", diag.Expected("a table of names and strings").Got("%s", describe(v)))
 	}
 	t := schema.ValueOf(vars).Table()
 	for _, e := range t.Entries {

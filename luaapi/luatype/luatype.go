@@ -92,7 +92,7 @@ func (lib *library) define(L *lua.LState) int {
 	r.known(given, nil, keys)
 	d := &definition{lib: lib, name: r.text(given, "name")}
 	if !schema.IsIdentifier(d.name) {
-		r.fail("name", "", "%w", diag.Expected(`a word of small letters such as "line"`).Got("%s", describe(given.RawGetString("name"))))
+		r.fail("name", "", "%w", diag.Expected(`a lower-case word such as "line"`).Got("%s", describe(given.RawGetString("name"))))
 	}
 	doc, _ := r.optional(given, "doc", lua.LTString).(lua.LString)
 	r.functions(given, d)
@@ -109,7 +109,7 @@ func (lib *library) define(L *lua.LState) int {
 	}
 	d.schema, d.fields = r.schema(string(doc), props, schema.Path{"properties"}, more...)
 	if d.schema.Name() == nil {
-		r.fail("properties", "name = true says which one does", "no property names the resource")
+		r.fail("properties", "mark the property that holds the name with name = true", "no property is the name of the resource")
 	}
 	r.checkEdit(given, d)
 	return d.add(L)
@@ -119,7 +119,7 @@ func (lib *library) define(L *lua.LState) int {
 func (d *definition) add(L *lua.LState) int {
 	in := d.lib.in
 	if at, ok := d.lib.places[d.name]; ok && !in.IsInteractive() {
-		in.Throw(L, fmt.Sprintf("it is defined at %s", at), "there is a type %s already", d.name)
+		in.Throw(L, fmt.Sprintf("defined at %s", at), "type %s already exists", d.name)
 	}
 	fns := d.functions()
 	fns.Source = in.Caller(L).Source()
@@ -225,9 +225,9 @@ func (r *reader) functions(t *lua.LTable, d *definition) {
 	}
 	switch {
 	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil || d.leaves != nil):
-		r.fail("edit", "", "a type that edits has no status, decide, perform, refresh or leaves")
+		r.fail("edit", "", "a type with edit cannot define status, decide, perform, refresh or leaves")
 	case d.edit == nil && (d.status == nil || d.perform == nil):
-		r.in.Throw(r.L, "or an edit function that changes a text", "ccm.type: a type needs the functions status and perform")
+		r.in.Throw(r.L, "or define a function edit", "ccm.type: the functions status and perform are required")
 	}
 }
 
@@ -241,7 +241,7 @@ func (r *reader) commands(t *lua.LTable, d *definition) {
 	given.ForEach(func(k, v lua.LValue) {
 		name, isText := v.(lua.LString)
 		if _, isNumber := k.(lua.LNumber); !isText || !isNumber || name == "" || strings.ContainsAny(string(name), "/ ") {
-			r.failIn(schema.Path{"commands"}, false, "", "commands: %w", diag.Expected(`a list of names of programs such as { "useradd" }`).Got("%s", describe(v)))
+			r.failIn(schema.Path{"commands"}, false, "", "commands: %w", diag.Expected(`a list of program names such as { "useradd" }`).Got("%s", describe(v)))
 		}
 		d.commands = append(d.commands, string(name))
 	})
@@ -259,7 +259,7 @@ func (r *reader) phrases(t *lua.LTable, d *definition) {
 	for k, v := given.Next(lua.LNil); k != lua.LNil; k, v = given.Next(k) {
 		s, ok := v.(lua.LString)
 		if !ok || !isPhrase(string(s)) {
-			r.failIn(append(path, k.String()), false, "", "phrases.%s: %w", k, diag.Expected(`words that read well after "Would have", such as "created the user"`).Got("%s", describe(v)))
+			r.failIn(append(path, k.String()), false, "", "phrases.%s: %w", k, diag.Expected(`a phrase that follows "Would have", such as "created the user"`).Got("%s", describe(v)))
 		}
 		d.phrases[k.String()] = string(s)
 	}

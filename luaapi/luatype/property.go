@@ -55,7 +55,7 @@ func (r *reader) schema(doc string, props *lua.LTable, path schema.Path, more ..
 		name, ok := k.(lua.LString)
 		at := append(path[:len(path):len(path)], k.String())
 		if !ok || !schema.IsIdentifier(string(name)) {
-			r.failIn(at, true, "", "%s%w", prefix(path), diag.Expected("a word of small letters as the name of a property").Got("%s", describe(k)))
+			r.failIn(at, true, "", "%s%w", prefix(path), diag.Expected("a lower-case word as the name of a property").Got("%s", describe(k)))
 		}
 		t, ok := v.(*lua.LTable)
 		if !ok {
@@ -104,19 +104,19 @@ func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, 
 	}
 	switch {
 	case items != lua.LNil && typ != "list" && typ != "map":
-		wrong("items", "only a list or a map has items, this is a %s", typ)
+		wrong("items", "only lists and maps can have items, this is a %s", typ)
 	case nested != lua.LNil && typ != "table":
-		wrong("properties", "only a table has properties, this is a %s", typ)
+		wrong("properties", "only tables can have properties, this is a %s", typ)
 	case f.set && typ != "list":
 		wrong("set", "only a list can be a set, this is a %s", typ)
 	case f.relative && typ != "path" && typ != "string":
 		wrong("relative", "only a path can be relative, this is a %s", typ)
 	case f.oneLine && typ != "string" && typ != "list" && typ != "map":
-		wrong("one_line", "only a string, or those of a list or map, can be one line, this is a %s", typ)
+		wrong("one_line", "only strings, and strings of a list or map, can be one line, this is a %s", typ)
 	case p.Scalar && typ != "string" && typ != "list" && typ != "map" && typ != "any":
-		wrong("scalar", "only a string, those of a list or map, or any value can be given as a number, this is a %s", typ)
+		wrong("scalar", "only strings, strings of a list or map, and any can be scalar, this is a %s", typ)
 	case p.Values != nil && typ != "string" && typ != "list":
-		wrong("enum", "only a string, or the items of a list, can be one of some values, this is a %s", typ)
+		wrong("enum", "only strings, and items of a list, can have an enum, this is a %s", typ)
 	}
 	switch typ {
 	case "list", "map":
@@ -206,7 +206,7 @@ func (r *reader) defaultText(t *lua.LTable, path schema.Path, p schema.Property)
 		return ""
 	case lua.LString:
 		if v == "" {
-			r.failIn(at, false, `write want.name or "" where it is used`, "%sa default cannot be empty", prefix(at))
+			r.failIn(at, false, `use want.name or "" instead`, "%sa default cannot be empty", prefix(at))
 		}
 		if kind != reflect.Slice && kind != reflect.Map {
 			return string(v)

@@ -61,7 +61,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 // String formats m with four digits.
 func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }
 
-// NumberHint is the advice for a number: Lua has no octal ones.
+// NumberHint is the advice for a number: Lua lacks octal numbers.
 func (Mode) NumberHint(num string) string {
 	return fmt.Sprintf("quote it: \"0%s\"", strings.TrimPrefix(num, "0"))
 }

@@ -3,7 +3,7 @@ package pattern
 import "errors"
 
 // ErrTooComplex is returned when a match took too many steps and was given up.
-var ErrTooComplex = errors.New("the pattern is too complex for this text: gave up after too many attempts")
+var ErrTooComplex = errors.New("the pattern is too complex for this text")
 
 // A Budget bounds the work of one or several matches.
 type Budget struct {

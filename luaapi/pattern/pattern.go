@@ -129,7 +129,7 @@ func Compile(text string, anchor bool) (*Pattern, error) {
 		}
 		p.items = append(p.items, it)
 		if len(p.items) > maxItems {
-			return nil, fmt.Errorf("the pattern is too long: more than %d items", maxItems)
+			return nil, fmt.Errorf("the pattern must have at most %d items", maxItems)
 		}
 	}
 	if len(c.open) > 0 {
@@ -203,7 +203,7 @@ func (c *compiler) next() (item, error) {
 		case digit(e):
 			n := int(e) - '1'
 			if n < 0 || !c.done[n] {
-				return item{}, fmt.Errorf("there is no finished capture %%%c", e)
+				return item{}, fmt.Errorf("invalid capture index %%%c", e)
 			}
 			c.at += 2
 			return item{kind: back, n: n}, nil
@@ -236,7 +236,7 @@ func (c *compiler) single() (set, error) {
 		return c.set()
 	case '%':
 		if c.at == len(c.text) {
-			return set{}, errors.New("it ends with %")
+			return set{}, errors.New("ends with %")
 		}
 		c.at++
 		return class(c.text[c.at-1]), nil

@@ -101,7 +101,7 @@ func (d *Dialog) run(ctx context.Context, name, arg string) error {
 		}
 		e := unknown("command ."+name, "."+name, names)
 		if e.Hint == "" {
-			e.Hint = ".help lists the commands"
+			e.Hint = "list the commands with .help"
 		}
 		return e
 	}
@@ -116,7 +116,7 @@ func (d *Dialog) run(ctx context.Context, name, arg string) error {
 
 // unknown is the error about a name that is not there.
 func unknown(what, name string, known []string) *diag.Error {
-	e := diag.Errorf(diag.Pos{}, "there is no %s", what)
+	e := diag.Errorf(diag.Pos{}, "no such %s", what)
 	e.Hint = diag.DidYouMean(name, known)
 	return e
 }
@@ -149,12 +149,12 @@ func (d *Dialog) help(name string) error {
 	return d.explain(name)
 }
 
-const helpFooter = `  EXPRESSION            print its value; _ is the last one, _1 the one before it
-  file { "/etc/motd" }  declare a resource; .apply asks before it touches anything
-  ?NAME                 what NAME is: a type, a function, a fact, a variable
+const helpFooter = `  EXPRESSION            print its value; _ is the last value, _1 the one before
+  file { "/etc/motd" }  declare a resource; .apply asks before it changes anything
+  ?NAME                 describe NAME: a type, a function, a fact or a variable
 
-Tab completes. An unfinished line goes on in the next one. Ctrl-C drops what is
-typed, or ends what is running. Ctrl-R searches the history. Ctrl-D leaves.`
+Tab completes. An incomplete line continues on the next one. Ctrl-C discards the
+input, or stops a running command. Ctrl-R searches the history. Ctrl-D quits.`
 
 // habitHint suggests how to leave or to get help after an input that other prompts understand. It
 // returns "" for another text, or if the name is a variable.
@@ -166,11 +166,11 @@ func (d *Dialog) habitHint(text string) string {
 	}
 	switch rest = strings.TrimSpace(rest); {
 	case name == "help" && rest == "":
-		return ".help lists the commands, ?NAME says what a name is"
+		return ".help lists the commands, ?NAME describes a name"
 	case name == "help" && isTopic(rest):
-		return "?" + rest + " says what it is, .help lists the commands"
+		return "?" + rest + " describes it, .help lists the commands"
 	case (name == "exit" || name == "quit") && rest == "":
-		return ".quit leaves, and so does Ctrl-D"
+		return "use .quit or Ctrl-D"
 	}
 	return ""
 }

@@ -18,22 +18,22 @@ import (
 // allCommands returns the commands in order of name.
 func allCommands(o Options) []Command {
 	list := append([]Command{
-		{Name: "catalog", Doc: "List what was declared, in order.", Run: catalogCommand},
+		{Name: "catalog", Doc: "List the declared resources in execution order.", Run: catalogCommand},
 		{Name: "doc", Args: "TYPE[.PROPERTY]", Doc: "Print the reference of a type or property.", Takes: ArgType, Run: docCommand},
-		{Name: "drop", Args: "TYPE#NAME", Doc: "Take a resource out of what was declared.", Takes: ArgResource, Run: dropCommand},
-		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those that have TEXT in them.", Detail: "TEXT is looked for in names and in values.", Takes: ArgFact, Run: factsCommand},
-		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what.", Detail: "As text, or in a FORM: " + strings.Join(drawingNames(o), ", ") + ".", Words: drawingNames(o), Run: graphCommand},
-		{Name: "help", Aliases: []string{"h"}, Args: "[TOPIC]", Doc: "Print this, or what TOPIC is.", Takes: ArgCommand, Run: helpCommand},
+		{Name: "drop", Args: "TYPE#NAME", Doc: "Remove a declared resource.", Takes: ArgResource, Run: dropCommand},
+		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those that contain TEXT.", Detail: "Searches names and values.", Takes: ArgFact, Run: factsCommand},
+		{Name: "graph", Args: "[FORM]", Doc: "Print the order and the dependencies of resources.", Detail: "As text, or as FORM: " + strings.Join(drawingNames(o), ", ") + ".", Words: drawingNames(o), Run: graphCommand},
+		{Name: "help", Aliases: []string{"h"}, Args: "[TOPIC]", Doc: "List the commands, or describe TOPIC.", Takes: ArgCommand, Run: helpCommand},
 		{Name: "load", Args: "FILE", Doc: "Evaluate a script, or load a manifest.", Takes: ArgFile, Run: loadCommand},
-		{Name: "page", Args: "[EXPRESSION]", Doc: "Show a value, or the last one, in a pager.", Detail: "The pager is that of CCM_PAGER or PAGER, else less.", Takes: ArgLua, Run: pageCommand},
-		{Name: "quit", Aliases: []string{"q", "exit"}, Doc: "Leave.", Run: quitCommand},
-		{Name: "reload", Doc: "Begin anew, and load again what was loaded.", Run: reloadCommand},
-		{Name: "reset", Doc: "Begin anew: nothing is declared, facts are gathered.", Run: func(_ context.Context, d *Dialog, _ string) error { return d.Reset() }},
-		{Name: "save", Args: "[-f] FILE", Doc: "Write what was typed as a script.", Detail: "With -f it replaces a FILE that is there.", Takes: ArgFile, Run: saveCommand},
-		{Name: "set", Args: "[NAME VALUE]", Doc: "Print the settings, or change one.", Detail: "output lua|json|yaml: how values are written.",
+		{Name: "page", Args: "[EXPRESSION]", Doc: "Show a value, or the last one, in a pager.", Detail: "Uses the pager of CCM_PAGER or PAGER, else less.", Takes: ArgLua, Run: pageCommand},
+		{Name: "quit", Aliases: []string{"q", "exit"}, Doc: "Quit.", Run: quitCommand},
+		{Name: "reload", Doc: "Reset and reload everything.", Run: reloadCommand},
+		{Name: "reset", Doc: "Remove all declarations and gather the facts again.", Run: func(_ context.Context, d *Dialog, _ string) error { return d.Reset() }},
+		{Name: "save", Args: "[-f] FILE", Doc: "Save the input as a script.", Detail: "With -f, replace an existing FILE.", Takes: ArgFile, Run: saveCommand},
+		{Name: "set", Args: "[NAME VALUE]", Doc: "Print the settings, or change one.", Detail: "output lua|json|yaml: format of printed values.",
 			Words: []string{"output lua", "output json", "output yaml"}, Run: setCommand},
-		{Name: "time", Args: "EXPRESSION", Doc: "Evaluate, and say how long it took.", Takes: ArgLua, Run: timeCommand},
-		{Name: "types", Doc: "List the types of resources.", Run: typesCommand},
+		{Name: "time", Args: "EXPRESSION", Doc: "Evaluate and print the time it took.", Takes: ArgLua, Run: timeCommand},
+		{Name: "types", Doc: "List the resource types.", Run: typesCommand},
 	}, o.Commands...)
 	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -78,7 +78,7 @@ func loadCommand(ctx context.Context, d *Dialog, name string) error {
 func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
 	names, forgotten := d.transcript.loadedFiles, d.transcript.droppedCount
 	if len(names) == 0 {
-		return &diag.Error{Err: errors.New("nothing was loaded"), Hint: ".load FILE loads a script or a manifest, .reset begins anew"}
+		return &diag.Error{Err: errors.New("no file is loaded"), Hint: "load a script or manifest with .load FILE, or start over with .reset"}
 	}
 	if err := d.Reset(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
 			d.transcript.entries = nil
 		}
 	}
-	d.printf("loaded %s again: %s\n", strings.Join(names[forgotten:], ", "), count(len(d.env.builder.Resources()), "resource"))
+	d.printf("reloaded %s: %s\n", strings.Join(names[forgotten:], ", "), count(len(d.env.builder.Resources()), "resource"))
 	return nil
 }
 
@@ -111,7 +111,7 @@ func dropCommand(_ context.Context, d *Dialog, arg string) error {
 		return unknown("resource "+arg, arg, known)
 	}
 	if text := d.transcript.forgetDeclaration(r); text != "" {
-		d.printf("%s is dropped; .save still writes the text that declares it (%s)\n", r.ID, text)
+		d.printf("removed %s; .save still writes its declaration (%s)\n", r.ID, text)
 	}
 	d.env.console.Drop(r)
 	return nil
@@ -183,7 +183,7 @@ func catalogCommand(_ context.Context, d *Dialog, _ string) error {
 		d.printf("  %-*s  %s\n", min(width, 50), r.ID, r.Pos)
 	}
 	if len(c.Resources) == 0 {
-		d.print("nothing is declared yet")
+		d.print("no resources declared")
 	}
 	return nil
 }

@@ -168,8 +168,8 @@ func TestCompletePending(t *testing.T) {
 func TestHint(t *testing.T) {
 	d := prepared(t)
 	for _, x := range []struct{ text, want string }{
-		{`string.format(|`, "string.format(format, ...)  Formats its arguments as C does: %s %d %5.2f %q %%."},
-		{`string.rep|`, "string.rep(s, n, sep?)  Returns s n times, with sep between."},
+		{`string.format(|`, "string.format(format, ...)  Formats its arguments as in C: %s %d %5.2f %q %%."},
+		{`string.rep|`, "string.rep(s, n, sep?)  Returns s repeated n times, separated by sep."},
 		{`config.host:upper|`, "string.upper(s)  Returns s in upper case."},
 		{`configure(1, |`, "configure(what, how)"},
 		{`config.start(|`, "config.start(name, force)"},
@@ -179,7 +179,7 @@ func TestHint(t *testing.T) {
 		{`facts.net|`, "facts.net: Addresses by interface."},
 		{`.show |`, ".show TYPE#NAME: Show the present state of a resource."},
 		{`.sho|`, ""},
-		{`.time string.rep(|`, "string.rep(s, n, sep?)  Returns s n times, with sep between."},
+		{`.time string.rep(|`, "string.rep(s, n, sep?)  Returns s repeated n times, separated by sep."},
 		{`-- string.rep(|`, ""},
 		{`x = 1|`, ""},
 		{`|`, ""},

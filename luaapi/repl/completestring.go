@@ -116,7 +116,7 @@ func (cm *completer) moduleItems(word string) (items []Item) {
 		}
 	}
 	for _, name := range cm.env.opts.Modules() {
-		items = append(items, Item{name, "a module of the lock", groupModules})
+		items = append(items, Item{name, "a module in the lock file", groupModules})
 	}
 	dir, _ := path.Split(strings.ReplaceAll(word, ".", "/"))
 	for _, from := range []string{"./lib/", "./"} {

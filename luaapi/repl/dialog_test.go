@@ -144,11 +144,11 @@ func play(t *testing.T, text string) string {
 func TestHabits(t *testing.T) {
 	d, out := newDialog(t)
 	for text, want := range map[string]string{
-		"help":           ".help lists the commands, ?NAME says what a name is\n",
-		"help()":         ".help lists the commands, ?NAME says what a name is\n",
-		"help file.mode": "?file.mode says what it is, .help lists the commands\n",
-		"exit":           ".quit leaves, and so does Ctrl-D\n",
-		"quit()":         ".quit leaves, and so does Ctrl-D\n",
+		"help":           ".help lists the commands, ?NAME describes a name\n",
+		"help()":         ".help lists the commands, ?NAME describes a name\n",
+		"help file.mode": "?file.mode describes it, .help lists the commands\n",
+		"exit":           "use .quit or Ctrl-D\n",
+		"quit()":         "use .quit or Ctrl-D\n",
 	} {
 		out.Reset()
 		require.NoError(t, d.Handle(t.Context(), text).Err)
@@ -219,24 +219,24 @@ func TestDropAndReload(t *testing.T) {
 		d.Handle(t.Context(), text)
 		return out.String()
 	}
-	require.Contains(t, say(".reload"), "nothing was loaded (.load FILE loads a script or a manifest, .reset begins anew)")
+	require.Contains(t, say(".reload"), "no file is loaded (load a script or manifest with .load FILE, or start over with .reset)")
 	declare := `file { "/etc/%s", ensure = "absent" }`
 	require.Equal(t, "file#/etc/a\n", say(fmt.Sprintf(declare, "a")))
-	require.Equal(t, "there is no resource file#/etc/b (did you mean \"file#/etc/a\"?)\n", say(".drop file#/etc/b"))
+	require.Equal(t, "no such resource file#/etc/b (did you mean \"file#/etc/a\"?)\n", say(".drop file#/etc/b"))
 	require.Empty(t, say(".drop file#/etc/a"))
-	require.Equal(t, "no resources declared yet\n", say(".catalog"))
-	require.Contains(t, say(".save x.lua"), "there is nothing to save")
+	require.Equal(t, "no resources declared\n", say(".catalog"))
+	require.Contains(t, say(".save x.lua"), "nothing to save")
 
 	require.NoError(t, os.WriteFile("site.lua", []byte(fmt.Sprintf(declare, "one")), 0o600))
 	say(".load site.lua")
 	say("x = 1")
 	require.NoError(t, os.WriteFile("site.lua", []byte(fmt.Sprintf(declare, "two")), 0o600))
-	require.Equal(t, "loaded site.lua again: 1 resource\n", say(".reload"))
+	require.Equal(t, "reloaded site.lua: 1 resource\n", say(".reload"))
 	require.Equal(t, "  file#/etc/two  site.lua:1\n", say(".catalog"))
 	require.Contains(t, say("x"), "undefined global")
 	require.NoError(t, os.WriteFile("site.lua", []byte("file {"), 0o600))
 	require.Contains(t, say(".reload"), "site.lua:1")
 	require.NoError(t, os.WriteFile("site.lua", []byte(fmt.Sprintf(declare, "three")), 0o600))
-	require.Equal(t, "loaded site.lua again: 1 resource\n", say(".reload"))
-	require.Contains(t, say(".drop file#/etc/three"), ".save still writes the text that declares it (site.lua:1)")
+	require.Equal(t, "reloaded site.lua: 1 resource\n", say(".reload"))
+	require.Contains(t, say(".drop file#/etc/three"), ".save still writes its declaration (site.lua:1)")
 }

@@ -37,7 +37,7 @@ type Options struct {
 	LoadOther func(ctx context.Context, name string, text []byte) (handled bool, err error)
 	// Sources finds texts that were evaluated elsewhere, such as manifests; may be nil.
 	Sources diag.Sources
-	// Paint colours Lua. Nil leaves it without colours.
+	// Paint colors Lua. Nil leaves it without colors.
 	Paint func(text string) terminal.Text
 	// Document fills in the documentation of the schemas. It is called once, at the first use.
 	Document func() error

@@ -139,7 +139,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	}
 	text := d.transcript.script()
 	if text == "" {
-		return errors.New("there is nothing to save: no statement was typed yet")
+		return errors.New("nothing to save: no statement entered yet")
 	}
 	h, mode := host.New(host.Options{}), uint32(0o644)
 	save := h.SaveNew
@@ -151,7 +151,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	}
 	err := save(name, []byte(text), mode)
 	if errors.Is(err, fs.ErrExist) {
-		return &diag.Error{Err: fmt.Errorf("%s exists", name), Hint: ".save -f " + name + " replaces it"}
+		return &diag.Error{Err: fmt.Errorf("%s already exists", name), Hint: ".save -f " + name + " replaces the file"}
 	}
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (d *Dialog) check(ctx context.Context, name, text string) error {
 	if err == nil {
 		return nil
 	}
-	d.printf("a run would refuse it:\n")
+	d.printf("a run would reject this script:\n")
 	diag.Render(d.env.opts.Out, "", err, in.Sources())
 	return nil
 }

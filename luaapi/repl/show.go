@@ -56,7 +56,7 @@ func (p *printer) print(ctx context.Context, values []lua.LValue) error {
 	return nil
 }
 
-// paints reports whether values are written in colours.
+// paints reports whether values are written in colors.
 func (p *printer) paints(values []lua.LValue) bool {
 	return p.env.opts.Paint != nil && p.output == OutputLua && !slices.ContainsFunc(values, func(v lua.LValue) bool { return !p.isData(v) })
 }
@@ -112,7 +112,7 @@ func (p *printer) format(ctx context.Context, v lua.LValue, brief bool) (string,
 	lib, _ := p.env.console.Global(p.output)
 	encode, ok := p.env.console.Field(lib, "encode")
 	if !ok {
-		return "", fmt.Errorf("nothing here writes %s", p.output)
+		return "", fmt.Errorf("unsupported format %s", p.output)
 	}
 	args := []lua.LValue{v}
 	if p.output == OutputJSON {

@@ -68,7 +68,7 @@ func fail(in *luaapi.Interp, L *lua.LState, format string, args ...any) {
 	in.Throw(L, "", "%w", &failedError{fmt.Sprintf(format, args...)})
 }
 
-// An assertion checks its arguments. Check returns whether they fulfil it, the message if they do
+// An assertion checks its arguments. Check returns whether they fulfill it, the message if they do
 // not, and the message if they do after a negation.
 type assertion struct {
 	name string
@@ -122,7 +122,7 @@ func (as *asserter) assertion(L *lua.LState, so []string, subject lua.LValue) in
 		for k, x := range list {
 			names[k] = x.name
 		}
-		as.in.Throw(L, diag.DidYouMean(name, names), "assert has no assertion %q", strings.Join(so, "."))
+		as.in.Throw(L, diag.DidYouMean(name, names), "unknown assertion assert.%s", strings.Join(so, "."))
 	}
 	x := list[i]
 	if len(a.list) < x.args {

@@ -87,7 +87,7 @@ func (r *runner) addWord(name string, fn func(L *lua.LState, name string) int) {
 // named returns the name and the body that a word is called with.
 func (r *runner) named(L *lua.LState, word string) (string, *lua.LFunction) {
 	if r.running {
-		r.in.Throw(L, "", "%s: tests cannot be declared while one is run", word)
+		r.in.Throw(L, "", "%s: tests cannot be declared inside a running test", word)
 	}
 	name, ok := L.Get(1).(lua.LString)
 	if !ok {
@@ -152,7 +152,7 @@ func (r *runner) addHook(word string, list func(b *block) *[]*lua.LFunction) {
 			r.in.Throw(L, "", "%s: %w", word, diag.Expected("a function").Got("%s", r.in.Show(L.Get(1))))
 		}
 		if r.running {
-			r.in.Throw(L, "", "%s: %w", word, diag.Expected("it in a block, not in a test"))
+			r.in.Throw(L, "", "%s: %w", word, diag.Expected("the call in a block, not in a test"))
 		}
 		to := list(r.current)
 		*to = append(*to, fn)

@@ -88,7 +88,7 @@ func catalogOf(in *luaapi.Interp, L *lua.LState, v lua.LValue) *catalogView {
 			return c
 		}
 	}
-	in.Throw(L, "it is what catalog(file) returns", "%w", diag.Expected("a catalog").Got("%s", in.Show(v)))
+	in.Throw(L, "use the result of catalog(file)", "%w", diag.Expected("a catalog").Got("%s", in.Show(v)))
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (c *catalogView) method(L *lua.LState) int {
 		"commands": (*catalogView).commandList, "converge": (*catalogView).converge, "read": (*catalogView).read, "resource": (*catalogView).resource, "resources": (*catalogView).resources,
 	}[name]
 	if !ok {
-		c.in.Throw(L, diag.DidYouMean(name, catMethods), "a catalog has no %q", name)
+		c.in.Throw(L, diag.DidYouMean(name, catMethods), "catalog: unknown field %q", name)
 	}
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		c := catalogOf(c.in, L, L.Get(1))

@@ -145,7 +145,7 @@ func (r optionReader) commands(v lua.LValue) map[string]Answer {
 			a.Stdout, a.Stderr = lua.LVAsString(v.RawGetString("stdout")), lua.LVAsString(v.RawGetString("stderr"))
 			a.Code = int(lua.LVAsNumber(v.RawGetString("code")))
 		default:
-			r.in.Throw(r.L, "", "catalog: commands: %w", diag.Expected("an output, an exit code or a table with stdout, stderr and code").Got("%s for %q", r.in.Show(v), key))
+			r.in.Throw(r.L, "", "catalog: commands: %w", diag.Expected("an output, an exit code, or a table with stdout, stderr and code").Got("%s for %q", r.in.Show(v), key))
 		}
 		out[key] = a
 	})

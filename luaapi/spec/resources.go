@@ -29,7 +29,7 @@ func hasResource(as *asserter, L *lua.LState, a *assertArgs) (bool, string, stri
 		as.in.Throw(L, "", "assert.resource: %w", diag.Expected("a table of properties").Got("%s", as.in.Show(a.at(2))))
 	}
 	lines := as.differing(L, x, as.in.Tables.Contents(want))
-	text := fmt.Sprintf("Expected %s, declared at %s, to have other properties.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
+	text := fmt.Sprintf("Expected other properties of %s, declared at %s.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
 	return len(lines) == 0, text, negated
 }
 
@@ -40,7 +40,7 @@ func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTa
 	for k, v := want.Next(lua.LNil); k != lua.LNil; k, v = want.Next(k) {
 		f := fieldOf(mix, k.String())
 		if f == nil {
-			as.in.Throw(L, diag.DidYouMean(k.String(), mix.Names()), "assert.resource: a %s has no property %q", x.Type.Name, k.String())
+			as.in.Throw(L, diag.DidYouMean(k.String(), mix.Names()), "assert.resource: %s: unknown property %q", x.Type.Name, k.String())
 		}
 		if id, ok := v.(*lua.LUserData); ok {
 			v = lua.LString(L.ToStringMeta(id).String())

@@ -120,7 +120,7 @@ type runner struct {
 	running       bool // a test is being run, so no further one can be declared
 }
 
-// Run runs the tests of a file. The returned sources have the evaluated texts. The error says that
+// Run runs the tests of a file. The returned sources have the evaluated texts. The error reports that
 // the file cannot be evaluated.
 func (o Options) Run(ctx context.Context, file string, text []byte) (diag.Sources, error) {
 	r := &runner{Options: o, file: file, root: &block{}}

@@ -121,7 +121,7 @@ func (as *asserter) stubTable(L *lua.LState) lua.LValue {
 func (as *asserter) replace(L *lua.LState, through bool) int {
 	t, ok := L.Get(1).(*lua.LTable)
 	if !ok {
-		as.in.Throw(L, "", "%w", diag.Expected("a table whose function is to be replaced").Got("%s", as.in.Show(L.Get(1))))
+		as.in.Throw(L, "", "%w", diag.Expected("a table with the function to replace").Got("%s", as.in.Show(L.Get(1))))
 	}
 	key := L.Get(2)
 	old := L.GetTable(t, key)
@@ -143,7 +143,7 @@ func (as *asserter) replace(L *lua.LState, through bool) int {
 func (as *asserter) subjectSpy(L *lua.LState, a *assertArgs) *spy {
 	s := spyOf(a.subject)
 	if s == nil {
-		as.in.Throw(L, "write assert.spy(s).was.called()", "%w", diag.Expected("a spy"))
+		as.in.Throw(L, "use assert.spy(s).was.called()", "%w", diag.Expected("a spy"))
 	}
 	return s
 }

@@ -21,13 +21,13 @@ var suiteKeys = []string{"starts", "wants", "fails", "phrases"}
 // from each start, in which the type is held to the contract of all types.
 func (r *runner) suite(L *lua.LState, word string) int {
 	if r.running {
-		r.in.Throw(L, "", "%s: tests cannot be declared while one is run", word)
+		r.in.Throw(L, "", "%s: tests cannot be declared inside a running test", word)
 	}
 	name, _ := L.Get(1).(lua.LString)
 	t := r.Registry.Type(string(name))
 	if t == nil {
 		err := diag.Unknown("resource type", L.Get(1).String(), r.Registry.TypeNames())
-		r.in.Throw(L, cmp.Or(diag.HintOf(err), "load the module that defines it first"), "suite: %w", err)
+		r.in.Throw(L, cmp.Or(diag.HintOf(err), "require the module that defines the type first"), "suite: %w", err)
 	}
 	o := optionReader{r.in, L}
 	given := o.table("the suite", L.Get(2))

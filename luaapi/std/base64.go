@@ -8,10 +8,10 @@ import (
 func base64Library() *Library {
 	return &Library{
 		Name: "base64",
-		Doc:  "Writes any bytes as text of 64 characters.",
+		Doc:  "Encodes and decodes base64.",
 		Funcs: []Func{{
 			Signature: `encode(text: string, options?: { url?: boolean, padding?: boolean }): string`,
-			Doc:       "Writes text as base64: with url = true in the alphabet for URLs and file names, with padding = false without the = at the end.",
+			Doc:       "Encodes text as base64. url = true uses the alphabet for URLs and file names, padding = false omits the = at the end.",
 			Example:   `base64.encode("ccm!?>")`, Result: `"Y2NtIT8+"`,
 			Fn: func(c *call) int {
 				c.checkRoom(base64.StdEncoding.EncodedLen(len(c.str(1))))
@@ -26,7 +26,7 @@ func base64Library() *Library {
 			},
 		}, {
 			Signature: `decode(text: string): string`,
-			Doc:       "Reads base64 of either alphabet, padded or not, with or without line breaks. Anything else is a mistake.",
+			Doc:       "Decodes base64 in either alphabet, padded or not, with or without line breaks. Anything else is an error.",
 			Example:   `base64.decode("Y2NtIT8-")`, Result: `"ccm!?>"`,
 			Fn: func(c *call) int {
 				text := strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(c.str(1))

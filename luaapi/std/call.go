@@ -158,14 +158,14 @@ func (c *call) giveStr(s string) int {
 // checkRoom throws the mistake that a result is too long if n bytes are too many.
 func (c *call) checkRoom(n int) {
 	if n > maxString {
-		c.fail("the result is longer than %d MiB", maxString>>20)
+		c.fail("the result must be at most %d MiB", maxString>>20)
 	}
 }
 
 // checkItems throws the mistake that a result has too many values if n values are too many.
 func (c *call) checkItems(n int) {
 	if n > maxItems {
-		c.fail("the result has more than %d values", maxItems)
+		c.fail("the result must have at most %d values", maxItems)
 	}
 }
 

@@ -20,13 +20,13 @@ import (
 func captureLibrary() *Library {
 	return &Library{
 		Name: "capture",
-		Doc:  "Runs a command that only looks.",
+		Doc:  "Runs a read-only command.",
 		Funcs: []Func{{
 			Signature: `capture(command: string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>|string[], stdin?: string, check?: boolean }): (output: string, code: integer, errors: string)`,
-			Doc: "Runs a command and returns its output without the line breaks at its end, its exit code and what it said on the standard error. " +
-				"The command is a list of words, or one string that is cut into words as by str.shell_split; no shell is started. Options stand behind the words; env is a table, or a list of KEY=VALUE. " +
-				"It must only look, since it also runs for a plan; what changes the machine is an exec. What it says is an input of the run. " +
-				"An exit code other than 0 is a mistake, unless check is false; so is a command that is not there, or that takes longer than the timeout of 30s.",
+			Doc: "Runs a command and returns its output without the line breaks at its end, its exit code and its standard error. " +
+				"The command is a list of words, or one string that is split as by str.shell_split; no shell is started. Options follow the words; env is a table, or a list of KEY=VALUE. " +
+				"The command must be read-only, because it also runs for a plan; use exec to change the machine. Its output is an input of the run. " +
+				"An exit code other than 0 is an error, unless check is false; so is a missing command, or one that exceeds the timeout of 30s.",
 			Example: `capture { "printf", "%s-%s\\n", "a", "b" }`, Result: `"a-b", 0, ""`,
 			Fn: capture,
 		}},

@@ -9,12 +9,12 @@ import (
 func ccmLibrary() *Library {
 	return &Library{
 		Name: "ccm",
-		Doc:  "What a script knows about itself.",
+		Doc:  "The paths and values of the running script.",
 		Values: []Value{{
 			Name: "cwd", Type: "string", Doc: "The working directory.",
 			Example: `ccm.cwd`, Result: `"/home/ann"`,
 		}, {
-			Name: "dir", Type: "string", Doc: "The directory of the script, or of the module that asks. Relative paths begin there.",
+			Name: "dir", Type: "string", Doc: "The directory of the script, or of the module that reads it. Relative paths start there.",
 			Example: `ccm.dir`, Result: `"/site"`,
 		}},
 		Funcs: []Func{{
@@ -29,12 +29,12 @@ func ccmLibrary() *Library {
 			},
 		}, {
 			Signature: `inspect(value: any, options?: { depth?: integer, newline?: string, indent?: string, process?: fun(item: any, path: any[]): any }): string`,
-			Doc:       "Is inspect.",
+			Doc:       "The same as inspect.",
 			Example:   `ccm.inspect({ 1, 2 })`, Result: `"{ 1, 2 }"`,
 			Fn: inspectCall,
 		}, {
 			Signature: `print(...: any): any`,
-			Doc:       "Prints each value as inspect writes it, and returns the values, so that it can stand around an expression.",
+			Doc:       "Prints each value as inspect formats it, and returns the values, so that it can wrap an expression.",
 			Example:   `ccm.print("a") .. "b"`, Result: `"ab"`,
 			Fn: func(c *call) int {
 				n := c.L.GetTop()

@@ -19,19 +19,22 @@ import (
 func dataLibrary() *Library {
 	return &Library{
 		Name: "data",
-		Doc: "What the user configured. data.web.port is a value of it; data is read-only. A name that it does not have is nil, and a mistake if that is a misspelling of one that it has (prot of port; a plural is another word). " +
-			"At first it is what the script is given by --data or by what applies it.",
+		Doc: "The data of the site, such as data.web.port; read-only. An unknown name is nil, or an error if it " +
+			"is a misspelling of a known one (prot of port; a plural is another word). Initially it holds the " +
+			"data from --data or from the caller.",
 		Funcs: []Func{{
 			Signature: `load(path: string): table`,
-			Doc: "Reads a hierarchy document, found as fs.read finds it, and returns its data: the base laid under the overrides that fit this machine, and under what the script is given. " +
-				"From then on data reads it. Of a second document the keys at the top replace those of the first.",
+			Doc: "Reads a hierarchy document, found as by fs.read, and returns its data: the base, overridden by " +
+				"the levels that match this machine and by the data passed to the script. After that, data " +
+				"contains it. A second document replaces the top-level keys of the first.",
 			Example: `data.load("site.yaml").web.port`, Result: `8080`,
 			Fn: dataLoad,
 		}, {
 			Signature: `read(path: string, options?: { nulls?: boolean }): any`,
-			Doc: "Reads a plain document, found as fs.read finds it, and returns what is in it. A name that ends with .json is read as json.decode does, " +
-				"one that ends with .toml as toml.decode does, and any other as yaml.decode does. It is a table like any other, and data stays as it is. " +
-				"One with encrypted values, ENC[age,...], is read-only, and each is decrypted when it is read.",
+			Doc: "Reads a plain document, found as by fs.read, and returns its content. Files named *.json are " +
+				"decoded with json.decode, *.toml with toml.decode, all others with yaml.decode. data itself is " +
+				"not changed. A document with encrypted values, ENC[age,...], is read-only, and each value is " +
+				"decrypted when it is read.",
 			Example: `data.read("users.yaml")[1].name`, Result: `"ann"`,
 			Fn: dataRead,
 		}},
@@ -41,12 +44,13 @@ func dataLibrary() *Library {
 func lookupLibrary() *Library {
 	return &Library{
 		Name: "lookup",
-		Doc:  "Finds facts, data and environment by a path, as in manifests.",
+		Doc:  "Looks up facts, data and environment variables by path, as in manifests.",
 		Funcs: []Func{{
 			Signature: `lookup(path: string|table, default?: any): any`,
-			Doc: "Returns what is at a path that begins with facts, data or env, such as facts.os.family. Items of lists count from 0, and the path may be any of GJSON. " +
-				"A name that holds dots is given in a list: lookup({ \"data\", \"hosts\", \"web.example.org\" }). " +
-				"What is not there is a mistake, unless a default is given, which may be nil.",
+			Doc: "Returns the value at a path that begins with facts, data or env, such as facts.os.family. List " +
+				"items count from 0, and all of GJSON's path syntax works. Pass names with dots as a list: " +
+				"lookup({ \"data\", \"hosts\", \"web.example.org\" }). A missing value is an error, unless a " +
+				"default is given, which may be nil.",
 			Example: `lookup("data.web.port", 80)`, Result: `80`,
 			Fn: lookup,
 		}},
@@ -98,7 +102,7 @@ func dataLoad(c *call) int {
 	if len(list) > 0 {
 		hint := list[0].Hint
 		if isPlain(text) {
-			hint = "data.load wants a hierarchy document, with data, hierarchy and overrides at the top; data.read reads a plain one"
+			hint = "data.load requires a hierarchy document, with data, hierarchy and overrides at the top (read a plain document with data.read)"
 		}
 		c.failWith(hint, "%s: %w%s", list[0].Pos, list[0].Err, more(list))
 	}

@@ -5,9 +5,9 @@ import lua "github.com/yuin/gopher-lua"
 func siteLibrary() *Library {
 	return &Library{
 		Name: "site",
-		Doc:  "The script that is run.",
+		Doc:  "The running script.",
 		Values: []Value{{
-			Name: "dir", Type: "string", Doc: "Its directory, also where a module asks.",
+			Name: "dir", Type: "string", Doc: "The directory of the script, also inside a module.",
 			Example: `site.dir`, Result: `"/site"`,
 			Get: func(s *instance, _ *lua.LState) lua.LValue { return lua.LString(s.in.SiteDir()) },
 		}},
@@ -17,9 +17,9 @@ func siteLibrary() *Library {
 func moduleLibrary() *Library {
 	return &Library{
 		Name: "module",
-		Doc:  "The module that asks; in the script itself that is the script.",
+		Doc:  "The current module, or the script itself.",
 		Values: []Value{{
-			Name: "dir", Type: "string", Doc: "Its directory. Relative paths that it writes begin there, as in source = \"files/app.conf\".",
+			Name: "dir", Type: "string", Doc: "The directory of the current module or script. Relative paths start there, as in source = \"files/app.conf\".",
 			Example: `module.dir`, Result: `"/site"`,
 			Get: func(s *instance, L *lua.LState) lua.LValue { return lua.LString(s.in.Caller(L).Dir()) },
 		}},

@@ -40,21 +40,21 @@ func TestJSON(t *testing.T) {
 		"local keys = ''\nfor k in pairs(json.decode('{\"z\":1,\"a\":2,\"m\":3}')) do keys = keys .. k end\nkeys": `"zam"`,
 	})
 	mistakes(t, l, map[string]string{
-		`json.decode("")`:                                                `json.decode: line 1, column 1: not valid JSON: the text ends too early`,
+		`json.decode("")`:                                                `json.decode: line 1, column 1: not valid JSON: unexpected end of the text`,
 		`json.decode("[1,\n 2,,]")`:                                      `json.decode: line 2, column 4: not valid JSON: invalid character ',' looking for beginning of value`,
 		`json.decode("[1] 2")`:                                           `json.decode: line 1, column 5: not valid JSON: more text after the value`,
 		`json.decode("{'a': 1}")`:                                        `json.decode: line 1, column 2: not valid JSON: invalid character '\'' looking for beginning of object key string`,
-		`json.decode(("["):rep(100000))`:                                 `json.decode: line 1, column 1002: not valid JSON: values are nested too deep`,
+		`json.decode(("["):rep(100000))`:                                 `json.decode: line 1, column 1002: not valid JSON: values are nested too deeply`,
 		`json.encode(print)`:                                             `json.encode: expected data, got a function`,
 		`json.encode({ a = { 1, print } })`:                              `json.encode: a[2]: expected data, got a function`,
-		`json.encode({ 1, nil, 3 })`:                                     `json.encode: the list has holes: item 2 does not exist (json.null stands for nothing in a list)`,
-		`json.encode({ 1, [5] = 2 })`:                                    `json.encode: the list has holes: item 2 does not exist (json.null stands for nothing in a list)`,
+		`json.encode({ 1, nil, 3 })`:                                     `json.encode: the list has holes: item 2 is nil (use json.null for empty items of a list)`,
+		`json.encode({ 1, [5] = 2 })`:                                    `json.encode: the list has holes: item 2 is nil (use json.null for empty items of a list)`,
 		`json.encode({ 1, a = 2 })`:                                      `json.encode: expected a list or a table with names, got both: 1 items and "a"`,
 		`json.encode({ [true] = 1 })`:                                    `json.encode: expected a string as key, got true`,
 		`json.encode({ a = 0/0 })`:                                       `json.encode: expected a finite number, got NaN`,
-		`json.encode("\255")`:                                            `json.encode: expected UTF-8, got other bytes: write them with base64.encode`,
+		`json.encode("\255")`:                                            `json.encode: expected UTF-8, got other bytes (encode them with base64.encode)`,
 		"local t = {}\nt.t = { t }\njson.encode(t)":                      `json.encode: t[1]: the table contains itself`,
-		"local t = {}\nfor i = 1, 2000 do t = { t } end\njson.encode(t)": strings.Repeat("", 1) + `json.encode: ` + strings.Repeat("[1]", 1000) + `: tables are nested more than 1000 deep`,
+		"local t = {}\nfor i = 1, 2000 do t = { t } end\njson.encode(t)": strings.Repeat("", 1) + `json.encode: ` + strings.Repeat("[1]", 1000) + `: tables are nested more than 1000 levels deep`,
 		`json.array(facts)`:                                              `json.array: the table is read-only`,
 	})
 }
@@ -96,7 +96,7 @@ func TestYAML(t *testing.T) {
 	mistakes(t, l, map[string]string{
 		`yaml.decode("a: 1\na: 2")`:  `yaml.decode: line 2, column 1: duplicate key "a"`,
 		`yaml.decode("a: [1")`:       `yaml.decode: line 1, column 4: not valid YAML: "[" is not closed`,
-		`yaml.decode("1\n---\n2")`:   `yaml.decode: line 3, column 1: expected one document, found a second one (yaml.decode_all reads several)`,
+		`yaml.decode("1\n---\n2")`:   `yaml.decode: line 3, column 1: expected one document, found a second document (decode several with yaml.decode_all)`,
 		`yaml.encode({ a = print })`: `yaml.encode: a: expected data, got a function`,
 	})
 }
@@ -118,7 +118,7 @@ func TestTOML(t *testing.T) {
 		`toml.decode("a = 1\nb = ")`:                 `toml.decode: line 2, column 4: not valid TOML: expected value, not end of input`,
 		`toml.decode("a = 1\na = 2")`:                `toml.decode: line 2, column 1: not valid TOML: key a is already defined`,
 		`toml.encode({ 1 })`:                         `toml.encode: expected a table with names, got a list`,
-		`toml.encode({ a = { { b = json.null } } })`: `toml.encode: a[1].b: null is not supported in TOML`,
+		`toml.encode({ a = { { b = json.null } } })`: `toml.encode: a[1].b: TOML does not support null`,
 	})
 }
 

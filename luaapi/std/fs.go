@@ -19,11 +19,12 @@ import (
 func fsLibrary() *Library {
 	return &Library{
 		Name: "fs",
-		Doc: "Looks at files. An absolute path is one of the machine that is being converged, below --root; a relative one lies beside the script or module that asks. " +
-			"What it looks at is an input of the run. A script is evaluated before anything is changed, in a plan as in a run.",
+		Doc: "Reads files and directories. Absolute paths are on the managed machine, below --root; relative " +
+			"paths start at the directory of the script or module. The files read are inputs of the run. A script " +
+			"is evaluated before anything is changed, in a plan as in a run.",
 		Funcs: []Func{{
 			Signature: `exists(path: string): boolean`,
-			Doc:       "Reports whether anything stands at the path. A link counts if what it points to exists.",
+			Doc:       "Reports whether the path exists. A link counts if its target exists.",
 			Example:   `fs.exists("/etc/motd")`, Result: `true`,
 			Fn: func(c *call) int {
 				v, name := pathArg(c, 1)
@@ -34,7 +35,7 @@ func fsLibrary() *Library {
 			},
 		}, {
 			Signature: `is_file(path: string): boolean`,
-			Doc:       "Reports whether a file stands at the path, or a link to one.",
+			Doc:       "Reports whether the path is a file, or a link to one.",
 			Example:   `fs.is_file("/etc")`, Result: `false`,
 			Fn: func(c *call) int {
 				v, name := pathArg(c, 1)
@@ -45,7 +46,7 @@ func fsLibrary() *Library {
 			},
 		}, {
 			Signature: `is_directory(path: string): boolean`,
-			Doc:       "Reports whether a directory stands at the path, or a link to one.",
+			Doc:       "Reports whether the path is a directory, or a link to one.",
 			Example:   `fs.is_directory("/etc")`, Result: `true`,
 			Fn: func(c *call) int {
 				v, name := pathArg(c, 1)
@@ -56,17 +57,17 @@ func fsLibrary() *Library {
 			},
 		}, {
 			Signature: `read(path: string, default?: string): string`,
-			Doc:       "Returns the content of a file, links followed. If there is no file it returns the default, and without one that is a mistake. So is what is no file, what may not be read, and a file of more than 64 MiB.",
+			Doc:       "Returns the content of a file; links are followed. If the file does not exist, it returns the default; without a default that is an error. So is a path that is not a file, a file without read permission, and a file of more than 64 MiB.",
 			Example:   `fs.read("/etc/motd")`, Result: `"Welcome\n"`,
 			Fn: fsRead,
 		}, {
 			Signature: `stat(path: string): { kind: "file"|"directory"|"link"|"special", mode: string, size: integer, owner: string, group: string, uid: integer, gid: integer, mtime: number, target?: string }|nil`,
-			Doc:       "Describes what stands at the path, or returns nil if nothing does. A link is not followed: target is where it points. The mode is octal, the mtime in seconds as time.now.",
+			Doc:       "Describes the file, directory or link at the path, or returns nil if it does not exist. A link is not followed: target is its target. The mode is octal, the mtime is in seconds as time.now.",
 			Example:   `fs.stat("/etc/motd").mode`, Result: `"0644"`,
 			Fn: fsStat,
 		}, {
 			Signature: `list(path: string): string[]`,
-			Doc:       "Returns the names in a directory, in order. What is no directory is a mistake.",
+			Doc:       "Returns the names in a directory, sorted. A path that is not a directory is an error.",
 			Example:   `fs.list("/etc/conf.d")`, Result: `{ "a.conf", "b.conf" }`,
 			Fn: func(c *call) int {
 				v, name := pathArg(c, 1)
@@ -77,7 +78,7 @@ func fsLibrary() *Library {
 			},
 		}, {
 			Signature: `glob(pattern: string): string[]`,
-			Doc:       "Returns the paths that match a pattern of *, ? and [a-z], in order. Those of a relative pattern are relative too.",
+			Doc:       "Returns the paths that match a pattern of *, ? and [a-z], sorted. The paths of a relative pattern are relative too.",
 			Example:   `fs.glob("/etc/conf.d/*.conf")`, Result: `{ "/etc/conf.d/a.conf", "/etc/conf.d/b.conf" }`,
 			Fn: fsGlob,
 		}},
@@ -91,7 +92,7 @@ func pathArg(c *call, n int) (*host.View, string) {
 	case name == "":
 		c.fail("%w", diag.Expected("a path as argument %d", n).Got("an empty string"))
 	case strings.IndexByte(name, 0) >= 0:
-		c.fail("%w", diag.Expected("a path as argument %d", n).Got("one with a NUL byte"))
+		c.fail("%w", diag.Expected("a path as argument %d", n).Got("a path with a NUL byte"))
 	case path.IsAbs(name):
 		return c.View, path.Clean(name)
 	}

@@ -159,7 +159,7 @@ const printFunc = "ccm_print"
 // printed returns a value that is about to be printed, or an error if there is none to print. Code is the expression.
 func printed(code string, val any) (any, error) {
 	if val == nil {
-		return nil, fmt.Errorf("there is no value to print in %s (give a default: %s | default \"...\")", code, code)
+		return nil, fmt.Errorf("value missing in %s (set a default: %s | default \"...\")", code, code)
 	}
 	return val, template.CheckPrinted(val)
 }
@@ -330,7 +330,7 @@ func goHint(place, quoted string, values []string) string {
 		return "" // not the first of the names
 	}
 	if slices.Contains([]string{"facts", "data", "env"}, name) {
-		return fmt.Sprintf(" (%s is written without the dot)", name)
+		return fmt.Sprintf(" (write %s without the dot)", name)
 	}
 	if hint := diag.DidYouMean(name, values); hint != "" {
 		return " (" + hint + ")"
@@ -353,11 +353,11 @@ func goProblem(name string, err error, values []string) string {
 	} else if inner := regexp.MustCompile(`(?s)^executing ".*?" at (<.*?>): (.*)$`).FindStringSubmatch(what); inner != nil {
 		what = inner[1] + ": " + inner[2]
 		if key := regexp.MustCompile(`map has no entry for key (".*")$`).FindStringSubmatch(what); key != nil {
-			what = fmt.Sprintf("%s: there is no value %s%s", inner[1], key[1], goHint(inner[1], key[1], values))
+			what = fmt.Sprintf("%s: unknown value %s%s", inner[1], key[1], goHint(inner[1], key[1], values))
 		} else if field := regexp.MustCompile(`can't evaluate field (\S+) in type`).FindStringSubmatch(what); field != nil {
-			what = fmt.Sprintf("%s: there is no value %q, because what is before it is no table", inner[1], field[1])
+			what = fmt.Sprintf("%s: unknown value %q, because the value before it is not a table", inner[1], field[1])
 		} else if strings.Contains(what, "error calling") && strings.Contains(what, ": non-comparable type ") {
-			what = inner[1] + ": " + diag.Expected("numbers, texts or booleans to compare").Got("a list or a table").Error()
+			what = inner[1] + ": " + diag.Expected("numbers, strings or booleans to compare").Got("a list or a table").Error()
 		}
 	}
 	switch {

@@ -26,12 +26,12 @@ func hashLibrary() *Library {
 			Fn: func(c *call) int { return c.giveStr(digest(sha512.New(), c.str(1))) },
 		}, {
 			Signature: `sha1(text: string): string`,
-			Doc:       "Returns the SHA-1 of text, for what still asks for it. It does not keep anyone from forging.",
+			Doc:       "Returns the SHA-1 of text. SHA-1 is not secure; use it only for compatibility.",
 			Example:   `hash.sha1("abc"):sub(1, 16)`, Result: `"a9993e364706816a"`,
 			Fn: func(c *call) int { return c.giveStr(digest(sha1.New(), c.str(1))) },
 		}, {
 			Signature: `md5(text: string): string`,
-			Doc:       "Returns the MD5 of text, for what still asks for it. It does not keep anyone from forging.",
+			Doc:       "Returns the MD5 of text. MD5 is not secure; use it only for compatibility.",
 			Example:   `hash.md5("abc")`, Result: `"900150983cd24fb0d6963f7d28e17f72"`,
 			Fn: func(c *call) int { return c.giveStr(digest(md5.New(), c.str(1))) },
 		}, {
@@ -43,7 +43,7 @@ func hashLibrary() *Library {
 			},
 		}, {
 			Signature: `file(path: string, algorithm?: "sha256"|"sha512"|"sha1"|"md5"): string`,
-			Doc:       "Returns the digest of a file as fs.read finds it, SHA-256 unless another is asked for. What fs.read cannot read is a mistake.",
+			Doc:       "Returns the digest of a file, found as by fs.read; SHA-256 by default. A file that fs.read cannot read is an error.",
 			Example:   `hash.file("/etc/motd"):sub(1, 16)`, Result: `"0e90e1aa36481e39"`,
 			Fn: func(c *call) int {
 				_, text := readArg(c, 1, "file")

@@ -13,12 +13,12 @@ import (
 func httpLibrary() *Library {
 	return &Library{
 		Name: "http",
-		Doc:  "Asks servers. It only reads: a file that is to be downloaded is a resource.",
+		Doc:  "Fetches data over HTTP. Read-only: declare a file resource to download a file.",
 		Funcs: []Func{{
 			Signature: `get(url: string, options?: { timeout?: string, limit?: integer, headers?: table<string, string>, checksum?: string }): string`,
-			Doc: "Returns what is at a URL of http or https. It takes a timeout of 30s at most and a limit of 8 MiB, unless told otherwise; the limit can be 64 MiB. " +
-				"Redirects are followed. A status other than 200, too much of it, too much time and a SHA-256 other than the checksum are mistakes. " +
-				"The answer is an input of the run, also of a plan.",
+			Doc: "Returns the body at an http or https URL. The default timeout is 30s, the default limit 8 MiB, at most 64 MiB. " +
+				"Redirects are followed. A status other than 200, a body above the limit, a timeout and a SHA-256 other than the " +
+				"checksum are errors. The response is an input of the run, and also of a plan.",
 			Example: `http.get("http://example.test/motd", { timeout = "5s" })`, Result: `"Welcome\n"`,
 			Fn: httpGet,
 		}},
@@ -34,7 +34,7 @@ const (
 func httpGet(c *call) int {
 	u, err := url.Parse(c.str(1))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.fail("%w", diag.Expected("a URL of http or https").Got("%q", redactURL(u, c.str(1))))
+		c.fail("%w", diag.Expected("an http or https URL").Got("%q", redactURL(u, c.str(1))))
 	}
 	timeout := timeoutOption(c, 2, defaultTimeout)
 	// The timeout covers the whole answer.

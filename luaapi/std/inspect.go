@@ -11,21 +11,23 @@ import (
 func inspectLibrary() *Library {
 	return &Library{
 		Name: "inspect",
-		Doc:  "Writes values as Lua writes them, for people to read. It follows inspect.lua, which Neovim has as vim.inspect.",
+		Doc:  "Formats values as Lua code for people to read. Compatible with inspect.lua, which Neovim includes as vim.inspect.",
 		Values: []Value{{
-			Name: "KEY", Type: "userdata", Doc: "Stands in a path that process gets before what is a key.",
+			Name: "KEY", Type: "userdata", Doc: "Marks a key in the path passed to process.",
 			Example: `inspect({ a = 1 }, { process = function(v, path) if path[#path] ~= inspect.KEY then return v end return v .. "!" end })`, Result: "'{\\n  [\"a!\"] = 1\\n}'",
 			Get: func(s *instance, L *lua.LState) lua.LValue { return s.pathMarks(L).key },
 		}, {
-			Name: "METATABLE", Type: "userdata", Doc: "Stands in a path that process gets before what is a metatable.",
+			Name: "METATABLE", Type: "userdata", Doc: "Marks a metatable in the path passed to process.",
 			Example: `inspect(setmetatable({}, { a = 1 }), { process = function(v, path) if path[#path] ~= inspect.METATABLE then return v end end })`, Result: `"{}"`,
 			Get: func(s *instance, L *lua.LState) lua.LValue { return s.pathMarks(L).metatable },
 		}},
 		Funcs: []Func{{
 			Signature: `inspect(value: any, options?: { depth?: integer, newline?: string, indent?: string, limit?: integer, tostring?: boolean, process?: fun(item: any, path: any[]): any }): string`,
-			Doc: "Writes a value on one or several lines: of tables the list first, then the keys in order. A table that is met again is <table 1>. " +
-				"Tables below depth are {...}. newline and indent say how lines are broken. Of a table with more entries than limit the others are counted. " +
-				"With tostring a table that has __tostring is written as that text. process is given each value, key and metatable with the path to it, and what it returns is written instead; nil leaves it out.",
+			Doc: "Formats a value on one or several lines: list items of a table first, then its keys, sorted. A " +
+				"table that occurs again is <table 1>. Tables below depth are {...}. newline and indent set the " +
+				"line breaks and indentation. Entries of a table beyond limit are only counted. With tostring, a " +
+				"table with __tostring is formatted by it. process is called with each value, key and metatable " +
+				"and its path, and its result is formatted instead; nil omits the value.",
 			Example: `inspect({ 1, "two", x = { y = true } })`, Result: "'{ 1, \"two\",\\n  x = {\\n    y = true\\n  }\\n}'",
 			Fn: inspectCall,
 		}},
@@ -104,7 +106,7 @@ func (w *inspector) count(v lua.LValue, depth int) {
 		return
 	}
 	if depth > maxDepth {
-		w.fail("tables are nested more than %d deep", maxDepth)
+		w.fail("tables are nested more than %d levels deep", maxDepth)
 	}
 	w.times[t]++
 	if w.times[t] > 1 {

@@ -51,7 +51,7 @@ func TestInspect(t *testing.T) {
 	})
 	mistakes(t, l, map[string]string{
 		`inspect({}, { dept = 1 })`: `inspect: unknown option "dept" (did you mean "depth"?)`,
-		`inspect(env)`:              `env cannot be listed: ask for one variable, such as env.HOME`,
-		"local t = {}\nfor i = 1, 2000 do t = { t } end\ninspect(t)": `inspect: tables are nested more than 1000 deep`,
+		`inspect(env)`:              `env cannot be listed: read one variable, such as env.HOME`,
+		"local t = {}\nfor i = 1, 2000 do t = { t } end\ninspect(t)": `inspect: tables are nested more than 1000 levels deep`,
 	})
 }

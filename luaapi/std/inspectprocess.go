@@ -39,7 +39,7 @@ func (p *processor) process(item lua.LValue, path []lua.LValue) lua.LValue {
 		return out
 	}
 	if p.depth++; p.depth > maxDepth {
-		p.fail("tables are nested more than %d deep", maxDepth)
+		p.fail("tables are nested more than %d levels deep", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	steps := p.L.CreateTable(len(path), 0)

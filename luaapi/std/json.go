@@ -19,27 +19,29 @@ import (
 func jsonLibrary() *Library {
 	return &Library{
 		Name: "json",
-		Doc:  "Reads and writes JSON. Keys are written in order, so the same table gives the same text.",
+		Doc:  "Reads and writes JSON. Keys are sorted, so the same table results in the same text.",
 		Values: []Value{{
-			Name: "null", Type: "userdata", Doc: "Stands for null: Lua itself drops a key whose value is nil. It is the same in json and yaml.",
+			Name: "null", Type: "userdata", Doc: "Represents null, because Lua drops keys whose value is nil. json.null and yaml.null are the same value.",
 			Example: `json.encode({ a = json.null })`, Result: `'{"a":null}'`,
 			Get: func(s *instance, L *lua.LState) lua.LValue { return s.nullValue(L) },
 		}},
 		Funcs: append([]Func{{
 			Signature: `decode(text: string, options?: { nulls?: boolean }): any`,
-			Doc: "Reads one JSON value. Tables keep the order of the text. A null is json.null; with nulls = false it is left out. " +
-				"An integer that a number of Lua cannot hold stays text. Text that is not JSON is a mistake that says where.",
+			Doc: "Decodes one JSON value. Tables keep the order of the text. A null becomes json.null; nulls = " +
+				"false omits it. An integer that does not fit a Lua number stays a string. Text that is not JSON " +
+				"is an error with its position.",
 			Example: `json.decode('{"name": "web", "ports": [80, 443]}').ports[2]`, Result: `443`,
 			Fn: jsonDecode,
 		}, {
 			Signature: `encode(value: any, options?: { indent?: integer }): string`,
-			Doc: "Writes a value as JSON, on one line, or with that many spaces of indentation. An empty table is {}, unless json.array says otherwise. " +
-				"A function, a list with holes, a table with names and positions, a number that is not finite and text that is not UTF-8 are mistakes.",
+			Doc: "Encodes a value as JSON, on one line, or indented by that many spaces. An empty table is {}, " +
+				"unless it was marked with json.array. A function, a list with holes, a table with names and " +
+				"positions, a number that is not finite and text that is not UTF-8 are errors.",
 			Example: `json.encode({ name = "web", ports = { 80, 443 }, tags = json.array {} })`, Result: `'{"name":"web","ports":[80,443],"tags":[]}'`,
 			Fn: jsonEncode,
 		}, {
 			Signature: `array(list: table): table`,
-			Doc:       "Marks a table as a list, so that json, yaml and toml write it as one even if it is empty. It returns the table. Lists that were read are marked already.",
+			Doc:       "Marks a table as a list, so that json, yaml and toml encode it as a list even if it is empty. Returns the table. Decoded lists are already marked.",
 			Example:   `json.encode(json.array {})`, Result: `"[]"`,
 			Fn: jsonArray,
 		}}, editFuncs("json", textedit.JSON, `{ "web": { "port": 80 } } // c`, `'{ "web": { "port": 81 } } // c'`, `'{ "web": {} } // c'`)...),
@@ -74,7 +76,7 @@ func checkJSON(data any) error {
 	switch v := data.(type) {
 	case string:
 		if !utf8.ValidString(v) {
-			return diag.Expected("UTF-8").Got("other bytes: write them with base64.encode")
+			return diag.Expected("UTF-8").Got("other bytes (encode them with base64.encode)")
 		}
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
@@ -113,7 +115,7 @@ func jsonDecode(c *call) int {
 // failJSON throws the mistake that text is not valid JSON, or is too large to be read.
 func failJSON(c *call, text string) {
 	if at := deepIn(text); at > 0 {
-		failAtOffset(c, text, at, "not valid JSON: values are nested too deep")
+		failAtOffset(c, text, at, "not valid JSON: values are nested too deeply")
 	}
 	err := json.Unmarshal([]byte(text), new(any))
 	at := len(text)
@@ -135,7 +137,7 @@ func failAtOffset(c *call, text string, offset int, format string, args ...any) 
 func jsonProblem(err error) string {
 	switch text := err.Error(); {
 	case errors.Is(err, io.EOF), text == "unexpected end of JSON input":
-		return "the text ends too early"
+		return "unexpected end of the text"
 	case strings.HasSuffix(text, "after top-level value"):
 		return "more text after the value"
 	default:

@@ -9,12 +9,12 @@ import (
 func logLibrary() *Library {
 	return &Library{
 		Name: "log",
-		Doc:  "Says something to whoever runs the script, on the standard error. ccm.warn also says where; ccm.fail ends the script.",
+		Doc:  "Prints messages on the standard error. ccm.warn adds the position, ccm.fail stops the script.",
 		Funcs: []Func{
-			logFunc("debug", "Says something that is shown with --debug only.", slog.LevelDebug),
-			logFunc("info", "Says something.", slog.LevelInfo),
-			logFunc("warn", "Says something that may be wrong.", slog.LevelWarn),
-			logFunc("error", "Says something that is wrong. The script goes on.", slog.LevelError),
+			logFunc("debug", "Prints a message that is shown with --debug only.", slog.LevelDebug),
+			logFunc("info", "Prints a message.", slog.LevelInfo),
+			logFunc("warn", "Prints a warning.", slog.LevelWarn),
+			logFunc("error", "Prints an error. The script continues.", slog.LevelError),
 		},
 	}
 }
@@ -22,7 +22,7 @@ func logLibrary() *Library {
 func logFunc(name, doc string, level slog.Level) Func {
 	return Func{
 		Signature: name + `(message: string, values?: table<string, any>)`,
-		Doc:       doc + " The values are added by name, in order.",
+		Doc:       doc + " The values are appended as name=value, sorted.",
 		Example:   `log.` + name + `("checked", { hosts = 3 })`, Result: ``,
 		Fn: func(c *call) int {
 			var attrs []slog.Attr

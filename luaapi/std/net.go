@@ -16,7 +16,7 @@ import (
 func netLibrary() *Library {
 	return &Library{
 		Name: "net",
-		Doc:  "Reads addresses and networks, IPv4 and IPv6. It sends nothing.",
+		Doc:  "Parses addresses and networks, IPv4 and IPv6. Sends nothing.",
 		Funcs: []Func{{
 			Signature: `is_address(text: string): boolean`,
 			Doc:       "Reports whether text is an IP address.",
@@ -27,7 +27,7 @@ func netLibrary() *Library {
 			},
 		}, {
 			Signature: `address(text: string): { address: string, version: integer, loopback: boolean, private: boolean, link_local: boolean, multicast: boolean, unspecified: boolean, reverse: string }`,
-			Doc:       "Describes an IP address: its usual writing, its version and what it is for. reverse is its name in the DNS. What is no address is a mistake.",
+			Doc:       "Describes an IP address: its canonical form, its version and its kind. reverse is its reverse DNS name. Text that is not an address is an error.",
 			Example:   `net.address("2001:DB8:0::1").address`, Result: `"2001:db8::1"`,
 			Fn: netAddress,
 		}, {
@@ -40,7 +40,7 @@ func netLibrary() *Library {
 			},
 		}, {
 			Signature: `network(text: string): { network: string, address: string, prefix: integer, netmask: string, first: string, last: string, version: integer, size: number }`,
-			Doc:       "Describes a network: its usual writing, the address that was given in it, the length of its prefix, its mask, its first and last address and how many it has. What is no network is a mistake.",
+			Doc:       "Describes a network: its canonical form, the given address, the prefix length, the netmask, the first and last address and the number of addresses. Text that is not a network is an error.",
 			Example:   `net.network("192.168.1.17/24").last`, Result: `"192.168.1.255"`,
 			Fn: netNetwork,
 		}, {
@@ -57,7 +57,7 @@ func netLibrary() *Library {
 			},
 		}, {
 			Signature: `host(network: string, number: integer): string`,
-			Doc:       "Returns an address of a network by its number: 1 is the one after the first, -1 is the last. A number beyond the network is a mistake.",
+			Doc:       "Returns an address of a network by its number: 1 is the one after the first, -1 is the last. A number outside the network is an error.",
 			Example:   `net.host("10.0.1.0/24", 10)`, Result: `"10.0.1.10"`,
 			Fn: func(c *call) int {
 				p := networkArg(c, 1)
@@ -69,12 +69,12 @@ func netLibrary() *Library {
 			},
 		}, {
 			Signature: `subnet(network: string, bits: integer, number: integer): string`,
-			Doc:       "Returns a part of a network: the prefix is longer by that many bits, and the parts count from 0. A part that is not there is a mistake.",
+			Doc:       "Returns a subnet of a network: its prefix is longer by that many bits, and subnets count from 0. A subnet outside the network is an error.",
 			Example:   `net.subnet("10.0.0.0/16", 8, 3)`, Result: `"10.0.3.0/24"`,
 			Fn: netSubnet,
 		}, {
 			Signature: `split_host_port(text: string): (host: string, port: string)`,
-			Doc:       "Returns the two parts of host:port or [address]:port. Anything else is a mistake.",
+			Doc:       "Splits host:port or [address]:port. Anything else is an error.",
 			Example:   `net.split_host_port("[::1]:80")`, Result: `"::1", "80"`,
 			Fn: func(c *call) int {
 				host, port, err := net.SplitHostPort(c.str(1))
@@ -99,7 +99,7 @@ func netLibrary() *Library {
 func parseAddr(text string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(text)
 	if err == nil && strings.ContainsFunc(a.Zone(), func(c rune) bool { return c <= ' ' || c > '~' || c == '/' }) {
-		return netip.Addr{}, errors.New("its zone is no interface")
+		return netip.Addr{}, errors.New("unknown interface in its zone")
 	}
 	return a, err
 }
@@ -193,7 +193,7 @@ func addresses(p netip.Prefix) *big.Int {
 // nthAddress returns address number n of a network, counted from 0.
 func nthAddress(c *call, p netip.Prefix, n *big.Int) netip.Addr {
 	if n.Sign() < 0 || n.Cmp(addresses(p)) >= 0 {
-		c.fail("%s has no such address: it has %s", p, addresses(p))
+		c.fail("%s: the address is outside the network of %s addresses", p, addresses(p))
 	}
 	raw := p.Addr().AsSlice()
 	sum := new(big.Int).SetBytes(raw)
@@ -210,7 +210,7 @@ func netSubnet(c *call) int {
 	part := netip.PrefixFrom(p.Addr(), p.Bits()+bits)
 	at := new(big.Int).Mul(big.NewInt(int64(n)), addresses(part))
 	if n < 0 || at.Cmp(addresses(p)) >= 0 {
-		c.fail("%s has no part number %d with a prefix of %d", p, int64(n), part.Bits())
+		c.fail("%s: subnet number %d with a prefix of %d is out of range", p, int64(n), part.Bits())
 	}
 	return c.giveStr(netip.PrefixFrom(nthAddress(c, p, at), part.Bits()).String())
 }

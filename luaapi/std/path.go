@@ -13,10 +13,10 @@ import (
 func pathLibrary() *Library {
 	return &Library{
 		Name: "path",
-		Doc:  "Works on the names of files, without looking at any. The separator is a slash.",
+		Doc:  "Works on file names, without reading files. The separator is a slash.",
 		Funcs: []Func{{
 			Signature: `join(...: string): string`,
-			Doc:       "Joins names with slashes and cleans the result. Empty names are left out; an absolute name begins anew only if it is the first.",
+			Doc:       "Joins names with slashes and cleans the result. Empty names are ignored; only a first name can make the result absolute.",
 			Example:   `path.join("/etc", "nginx/", "../motd")`, Result: `"/etc/motd"`,
 			Fn: func(c *call) int {
 				parts := make([]string, c.L.GetTop())
@@ -42,7 +42,7 @@ func pathLibrary() *Library {
 			Fn: func(c *call) int { return c.giveStr(path.Base(c.str(1))) },
 		}, {
 			Signature: `ext(name: string): string`,
-			Doc:       "Returns what follows the last dot of the last element, with the dot. A name that only begins with a dot has none.",
+			Doc:       "Returns the suffix of the last element from its last dot, or an empty string. A leading dot does not count.",
 			Example:   `path.ext("/srv/backup.tar.gz")`, Result: `".gz"`,
 			Fn: func(c *call) int { return c.giveStr(extension(c.str(1))) },
 		}, {
@@ -76,18 +76,18 @@ func pathLibrary() *Library {
 			Fn: func(c *call) int { return c.give(lua.LBool(path.IsAbs(c.str(1)))) },
 		}, {
 			Signature: `relative(base: string, name: string): string`,
-			Doc:       "Returns the way from base to name. That one is absolute and the other is not, or that base begins with .., is a mistake.",
+			Doc:       "Returns the relative path from base to name. One absolute and one relative argument, or a base that begins with .., is an error.",
 			Example:   `path.relative("/etc/nginx", "/etc/ssl/cert.pem")`, Result: `"../ssl/cert.pem"`,
 			Fn: func(c *call) int {
 				rel, err := filepath.Rel(c.str(1), c.str(2))
 				if err != nil {
-					c.fail("there is no way from %q to %q", c.str(1), c.str(2))
+					c.fail("no relative path from %q to %q", c.str(1), c.str(2))
 				}
 				return c.giveStr(rel)
 			},
 		}, {
 			Signature: `within(dir: string, name: string): boolean`,
-			Doc:       "Reports whether name is dir or lies below it. It looks at the names only.",
+			Doc:       "Reports whether name is dir or below it. Compares names only.",
 			Example:   `path.within("/etc", "/etc/../root/x")`, Result: `false`,
 			Fn: func(c *call) int {
 				rel, err := filepath.Rel(c.str(1), c.str(2))
@@ -95,7 +95,7 @@ func pathLibrary() *Library {
 			},
 		}, {
 			Signature: `match(pattern: string, name: string): boolean`,
-			Doc:       "Reports whether all of name matches a pattern of *, ? and [a-z], none of which matches a slash. A pattern that is not closed is a mistake.",
+			Doc:       "Reports whether all of name matches a pattern of *, ? and [a-z], none of which matches a slash. An unclosed pattern is an error.",
 			Example:   `path.match("*.conf", "nginx.conf")`, Result: `true`,
 			Fn: func(c *call) int {
 				ok, err := path.Match(c.str(1), c.str(2))

@@ -11,8 +11,10 @@ import (
 func reLibrary() *Library {
 	return &Library{
 		Name: "re",
-		Doc: "Regular expressions in the syntax of RE2: a search takes time in proportion to the text, and ends with the time limit of the script. A pattern that is not one is a mistake. " +
-			"Patterns are easiest to read in long brackets: [[\\d+]]. A match is a table: what the whole pattern matched is at 0, what its groups matched at 1, 2 and so on and under their names, and from and to are the positions in the text.",
+		Doc: "Regular expressions in the syntax of RE2: a search takes time in proportion to the text, and ends with the time limit of the script. An " +
+			"invalid pattern is an error. Patterns are easiest to read in long brackets: [[\\d+]]. A match is a " +
+			"table: 0 is the whole match, 1, 2 and so on and names are the groups, and from and to are the " +
+			"positions in the text.",
 		Funcs: []Func{{
 			Signature: `test(text: string, pattern: string): boolean`,
 			Doc:       "Reports whether the pattern matches anywhere in text.",
@@ -47,7 +49,7 @@ func reLibrary() *Library {
 			},
 		}, {
 			Signature: `find_all(text: string, pattern: string, limit?: integer): string[]`,
-			Doc:       "Returns what the whole pattern matched, limit times at most.",
+			Doc:       "Returns the texts of all matches, limit at most.",
 			Example:   `re.find_all("10.0.0.1", [[\d+]])`, Result: `{ "10", "0", "0", "1" }`,
 			Fn: func(c *call) int {
 				all := patternMatches(c, patternArg(c), 3)
@@ -59,19 +61,19 @@ func reLibrary() *Library {
 			},
 		}, {
 			Signature: `replace(text: string, pattern: string, replacement: string|fun(match: table): string, limit?: integer): string`,
-			Doc:       "Replaces what the pattern matches, limit times at most: by a string in which $1 and ${name} stand for groups and $$ for a dollar, or by what a function gives for the match.",
+			Doc:       "Replaces matches, limit at most, with a string in which $1 and ${name} are groups and $$ is a dollar sign, or with the result of a function of the match.",
 			Example:   `re.replace("web01", [[(\D+)(\d+)]], "${2}-$1")`, Result: `"01-web"`,
 			Fn: reReplace,
 		}, {
 			Signature: `split(text: string, pattern: string, limit?: integer): string[]`,
-			Doc:       "Cuts text at what the pattern matches, into limit parts at most.",
+			Doc:       "Splits text at the matches of the pattern, into limit parts at most.",
 			Example:   `re.split("a, b;c", [[[,;]\s*]])`, Result: `{ "a", "b", "c" }`,
 			Fn: func(c *call) int {
 				return c.giveStrings(patternArg(c).split(c, c.str(1), c.integer(3, -1)))
 			},
 		}, {
 			Signature: `escape(text: string): string`,
-			Doc:       "Returns a pattern that matches just the text.",
+			Doc:       "Returns a pattern that matches exactly the text.",
 			Example:   `re.escape("a.b*")`, Result: `"a\\.b\\*"`,
 			Fn: func(c *call) int { return c.giveStr(regexp.QuoteMeta(c.str(1))) },
 		}},
@@ -126,7 +128,7 @@ func reReplace(c *call) int {
 		if fn := c.fn(3); fn != nil {
 			v := c.invoke(fn, matchTable(c, re, at))
 			if !lua.LVCanConvToString(v) {
-				c.fail("%w", diag.Expected("a string to put in the place of %q", text[at[0]:at[1]]).Got("%s", c.describe(v)))
+				c.fail("%w", diag.Expected("a string to replace %q", text[at[0]:at[1]]).Got("%s", c.describe(v)))
 			}
 			out = append(out, lua.LVAsString(v)...)
 		} else {

@@ -39,8 +39,8 @@ func TestText(t *testing.T) {
 			e.WriteText(&b)
 			require.Equal(t, `str.cut(text: string, separator: string): (before: string, after: string|nil)
 
-  Returns what stands before the first separator and what stands after it.
-  Without one it returns text and nil.
+  Returns the text before and after the first separator, or text and nil
+  without a separator.
 
     str.cut("key=a=b", "=") --> "key", "a=b"
 `, b.String())

@@ -12,12 +12,13 @@ import (
 func registrationsLibrary() *Library {
 	return &Library{
 		Name: "registrations",
-		Doc:  "Finds services that machines have registered (register_when_stable).",
+		Doc:  "Finds services registered by machines (register_when_stable).",
 		Funcs: []Func{{
 			Signature: `registrations(query?: { cluster?: string, protocol?: string, service?: string, address?: string }): table[]`,
-			Doc: "Returns the services of the registry in NATS that have what the query says, by address and port. What it leaves out may be anything, and so may \"*\". " +
-				"Each is a table with cluster, protocol, service, address, priority and annotations, and with port and ttl if it has them. " +
-				"No service is an empty list. A registry that does not answer is a mistake.",
+			Doc: "Returns the services of the NATS registry that match the query, sorted by address and port. " +
+				"Omitted fields and \"*\" match anything. Each service is a table with cluster, protocol, " +
+				"service, address, priority and annotations, and with port and ttl if set. Without a match the " +
+				"list is empty. A registry that does not respond is an error.",
 			Example: `registrations({ service = "web" })[1].address`, Result: `"192.0.2.1"`,
 			Fn: findRegistrations,
 		}},

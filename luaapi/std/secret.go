@@ -21,25 +21,28 @@ import (
 func secretLibrary() *Library {
 	return &Library{
 		Name: "secret",
-		Doc: "Values that nobody may see. A secret is an ordinary string: it can be joined, formatted, put into tables and templates, and be the value of a property. " +
-			"Wherever it would be written, in a report, a diff, a log, the output of a command, the state directory or the history of the prompt, (secret 1a2b3c4d) stands in its place. " +
-			"The digits are a keyed digest, so that a change can be seen. A secret cannot be an argument of a command, which every user of the machine can read, nor the name of a resource.",
+		Doc: "Values that ccm never shows. A secret is an ordinary string: it can be joined, formatted, put into " +
+			"tables and templates, and be the value of a property. In reports, diffs, logs, command output, the " +
+			"state directory and the history of the prompt it is replaced by (secret 1a2b3c4d). The digits are a " +
+			"keyed digest, so that changes are visible. A secret cannot be an argument of a command, which every " +
+			"user of the machine can read, nor the name of a resource.",
 		Funcs: []Func{{
 			Signature: `secret(value: string): string`,
-			Doc: "Makes a value a secret and returns it. What is made of it by functions of the library is secret too. " +
-				"One with less than 4 bytes is a mistake, because it cannot be hidden without hiding other text; so is a number, which does not keep its zeros.",
+			Doc: "Marks a value as secret and returns it. Values that library functions derive from it are " +
+				"secret too. A secret of fewer than 4 bytes is an error, because masking it would mask other " +
+				"text; so is a number, which does not keep leading zeros.",
 			Example: `#secret("correct horse")`, Result: `13`,
 			Fn: func(c *call) int { return giveSecret(c, c.str(1)) },
 		}, {
 			Signature: `env(name: string): string`,
-			Doc:       "Returns the value of an environment variable as a secret. One that is not set, or is empty, is a mistake.",
+			Doc:       "Returns the value of an environment variable as a secret. An unset or empty variable is an error.",
 			Example:   `#secret.env("DB_PASSWORD")`, Result: `13`,
 			Fn: func(c *call) int {
 				name := c.str(1)
 				value, ok := c.in.LookupEnv(name)
 				switch {
 				case !ok:
-					c.failWith("export it, or give it to the service that runs ccm", "the variable %s is not set", name)
+					c.failWith("export it, or set it in the service that runs ccm", "the variable %s is not set", name)
 				case value == "":
 					c.fail("the variable %s is empty", name)
 				}
@@ -47,8 +50,8 @@ func secretLibrary() *Library {
 			},
 		}, {
 			Signature: `file(path: string): string`,
-			Doc: "Returns the content of a file as a secret, without the line breaks at its end. The file is found as by fs.read. " +
-				"One that is not there is a mistake; that everybody can read it is worth a warning.",
+			Doc: "Returns the content of a file as a secret, without trailing line breaks. The file is found as " +
+				"by fs.read. A missing file is an error, a world-readable file causes a warning.",
 			Example: `#secret.file("/etc/app.key")`, Result: `13`,
 			Fn: func(c *call) int {
 				v, name := pathArg(c, 1)
@@ -61,14 +64,15 @@ func secretLibrary() *Library {
 				}
 				c.Record(Input{Kind: "file", Name: name, Text: string(raw), Secret: true})
 				if info, err := v.Stat(name); err == nil && info.Mode&0o004 != 0 {
-					c.in.Warn(c.L, fmt.Sprintf("secret.file: everybody can read %s, whose mode is %04o", name, info.Mode))
+					c.in.Warn(c.L, fmt.Sprintf("secret.file: %s is world-readable (mode %04o)", name, info.Mode))
 				}
 				return giveSecret(c, strings.TrimRight(string(raw), "\r\n"))
 			},
 		}, {
 			Signature: `cmd(command: string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string }): string`,
-			Doc: "Runs a command that only looks, as capture does, and returns its output as a secret, without the line breaks at its end. It runs for a plan too. " +
-				"No output is a mistake, and so is an exit code other than 0; what the command said on the standard output is not told then.",
+			Doc: "Runs a read-only command, as capture does, and returns its output as a secret, without " +
+				"trailing line breaks. It also runs for a plan. Empty output is an error, and so is an exit code " +
+				"other than 0; the error does not show the standard output.",
 			Example: `#secret.cmd { "printf", "correct horse" }`, Result: `13`,
 			Fn: func(c *call) int {
 				cmd := commandArg(c, 1)
@@ -82,25 +86,27 @@ func secretLibrary() *Library {
 				}
 				out := strings.TrimRight(string(res.Stdout), "\r\n")
 				if out == "" {
-					c.fail("%s: it gave no output", cmd)
+					c.fail("%s: empty output", cmd)
 				}
 				return giveSecret(c, out)
 			},
 		}, {
 			Signature: `age(path: string): string`,
-			Doc: "Returns what a file holds that is encrypted with age, as a secret, without the line breaks at its end. The file is found as by fs.read, and decrypted with an identity of who runs ccm: see ccm secret. " +
-				"A file is decrypted once in a run, however often it is asked for.",
+			Doc: "Decrypts a file that is encrypted with age and returns its content as a secret, without " +
+				"trailing line breaks. The file is found as by fs.read, and decrypted with an identity of the " +
+				"user that runs ccm: see ccm secret. A file is decrypted once per run.",
 			Example: `#secret.age("db.age")`, Result: `13`,
 			Fn: secretAge,
 		}, {
 			Signature: `sops(path: string, key?: string): string`,
-			Doc: "Returns what a file holds that is encrypted with SOPS, as a secret: all of it, or the text at a key such as db.password. The program sops of the user is called, with the keys that it finds. " +
-				"A file is decrypted once for each key, and json.decode reads the whole of one that is JSON.",
+			Doc: "Decrypts a file that is encrypted with SOPS and returns its content as a secret: all of it, or " +
+				"the text at a key such as db.password. Calls the sops command with the user's keys. A file is " +
+				"decrypted once per key; decode a whole JSON file with json.decode.",
 			Example: `#secret.sops("db.enc.json", "db.password")`, Result: `13`,
 			Fn: secretSops,
 		}, {
 			Signature: `values(data: table): table`,
-			Doc:       "Returns data that is written in a script, read-only, in which encrypted texts, ENC[age,...], are decrypted when they are read. ccm secret encrypt --key and ccm secret edit change them in their places.",
+			Doc:       "Returns a read-only view of a table in the script in which encrypted strings, ENC[age,...], are decrypted when they are read. Edit them in place with ccm secret encrypt --key and ccm secret edit.",
 			Example:   `secret.values({ user = "app" }).user`, Result: `"app"`,
 			Fn: secretValues,
 		}},
@@ -155,7 +161,7 @@ func secretSops(c *call) int {
 	}
 	res, err := c.View.Query(c.in.Context(), cmd)
 	if _, missing := errors.AsType[*command.NotFoundError](err); missing {
-		c.failWith("install sops: https://getsops.io", "the program sops is needed for %s, and is not installed", name)
+		c.failWith("install sops: https://getsops.io", "sops is required for %s, but not installed", name)
 	}
 	c.must(err)
 	c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
@@ -165,7 +171,7 @@ func secretSops(c *call) int {
 	}
 	out := strings.TrimRight(string(res.Stdout), "\r\n")
 	if out == "" {
-		c.fail("%s: it gave no output", cmd)
+		c.fail("%s: empty output", cmd)
 	}
 	if c.sops == nil {
 		c.instance.sops = make(map[string]string)
@@ -212,7 +218,7 @@ func openSecret(s *instance, L *lua.LState) lua.LValue {
 		if v := L.Get(1); v.Type() != lua.LTString {
 			hint := ""
 			if v.Type() == lua.LTNumber {
-				hint = "write it in quotes"
+				hint = "quote it"
 			}
 			s.in.Throw(L, hint, "secret: %w", diag.Expected("a string").Got("a %s", v.Type()))
 		}
@@ -226,7 +232,7 @@ func giveSecret(c *call, value string) int {
 	if err := c.in.Secrets().Add(value); err != nil {
 		hint := ""
 		if errors.Is(err, secret.ErrShort) {
-			hint = "use a longer one"
+			hint = "use a longer secret"
 		}
 		c.failWith(hint, "%w", err)
 	}

@@ -195,10 +195,10 @@ func TestLibrariesAreModules(t *testing.T) {
 			require.Equal(t, "true", l.eval(t, `require "std.`+lib.Name+`" == `+lib.Name), lib.Name)
 		}
 	}
-	require.Equal(t, `str has no "splt" (did you mean "split"?)`, l.mistake(t, `str.splt("a", "b")`))
-	require.Equal(t, `str.x is read-only (copy it, and change the copy)`, l.mistake(t, "str.x = 1\n1"))
+	require.Equal(t, `str: unknown name "splt" (did you mean "split"?)`, l.mistake(t, `str.splt("a", "b")`))
+	require.Equal(t, `str.x is read-only (copy the table and change the copy)`, l.mistake(t, "str.x = 1\n1"))
 	require.Equal(t, `undefined global "jsno" (did you mean "json"?)`, l.mistake(t, `jsno.decode("1")`))
-	require.Equal(t, `ccm has no "asb" (did you mean "abs"?)`, l.mistake(t, `ccm.asb("a")`))
+	require.Equal(t, `ccm: unknown name "asb" (did you mean "abs"?)`, l.mistake(t, `ccm.asb("a")`))
 }
 
 // A mistake in an argument says what was wanted, what was found and where.

@@ -15,7 +15,7 @@ import (
 func strLibrary() *Library {
 	return &Library{
 		Name: "str",
-		Doc:  "Works on text. Where a function searches, it searches for plain text: patterns are string.find and re.",
+		Doc:  "Works on text. Searches are for plain text; for patterns use string.find and re.",
 		Funcs: slices.Concat(
 			strParts, strEdges, strForms,
 		),
@@ -25,7 +25,7 @@ func strLibrary() *Library {
 // strParts split and join texts.
 var strParts = []Func{{
 	Signature: `split(text: string, separator: string, limit?: integer): string[]`,
-	Doc:       "Cuts text at each separator, into limit parts at most. An empty separator cuts after each character.",
+	Doc:       "Splits text at each separator, into limit parts at most. An empty separator splits after each character.",
 	Example:   `str.split("a,b,,c", ",")`, Result: `{ "a", "b", "", "c" }`,
 	Fn: func(c *call) int {
 		limit := c.integer(3, -1)
@@ -37,7 +37,7 @@ var strParts = []Func{{
 	},
 }, {
 	Signature: `lines(text: string): string[]`,
-	Doc:       "Returns the lines of text without what ends them. A line break at the end of text begins no further line.",
+	Doc:       "Returns the lines of text without line breaks. A trailing line break does not start another line.",
 	Example:   `str.lines("one\ntwo\n")`, Result: `{ "one", "two" }`,
 	Fn: func(c *call) int {
 		var list []string
@@ -50,12 +50,12 @@ var strParts = []Func{{
 	},
 }, {
 	Signature: `fields(text: string): string[]`,
-	Doc:       "Returns the words of text, which stand between white space.",
+	Doc:       "Returns the words of text, separated by white space.",
 	Example:   `str.fields("  one\ttwo ")`, Result: `{ "one", "two" }`,
 	Fn: func(c *call) int { return c.giveStrings(strings.Fields(c.str(1))) },
 }, {
 	Signature: `join(list: any[], separator?: string): string`,
-	Doc:       "Joins strings and numbers with the separator between them. Anything else in the list is a mistake.",
+	Doc:       "Joins strings and numbers with the separator between them. Anything else in the list is an error.",
 	Example:   `str.join({ "a", 1, "b" }, "-")`, Result: `"a-1-b"`,
 	Fn: func(c *call) int {
 		t, n := c.list(1)
@@ -75,7 +75,7 @@ var strParts = []Func{{
 	},
 }, {
 	Signature: `cut(text: string, separator: string): (before: string, after: string|nil)`,
-	Doc:       "Returns what stands before the first separator and what stands after it. Without one it returns text and nil.",
+	Doc:       "Returns the text before and after the first separator, or text and nil without a separator.",
 	Example:   `str.cut("key=a=b", "=")`, Result: `"key", "a=b"`,
 	Fn: func(c *call) int {
 		before, rest, ok := strings.Cut(c.str(1), c.str(2))
@@ -86,7 +86,7 @@ var strParts = []Func{{
 	},
 }, {
 	Signature: `cut_last(text: string, separator: string): (before: string, after: string|nil)`,
-	Doc:       "Is cut at the last separator.",
+	Doc:       "Returns the text before and after the last separator, or text and nil without a separator.",
 	Example:   `str.cut_last("host:with:80", ":")`, Result: `"host:with", "80"`,
 	Fn: func(c *call) int {
 		text, sep := c.str(1), c.str(2)
@@ -98,7 +98,7 @@ var strParts = []Func{{
 	},
 }, {
 	Signature: `shell_split(text: string): string[]`,
-	Doc:       "Returns the words of text as a shell would read them: quotes and backslashes count, nothing is expanded. A quote that is not closed is a mistake.",
+	Doc:       "Splits text into words like a shell: quotes and backslashes work, nothing is expanded. An unclosed quote is an error.",
 	Example:   `str.shell_split([[cp "my file" /tmp]])`, Result: `{ "cp", "my file", "/tmp" }`,
 	Fn: func(c *call) int {
 		words, err := shellquote.Split(c.str(1))
@@ -107,7 +107,7 @@ var strParts = []Func{{
 	},
 }, {
 	Signature: `shell_quote(words: string|string[]): string`,
-	Doc:       "Returns one word, or a list of them, so that a shell reads back what was given.",
+	Doc:       "Quotes one word, or a list of words, for a shell.",
 	Example:   `str.shell_quote { "cp", "my file", "/tmp" }`, Result: `"cp 'my file' /tmp"`,
 	Fn: func(c *call) int {
 		if c.table(1) == nil {
@@ -149,32 +149,32 @@ var strEdges = []Func{{
 	Fn: func(c *call) int { return c.give(lua.LBool(strings.HasSuffix(c.str(1), c.str(2)))) },
 }, {
 	Signature: `contains(text: string, part: string): boolean`,
-	Doc:       "Reports whether part stands in text.",
+	Doc:       "Reports whether text contains part.",
 	Example:   `str.contains("a.b", ".")`, Result: `true`,
 	Fn: func(c *call) int { return c.give(lua.LBool(strings.Contains(c.str(1), c.str(2)))) },
 }, {
 	Signature: `strip_prefix(text: string, prefix: string): string`,
-	Doc:       "Returns text without prefix, if it begins with that.",
+	Doc:       "Returns text without prefix, if present.",
 	Example:   `str.strip_prefix("v1.2", "v")`, Result: `"1.2"`,
 	Fn: func(c *call) int { return c.giveStr(strings.TrimPrefix(c.str(1), c.str(2))) },
 }, {
 	Signature: `strip_suffix(text: string, suffix: string): string`,
-	Doc:       "Returns text without suffix, if it ends with that.",
+	Doc:       "Returns text without suffix, if present.",
 	Example:   `str.strip_suffix("web.service", ".service")`, Result: `"web"`,
 	Fn: func(c *call) int { return c.giveStr(strings.TrimSuffix(c.str(1), c.str(2))) },
 }, {
 	Signature: `count(text: string, part: string): integer`,
-	Doc:       "Returns how often part stands in text, without overlap.",
+	Doc:       "Returns the number of non-overlapping occurrences of part.",
 	Example:   `str.count("a.b.c", ".")`, Result: `2`,
 	Fn: func(c *call) int { return c.give(lua.LNumber(strings.Count(c.str(1), c.str(2)))) },
 }, {
 	Signature: `length(text: string): integer`,
-	Doc:       "Returns how many characters text has. #text is how many bytes.",
+	Doc:       "Returns the number of characters. #text is the number of bytes.",
 	Example:   `str.length("grün")`, Result: `4`,
 	Fn: func(c *call) int { return c.give(lua.LNumber(utf8.RuneCountInString(c.str(1)))) },
 }, {
 	Signature: `is_blank(text: string): boolean`,
-	Doc:       "Reports whether there is nothing but white space in text.",
+	Doc:       "Reports whether text is empty or only white space.",
 	Example:   `str.is_blank(" \n")`, Result: `true`,
 	Fn: func(c *call) int { return c.give(lua.LBool(strings.TrimSpace(c.str(1)) == "")) },
 }}

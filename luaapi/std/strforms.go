@@ -13,7 +13,7 @@ import (
 // strForms return text in another form.
 var strForms = []Func{{
 	Signature: `replace(text: string, old: string, new: string, limit?: integer): string`,
-	Doc:       "Replaces old by new, limit times at most. Neither is a pattern.",
+	Doc:       "Replaces old with new, limit times at most. Neither is a pattern.",
 	Example:   `str.replace("a.b.c", ".", "/")`, Result: `"a/b/c"`,
 	Fn: func(c *call) int {
 		text, old, put, limit := c.str(1), c.str(2), c.str(3), c.integer(4, -1)
@@ -52,8 +52,8 @@ var strForms = []Func{{
 	},
 }, {
 	Signature: `dedent(text: string): string`,
-	Doc: "Removes the white space that all lines begin with, so that a long text can be indented as the code around it is. " +
-		"A first line that is empty is dropped, and so is white space behind the last line break.",
+	Doc: "Removes the indentation common to all lines, so that a long text can be indented like the code around " +
+		"it. An empty first line is dropped, and so is white space after the last line break.",
 	Example: "str.dedent [[\n\n    a\n      b\n  ]]", Result: `"a\n  b\n"`,
 	Fn: func(c *call) int { return c.giveStr(dedent(c.str(1))) },
 }, {
@@ -69,7 +69,7 @@ var strForms = []Func{{
 	},
 }, {
 	Signature: `wrap(text: string, width: integer): string`,
-	Doc:       "Breaks each line of text between words, so that it has width characters at most. A longer word has a line of its own.",
+	Doc:       "Wraps each line of text between words at width characters. A longer word is on a line by itself.",
 	Example:   `str.wrap("one two three", 8)`, Result: `"one two\nthree"`,
 	Fn: func(c *call) int {
 		lines := strings.Split(c.str(1), "\n")
@@ -80,7 +80,7 @@ var strForms = []Func{{
 	},
 }, {
 	Signature: `nearest(word: string, candidates: string[]): string|nil`,
-	Doc:       "Returns the candidate that word was most likely meant to be, or nil if none is near.",
+	Doc:       "Returns the candidate closest to word, or nil if none is close.",
 	Example:   `str.nearest("prot", { "host", "port" })`, Result: `"port"`,
 	Fn: func(c *call) int {
 		candidates := c.strings(2)
@@ -105,7 +105,7 @@ const maxWord = 1000
 func padding(c *call) string {
 	fill := c.strOr(3, " ")
 	if fill == "" {
-		c.fail("%w", diag.Expected("a string that is not empty as argument 3"))
+		c.fail("%w", diag.Expected("a non-empty string as argument 3"))
 	}
 	n := c.integer(2, 0) - utf8.RuneCountInString(c.str(1))
 	if n <= 0 {

@@ -11,8 +11,8 @@ import (
 func tblLibrary() *Library {
 	return &Library{
 		Name: "tbl",
-		Doc: "Works on tables and leaves them as they are: what it returns is new. Lists are tables whose keys are 1, 2, 3 and so on. " +
-			"A function that is given gets one value of a list, so that any function of one argument will do; of a table with names it gets the value and the key.",
+		Doc: "Works on tables without changing them: results are new tables. Lists are tables with the keys 1, " +
+			"2, 3 and so on. Functions get one value of a list, or the value and the key of a table with names.",
 		Funcs: slices.Concat(tblLists, tblOrder, tblNames, tblWhole),
 	}
 }
@@ -20,7 +20,7 @@ func tblLibrary() *Library {
 // tblLists go through a list with a function.
 var tblLists = []Func{{
 	Signature: `map(list: any[], fn: fun(value: any): any): any[]`,
-	Doc:       "Returns the list of what fn gives for each value. For nil nothing is added.",
+	Doc:       "Returns the list of the results of fn for each value. A nil result adds nothing.",
 	Example:   `tbl.map({ 1, 2, 3 }, function(n) return n * 2 end)`, Result: `{ 2, 4, 6 }`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
@@ -34,7 +34,7 @@ var tblLists = []Func{{
 	},
 }, {
 	Signature: `filter(list: any[], fn: fun(value: any): boolean): any[]`,
-	Doc:       "Returns the list of the values for which fn gives true.",
+	Doc:       "Returns the list of the values for which fn returns true.",
 	Example:   `tbl.filter({ 1, 2, 3, 4 }, function(n) return n % 2 == 0 end)`, Result: `{ 2, 4 }`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
@@ -48,7 +48,7 @@ var tblLists = []Func{{
 	},
 }, {
 	Signature: `reduce(list: any[], fn: fun(result: any, value: any): any, first: any): any`,
-	Doc:       "Gives fn what it gave last, or first, and the next value. Returns what it gave in the end.",
+	Doc:       "Calls fn with the previous result, initially first, and each value. Returns the last result.",
 	Example:   `tbl.reduce({ 1, 2, 3 }, function(sum, n) return sum + n end, 0)`, Result: `6`,
 	Fn: func(c *call) int {
 		result := c.L.Get(3)
@@ -60,7 +60,7 @@ var tblLists = []Func{{
 	},
 }, {
 	Signature: `find(list: any[], fn: fun(value: any): boolean): (value: any, position: integer|nil)`,
-	Doc:       "Returns the first value for which fn gives true, and its position; nil if there is none.",
+	Doc:       "Returns the first value for which fn returns true, and its position; or nil.",
 	Example:   `tbl.find({ "a", "b" }, function(s) return s > "a" end)`, Result: `"b", 2`,
 	Fn: func(c *call) int {
 		var found lua.LValue
@@ -79,7 +79,7 @@ var tblLists = []Func{{
 	},
 }, {
 	Signature: `any(list: any[], fn: fun(value: any): boolean): boolean`,
-	Doc:       "Reports whether fn gives true for at least one value.",
+	Doc:       "Reports whether fn returns true for at least one value.",
 	Example:   `tbl.any({ 1, 2 }, function(n) return n > 1 end)`, Result: `true`,
 	Fn: func(c *call) int {
 		found := false
@@ -91,7 +91,7 @@ var tblLists = []Func{{
 	},
 }, {
 	Signature: `all(list: any[], fn: fun(value: any): boolean): boolean`,
-	Doc:       "Reports whether fn gives true for each value. For an empty list that is so.",
+	Doc:       "Reports whether fn returns true for all values. True for an empty list.",
 	Example:   `tbl.all({ 1, 2 }, function(n) return n > 1 end)`, Result: `false`,
 	Fn: func(c *call) int {
 		all := true
@@ -103,7 +103,7 @@ var tblLists = []Func{{
 	},
 }, {
 	Signature: `group_by(list: any[], key: string|fun(value: any): any): table<any, any[]>`,
-	Doc:       "Returns a table of lists: under each key the values that have it. The key is a field of the values, or what a function gives for them. Values without one are left out.",
+	Doc:       "Returns a table of lists: for each key, the values with that key. The key is a field of the values, or the result of a function. Values without a key are omitted.",
 	Example:   `tbl.group_by({ { os = "a", n = 1 }, { os = "b", n = 2 }, { os = "a", n = 3 } }, "os").a[2].n`, Result: `3`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
@@ -124,7 +124,7 @@ var tblLists = []Func{{
 	},
 }, {
 	Signature: `index_by(list: any[], key: string|fun(value: any): any): table`,
-	Doc:       "Returns a table of the values under their keys, as group_by finds them. Of several with the same key the last one is kept.",
+	Doc:       "Returns a table of the values by key, with keys as in group_by. Of several values with the same key, the last is kept.",
 	Example:   `tbl.index_by({ { id = "x", n = 1 }, { id = "y", n = 2 } }, "id").y.n`, Result: `2`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)

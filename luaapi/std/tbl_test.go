@@ -59,13 +59,13 @@ func TestTbl(t *testing.T) {
 	})
 	mistakes(t, l, map[string]string{
 		`tbl.map({ a = 1 }, tostring)`: `tbl.map: expected a list as argument 1, got a table with the name "a"`,
-		`tbl.sort({ 1, "a" })`:         `tbl.sort: expected only numbers or only strings to put in order, got "a" and the number 1`,
-		`tbl.sort({ {}, {} })`:         `tbl.sort: expected only numbers or only strings to put in order, got a table and a table`,
-		`tbl.range(1, 1e9)`:            `tbl.range: the result has more than 4194304 values`,
+		`tbl.sort({ 1, "a" })`:         `tbl.sort: expected only numbers or only strings to sort, got "a" and the number 1`,
+		`tbl.sort({ {}, {} })`:         `tbl.sort: expected only numbers or only strings to sort, got a table and a table`,
+		`tbl.range(1, 1e9)`:            `tbl.range: the result must have at most 4194304 values`,
 		`tbl.range(1, 2, 0)`:           `tbl.range: expected a step other than 0`,
 		`tbl.range(1, 1/0)`:            `tbl.range: expected an integer as argument 2, got the number +Inf`,
 		`tbl.sort_by({ 1 }, "n")`:      `tbl.sort_by: expected a list of tables as argument 1, got the number 1 in it`,
-		"local t = {}\nt.t = t\ntbl.equal(t, { t = { t = t } }) and tbl.deep_merge(t, t)": `tbl.deep_merge: tables are nested more than 1000 deep`,
+		"local t = {}\nt.t = t\ntbl.equal(t, { t = { t = t } }) and tbl.deep_merge(t, t)": `tbl.deep_merge: tables are nested more than 1000 levels deep`,
 		`tbl.map({ 1 }, function(n) return n.x.y end)`:                                    `n.x: 'n' is a number, not a table`,
 	})
 }

@@ -11,7 +11,7 @@ import (
 // tblNames look at tables with names.
 var tblNames = []Func{{
 	Signature: `keys(t: table): any[]`,
-	Doc:       "Returns the keys in order: numbers, booleans, strings, then all others as they were put in.",
+	Doc:       "Returns the keys sorted: numbers, booleans, strings, then all others in insertion order.",
 	Example:   `tbl.keys({ b = 1, a = 2 })`, Result: `{ "a", "b" }`,
 	Fn: func(c *call) int { return c.giveList(sortedKeys(c.table(1))) },
 }, {
@@ -28,7 +28,7 @@ var tblNames = []Func{{
 	},
 }, {
 	Signature: `pairs(t: table): (next: fun(t: table, key: any): any, t: table)`,
-	Doc:       "Is pairs in the order of the keys.",
+	Doc:       "Iterates like pairs, in the order of the keys.",
 	Example:   "local seen = ''\nfor k, v in tbl.pairs({ b = 1, a = 2 }) do seen = seen .. k .. v end\nseen", Result: `"a2b1"`,
 	Fn: func(c *call) int {
 		t := c.table(1)
@@ -49,7 +49,7 @@ var tblNames = []Func{{
 	},
 }, {
 	Signature: `to_list(t: table, fn: fun(value: any, key: any): any): any[]`,
-	Doc:       "Returns the list of what fn gives for each value and its key, in the order of the keys. For nil nothing is added.",
+	Doc:       "Returns the list of the results of fn for each value and its key, in the order of the keys. A nil result adds nothing.",
 	Example:   `tbl.to_list({ b = 1, a = 2 }, function(v, k) return k .. "=" .. v end)`, Result: `{ "a=2", "b=1" }`,
 	Fn: func(c *call) int {
 		t := c.table(1)
@@ -63,7 +63,7 @@ var tblNames = []Func{{
 	},
 }, {
 	Signature: `map_values(t: table, fn: fun(value: any, key: any): any): table`,
-	Doc:       "Returns a table with the same keys and what fn gives for each value and its key. A key for which it gives nil is left out.",
+	Doc:       "Returns a table with the same keys and the results of fn for each value and its key. A nil result omits the key.",
 	Example:   `tbl.map_values({ a = 1, b = 2 }, function(n) return n * 10 end).b`, Result: `20`,
 	Fn: func(c *call) int {
 		t := c.table(1)
@@ -75,7 +75,7 @@ var tblNames = []Func{{
 	},
 }, {
 	Signature: `filter_values(t: table, fn: fun(value: any, key: any): boolean): table`,
-	Doc:       "Returns a table of the keys and values for which fn gives true.",
+	Doc:       "Returns a table of the keys and values for which fn returns true.",
 	Example:   `tbl.filter_values({ a = 1, b = 2 }, function(v, k) return k ~= "a" end)`, Result: "{\n  b = 2\n}",
 	Fn: func(c *call) int {
 		t := c.table(1)
@@ -89,7 +89,7 @@ var tblNames = []Func{{
 	},
 }, {
 	Signature: `pick(t: table, keys: any[]): table`,
-	Doc:       "Returns a table of those of the keys that are there.",
+	Doc:       "Returns a table with only these keys, if present.",
 	Example:   `tbl.pick({ a = 1, b = 2 }, { "b", "c" })`, Result: "{\n  b = 2\n}",
 	Fn: func(c *call) int {
 		t := c.table(1)
@@ -116,7 +116,7 @@ var tblNames = []Func{{
 	},
 }, {
 	Signature: `invert(t: table): table`,
-	Doc:       "Returns a table of the keys under their values. Of several keys with the same value the last one in order is kept.",
+	Doc:       "Returns a table with keys and values swapped. Of several keys with the same value, the last one in order is kept.",
 	Example:   `tbl.invert({ a = "x", b = "y" }).y`, Result: `"b"`,
 	Fn: func(c *call) int {
 		t := c.table(1)
@@ -132,7 +132,7 @@ var tblNames = []Func{{
 	},
 }, {
 	Signature: `get(t: table, path: string, default?: any): any`,
-	Doc:       "Returns what is at a path of names and positions with dots between them, or the default if something on the way is not there.",
+	Doc:       "Returns the value at a path of names and positions separated by dots, or the default if it does not exist.",
 	Example:   `tbl.get({ users = { { name = "ann" } } }, "users.1.name")`, Result: `"ann"`,
 	Fn: func(c *call) int {
 		var v lua.LValue = c.table(1)

@@ -12,7 +12,7 @@ import (
 // tblOrder make lists of lists, and look for values in lists.
 var tblOrder = []Func{{
 	Signature: `sort(list: any[], less?: fun(a: any, b: any): boolean): any[]`,
-	Doc:       "Returns the list in order: as less says, or numbers by value and strings by their bytes. What is equal keeps its order. Without less, a list of anything else is a mistake.",
+	Doc:       "Returns the sorted list: by less, or numbers by value and strings by bytes. The sort is stable. Without less, other values are an error.",
 	Example:   `tbl.sort({ "b", "c", "a" })`, Result: `{ "a", "b", "c" }`,
 	Fn: func(c *call) int {
 		list, compare := c.values(1), naturalOrder
@@ -24,7 +24,7 @@ var tblOrder = []Func{{
 	},
 }, {
 	Signature: `sort_by(list: any[], key: string|fun(value: any): any): any[]`,
-	Doc:       "Returns the list in the order of the keys of its values: a field of them, or what a function gives for them. Keys that are no numbers or strings are a mistake.",
+	Doc:       "Returns the list sorted by keys: a field of the values, or the result of a function. Keys other than numbers or strings are an error.",
 	Example:   `tbl.sort_by({ { n = 2 }, { n = 1 } }, "n")[1].n`, Result: `1`,
 	Fn: func(c *call) int {
 		type sortEntry struct{ key, value lua.LValue }
@@ -41,7 +41,7 @@ var tblOrder = []Func{{
 	},
 }, {
 	Signature: `reverse(list: any[]): any[]`,
-	Doc:       "Returns the list from its end to its beginning.",
+	Doc:       "Returns the list in reverse order.",
 	Example:   `tbl.reverse({ 1, 2, 3 })`, Result: `{ 3, 2, 1 }`,
 	Fn: func(c *call) int {
 		list := c.values(1)
@@ -50,7 +50,7 @@ var tblOrder = []Func{{
 	},
 }, {
 	Signature: `unique(list: any[]): any[]`,
-	Doc:       "Returns the list without what is in it already. Tables are the same only if they are one.",
+	Doc:       "Returns the list without duplicates. Tables are compared by identity.",
 	Example:   `tbl.unique({ "a", "b", "a" })`, Result: `{ "a", "b" }`,
 	Fn: func(c *call) int {
 		seen := make(map[lua.LValue]bool)
@@ -62,7 +62,7 @@ var tblOrder = []Func{{
 	},
 }, {
 	Signature: `concat(...: any[]): any[]`,
-	Doc:       "Returns one list of all the values of several.",
+	Doc:       "Returns one list with the values of all lists.",
 	Example:   `tbl.concat({ 1 }, { 2, 3 })`, Result: `{ 1, 2, 3 }`,
 	Fn: func(c *call) int {
 		var out []lua.LValue
@@ -94,14 +94,14 @@ var tblOrder = []Func{{
 	},
 }, {
 	Signature: `flatten(list: any[], depth?: integer): any[]`,
-	Doc:       "Returns the list with the lists in it replaced by their values: one level of them, or as many as depth says. Tables with names stay.",
+	Doc:       "Returns the list with nested lists replaced by their values, one level deep or depth levels. Tables with names are kept.",
 	Example:   `tbl.flatten({ 1, { 2, { 3 } } })`, Result: `{ 1, 2, { 3 } }`,
 	Fn: func(c *call) int {
 		return c.giveList(flatten(c, nil, c.values(1), min(c.integer(2, 1), maxDepth)))
 	},
 }, {
 	Signature: `range(first: integer, last: integer, step?: integer): integer[]`,
-	Doc:       "Returns the numbers from first to last. A step of zero is a mistake.",
+	Doc:       "Returns the numbers from first to last. A step of zero is an error.",
 	Example:   `tbl.range(1, 10, 3)`, Result: `{ 1, 4, 7, 10 }`,
 	Fn: func(c *call) int {
 		first, last, step := c.number(1), c.number(2), 1.0
@@ -123,7 +123,7 @@ var tblOrder = []Func{{
 	},
 }, {
 	Signature: `contains(list: any[], value: any): boolean`,
-	Doc:       "Reports whether value is in the list. Tables are the same only if they are one.",
+	Doc:       "Reports whether value is in the list. Tables are compared by identity.",
 	Example:   `tbl.contains({ "a", "b" }, "b")`, Result: `true`,
 	Fn: func(c *call) int { return c.give(lua.LBool(slices.Contains(c.values(1), c.L.Get(2)))) },
 }, {
@@ -181,7 +181,7 @@ func naturalOrder(c *call, a, b lua.LValue) int {
 			return cmp.Compare(x, y)
 		}
 	}
-	c.fail("%w", diag.Expected("only numbers or only strings to put in order").Got("%s and %s", c.describe(a), c.describe(b)))
+	c.fail("%w", diag.Expected("only numbers or only strings to sort").Got("%s and %s", c.describe(a), c.describe(b)))
 	return 0
 }
 

@@ -10,7 +10,7 @@ import (
 // tblWhole compare, copy and join whole tables.
 var tblWhole = []Func{{
 	Signature: `merge(...: table): table`,
-	Doc:       "Returns a table with the keys of all; of several with the same key the last one wins.",
+	Doc:       "Returns a table with the keys of all tables; for equal keys the last table wins.",
 	Example:   `tbl.merge({ a = 1, b = 1 }, { b = 2 }).b`, Result: `2`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
@@ -33,7 +33,7 @@ var tblWhole = []Func{{
 	},
 }, {
 	Signature: `copy(value: any): any`,
-	Doc:       "Returns a copy of a table and of all tables in it. A script can change the copy of what is read-only. Metatables are not copied.",
+	Doc:       "Returns a deep copy of a table. The copy of a read-only table can be changed. Metatables are not copied.",
 	Example:   "local a = { b = { 1 } }\nlocal x = tbl.copy(a)\nx.b[1] = 2\na.b[1]", Result: `1`,
 	Fn: func(c *call) int {
 		cp := copier{c, make(map[*lua.LTable]*lua.LTable)}
@@ -41,12 +41,12 @@ var tblWhole = []Func{{
 	},
 }, {
 	Signature: `equal(a: any, b: any): boolean`,
-	Doc:       "Reports whether two values are the same, tables if they hold the same.",
+	Doc:       "Reports whether two values are equal; tables are compared by content.",
 	Example:   `tbl.equal({ 1, { a = 2 } }, { 1, { a = 2 } })`, Result: `true`,
 	Fn: func(c *call) int { return c.give(lua.LBool(equalValues(c, c.L.Get(1), c.L.Get(2), 0))) },
 }, {
 	Signature: `size(t: table): integer`,
-	Doc:       "Returns how many keys a table has, positions included.",
+	Doc:       "Returns the number of keys of a table, including positions.",
 	Example:   `tbl.size({ "x", a = 1, b = 2 })`, Result: `3`,
 	Fn: func(c *call) int {
 		t, n := c.table(1), 0
@@ -57,7 +57,7 @@ var tblWhole = []Func{{
 	},
 }, {
 	Signature: `is_empty(t: table): boolean`,
-	Doc:       "Reports whether a table has no keys.",
+	Doc:       "Reports whether a table is empty.",
 	Example:   `tbl.is_empty({})`, Result: `true`,
 	Fn: func(c *call) int {
 		k, _ := c.table(1).Next(lua.LNil)
@@ -82,7 +82,7 @@ type merger struct {
 
 func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 	if m.depth++; m.depth > maxDepth {
-		m.fail("tables are nested more than %d deep", maxDepth)
+		m.fail("tables are nested more than %d levels deep", maxDepth)
 	}
 	defer func() { m.depth-- }()
 	m.look()
@@ -139,7 +139,7 @@ func (cp *copier) value(v lua.LValue, depth int) lua.LValue {
 		return out
 	}
 	if depth > maxDepth {
-		cp.fail("tables are nested more than %d deep", maxDepth)
+		cp.fail("tables are nested more than %d levels deep", maxDepth)
 	}
 	from := cp.in.Tables.Listing(cp.L, t)
 	out := cp.L.CreateTable(from.Len(), 0)
@@ -165,7 +165,7 @@ func equalValues(c *call, a, b lua.LValue, depth int) bool {
 	}
 	c.look()
 	if depth > maxDepth {
-		c.fail("tables are nested more than %d deep, or contain themselves", maxDepth)
+		c.fail("tables are nested more than %d levels deep, or contain themselves", maxDepth)
 	}
 	x, y = c.in.Tables.Listing(c.L, x), c.in.Tables.Listing(c.L, y)
 	n := 0

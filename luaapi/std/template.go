@@ -13,21 +13,21 @@ import (
 func templateLibrary() *Library {
 	return &Library{
 		Name: "template",
-		Doc: "Fills in templates. They see the values that are given, each by its name, and besides them facts, data, env and lookup(path, default). " +
-			"What is not there is a mistake, which says in which line of the template. " +
-			"So is a template of more than 1 MiB, one that writes more than 64 MiB, one that calls itself without end, and an expression of more than 64 KiB.",
+		Doc: "Renders templates. Templates see the given values by name, and facts, data, env and lookup(path, " +
+			"default). An undefined value is an error with its line in the template. So is a template of more " +
+			"than 1 MiB, an output of more than 64 MiB, endless recursion, and an expression of more than 64 KiB.",
 		Funcs: []Func{{
 			Signature: `jet(text: string, values?: table<string, any>, options?: { left?: string, right?: string }): string`,
-			Doc: "Fills in a Jet template. The delimiters are [[ and ]], unless left and right say otherwise. Templates that it includes are read beside the script. " +
-				"Besides the functions of Jet there are default, join, indent, lower, to_json and to_yaml: [[ names | join: \", \" ]], [[ port | default: 80 ]].",
+			Doc: "Renders a Jet template. The delimiters are [[ and ]] by default. Included templates are read " +
+				"relative to the script. Additional functions: default, join, indent, lower, to_json and to_yaml: [[ names | join: \", \" ]], [[ port | default: 80 ]].",
 			Example: `template.jet("listen [[ port ]];", { port = 80 })`, Result: `"listen 80;"`,
 			Fn: func(c *call) int {
 				return c.giveStr(renderJet(c, "", c.str(1)))
 			},
 		}, {
 			Signature: `go(text: string, values?: table<string, any>, options?: { left?: string, right?: string }): string`,
-			Doc: "Fills in a template of Go's text/template. The values are fields: {{ .port }}; facts, data and env are functions: {{ facts.os.family }}. " +
-				"Besides the functions of text/template there are default, join, indent, upper, lower, to_json and to_yaml, which take the value last: {{ .names | join \", \" }}.",
+			Doc: "Renders a Go text/template. The values are fields: {{ .port }}; facts, data and env are " +
+				"functions: {{ facts.os.family }}. Additional functions: default, join, indent, upper, lower, to_json and to_yaml, which take the value last: {{ .names | join \", \" }}.",
 			Example: `template.go("listen {{ .port }};", { port = 80 })`, Result: `"listen 80;"`,
 			Fn: func(c *call) int {
 				return c.giveStr(renderGo(c, "template", c.str(1)))
@@ -41,8 +41,9 @@ func templateLibrary() *Library {
 			},
 		}, {
 			Signature: `render(path: string, values?: table<string, any>, options?: { engine?: "jet"|"go"|"expand", left?: string, right?: string }): string`,
-			Doc: "Fills in a template file, found as fs.read finds it. The language is that of the suffix: .jet is Jet, .tmpl and .gotmpl are Go's, .templ has expressions. " +
-				"For any other suffix the engine must be given.",
+			Doc: "Renders a template file, found as by fs.read. The suffix selects the engine: .jet is Jet, " +
+				".tmpl and .gotmpl are Go templates, .templ has expressions. For other suffixes the engine is " +
+				"required.",
 			Example: `template.render("motd.tmpl", { name = "web01" })`, Result: `"This is web01.\n"`,
 			Fn: templateRender,
 		}},
@@ -114,7 +115,7 @@ func ownFiles(c *call) func(path string) error {
 		if dir != "" && strings.HasPrefix(path.Clean(name), dir+"/") {
 			return nil
 		}
-		return fmt.Errorf("the module reads only files of its own: %w", denied)
+		return fmt.Errorf("a module can read only its own files: %w", denied)
 	}
 }
 
@@ -129,7 +130,7 @@ func templateValues(c *call) map[string]any {
 	}
 	for _, name := range []string{"facts", "data", "env"} {
 		if _, taken := values[name]; taken {
-			c.fail("a template sees the %s already: give the value another name", name)
+			c.fail("%s is already defined in templates (rename the value)", name)
 		}
 	}
 	return values

@@ -69,11 +69,11 @@ func TestStr(t *testing.T) {
 	mistakes(t, l, map[string]string{
 		`str.shell_split("a 'b")`:                           `str.shell_split: Unterminated single-quoted string`,
 		`str.shell_quote { 1 }`:                             `str.shell_quote: expected a list of strings as argument 1, got the number 1 as item 1`,
-		`str.pad_start("a", 5, "")`:                         `str.pad_start: expected a string that is not empty as argument 3`,
-		`str.pad_start("a", 1e9)`:                           `str.pad_start: the result is longer than 64 MiB`,
-		`str.replace(("a"):rep(1e6), "a", ("b"):rep(99))`:   `str.replace: the result is longer than 64 MiB`,
-		`str.split(("a"):rep(5e6), "")`:                     `str.split: the result has more than 4194304 values`,
-		`str.indent(("\n"):rep(1e6) .. "a", ("b"):rep(99))`: `str.indent: the result is longer than 64 MiB`,
+		`str.pad_start("a", 5, "")`:                         `str.pad_start: expected a non-empty string as argument 3`,
+		`str.pad_start("a", 1e9)`:                           `str.pad_start: the result must be at most 64 MiB`,
+		`str.replace(("a"):rep(1e6), "a", ("b"):rep(99))`:   `str.replace: the result must be at most 64 MiB`,
+		`str.split(("a"):rep(5e6), "")`:                     `str.split: the result must have at most 4194304 values`,
+		`str.indent(("\n"):rep(1e6) .. "a", ("b"):rep(99))`: `str.indent: the result must be at most 64 MiB`,
 	})
 }
 
@@ -99,7 +99,7 @@ func TestPath(t *testing.T) {
 		`path.match("*", "a/b")`:           `false`,
 	})
 	mistakes(t, l, map[string]string{
-		`path.relative("/a", "b")`: `path.relative: there is no way from "/a" to "b"`,
+		`path.relative("/a", "b")`: `path.relative: no relative path from "/a" to "b"`,
 		`path.match("[", "a")`:     `path.match: expected a pattern such as "*.conf", got "["`,
 	})
 }
@@ -125,8 +125,8 @@ func TestRe(t *testing.T) {
 	mistakes(t, l, map[string]string{
 		`re.test("a", "(")`:                    "re.test: missing closing ): `(`",
 		`re.test("a", [[(a)\1]])`:              "re.test: invalid escape sequence: `\\1`",
-		`re.test("a", ("a"):rep(1e5))`:         `re.test: the pattern is longer than 64 KiB`,
-		`re.replace("a", "a", function() end)`: `re.replace: expected a string to put in the place of "a", got nil`,
+		`re.test("a", ("a"):rep(1e5))`:         `re.test: the pattern must be at most 64 KiB`,
+		`re.replace("a", "a", function() end)`: `re.replace: expected a string to replace "a", got nil`,
 	})
 }
 
@@ -178,10 +178,10 @@ func TestNet(t *testing.T) {
 	mistakes(t, l, map[string]string{
 		`net.address("10.0.0")`:           `net.address: expected an IP address as argument 1, got "10.0.0"`,
 		`net.network("10.0.0.0")`:         `net.network: expected a network such as 10.0.0.0/8 as argument 1, got "10.0.0.0"`,
-		`net.host("10.0.0.0/30", 4)`:      `net.host: 10.0.0.0/30 has no such address: it has 4`,
-		`net.host("10.0.0.0/30", -5)`:     `net.host: 10.0.0.0/30 has no such address: it has 4`,
+		`net.host("10.0.0.0/30", 4)`:      `net.host: 10.0.0.0/30: the address is outside the network of 4 addresses`,
+		`net.host("10.0.0.0/30", -5)`:     `net.host: 10.0.0.0/30: the address is outside the network of 4 addresses`,
 		`net.subnet("10.0.0.0/24", 9, 0)`: `net.subnet: 10.0.0.0/24 cannot be divided by 9 more bits`,
-		`net.subnet("10.0.0.0/24", 1, 2)`: `net.subnet: 10.0.0.0/24 has no part number 2 with a prefix of 25`,
+		`net.subnet("10.0.0.0/24", 1, 2)`: `net.subnet: 10.0.0.0/24: subnet number 2 with a prefix of 25 is out of range`,
 		`net.split_host_port("a")`:        `net.split_host_port: expected host:port, got "a"`,
 	})
 }

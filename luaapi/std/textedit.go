@@ -36,9 +36,10 @@ func editFuncs(name string, format textedit.Format, before, after, gone string) 
 	}
 	return []Func{{
 		Signature: `set(text: string, path: string|string[], value: any): (text: string, old: any)`,
-		Doc: "Returns the text of a document of " + strings.ToUpper(name) + " with a value at a path, and what was there before. All else stays as it is: comments, order, layout. " +
-			"A path is web.port, with positions from 0 in lists, and a backslash before a dot in a name; or a list of names. What it lacks is made. " +
-			"A text that is none, and a place that cannot be changed by itself, are mistakes.",
+		Doc: "Returns the text of a document of " + strings.ToUpper(name) + " with a value set at a path, and " +
+			"the old value. Everything else is kept: comments, order, layout. A path is web.port, with positions " +
+			"from 0 in lists, and a backslash before a dot in a name; or a list of names. Missing parents are " +
+			"created. An invalid document, and a value that cannot be changed separately, are errors.",
 		Example: fmt.Sprintf("%s.set(%q, \"web.port\", 81)", name, before), Result: fmt.Sprintf("%s, 80", after),
 		Fn: func(c *call) int {
 			value := c.plain(3)
@@ -46,7 +47,7 @@ func editFuncs(name string, format textedit.Format, before, after, gone string) 
 		},
 	}, {
 		Signature: `remove(text: string, path: string|string[]): (text: string, old: any)`,
-		Doc:       "Returns the text of a document without what is at a path, as set has it, and what that was. If nothing is there, the text stays as it is.",
+		Doc:       "Returns the text of a document without the value at a path, and the old value. A path that does not exist leaves the text unchanged.",
 		Example:   fmt.Sprintf("%s.remove(%q, \"web.port\")", name, before), Result: fmt.Sprintf("%s, 80", gone),
 		Fn: edit(format.Remove),
 	}}

@@ -14,26 +14,26 @@ import (
 func timeLibrary() *Library {
 	return &Library{
 		Name: "time",
-		Doc:  "Points in time are numbers: seconds since the beginning of 1970 in UTC, as os.time has them, with a fraction. Spans are numbers of seconds.",
+		Doc:  "Times are numbers: seconds since 1970 in UTC, as in os.time, with a fraction. Durations are numbers of seconds.",
 		Funcs: []Func{{
 			Signature: `now(): number`,
-			Doc:       "Returns the time by the clock of the run. A script that uses it says something else each time.",
+			Doc:       "Returns the current time. A script that uses it describes a different state in every run.",
 			Example:   `time.format(time.now())`, Result: `"2026-01-02T03:04:05Z"`,
 			Fn: func(c *call) int { return c.give(seconds(c.View.Now())) },
 		}, {
 			Signature: `format(time: number, format?: string): string`,
-			Doc: "Writes a time in UTC: as RFC 3339 has it, or by a format of %Y %m %d %H %M %S %y %j %a %A %b %B %p %I %F %T %s and %%. " +
-				"Any other letter after % is a mistake.",
+			Doc: "Formats a time in UTC: as in RFC 3339, or by a format of %Y %m %d %H %M %S %y %j %a %A %b %B %p %I %F %T %s and %%. " +
+				"Any other letter after % is an error.",
 			Example: `time.format(0, "%d.%m.%Y")`, Result: `"01.01.1970"`,
 			Fn: timeFormat,
 		}, {
 			Signature: `parse(text: string): number`,
-			Doc:       "Reads a date, 2026-01-02, or a date and a time, 2026-01-02T15:04:05Z. Without a zone it is UTC; a space may stand for the T and the seconds may be left out. Anything else is a mistake.",
+			Doc:       "Parses a date, 2026-01-02, or a date and a time, 2026-01-02T15:04:05Z. Without a zone the time is UTC; a space may replace the T and the seconds are optional. Anything else is an error.",
 			Example:   `time.parse("2026-01-02 03:04")`, Result: `1767323040`,
 			Fn: timeParse,
 		}, {
 			Signature: `duration(text: string): number`,
-			Doc:       "Reads a span such as 90s, 1h30m, 250ms, 2d or 1w and returns its seconds. Anything else is a mistake.",
+			Doc:       "Parses a duration such as 90s, 1h30m, 250ms, 2d or 1w and returns its seconds. Anything else is an error.",
 			Example:   `time.duration("1h30m")`, Result: `5400`,
 			Fn: func(c *call) int {
 				d, err := host.ParseDuration(c.str(1))

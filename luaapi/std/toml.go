@@ -16,13 +16,13 @@ func tomlLibrary() *Library {
 		Doc:  "Reads and writes TOML 1.0. Of TOML 1.1 it reads line ends and a comma at the end of inline tables, and the escapes \\x41 and \\e.",
 		Funcs: append([]Func{{
 			Signature: `decode(text: string): table`,
-			Doc: "Reads a TOML document. Dates and times are text, as RFC 3339 writes them. An integer that a number of Lua cannot hold stays text. " +
-				"Text that is not TOML is a mistake that says where.",
+			Doc: "Decodes a TOML document. Dates and times are strings in the form of RFC 3339. An integer that " +
+				"does not fit a Lua number stays a string. Text that is not TOML is an error with its position.",
 			Example: "toml.decode('[web]\\nport = 80\\nsince = 2026-01-02').web", Result: "{\n  port = 80,\n  since = \"2026-01-02\"\n}",
 			Fn: tomlDecode,
 		}, {
 			Signature: `encode(value: table): string`,
-			Doc:       "Writes a table with names as TOML, the keys in order. TOML has no null, so json.null is a mistake; so is what json.encode refuses, but that numbers may be infinite.",
+			Doc:       "Encodes a table with names as TOML, with sorted keys. TOML does not support null, so json.null is an error; so are the values that json.encode refuses, except infinite numbers.",
 			Example:   `toml.encode({ web = { port = 80 } })`, Result: `"[web]\nport = 80\n"`,
 			Fn: tomlEncode,
 		}}, editFuncs("toml", textedit.TOML, "[web]\nport = 80 # c\n", `"[web]\nport = 81 # c\n"`, `"[web]\n"`)...),
@@ -99,10 +99,10 @@ func tomlDecode(c *call) int { return c.give(c.lua(c.toml(c.str(1)))) }
 // toml reads a document.
 func (c *call) toml(text string) map[string]any {
 	if len(text) > maxTOML {
-		c.fail("the text is longer than %d MiB", maxTOML>>20)
+		c.fail("the text must be at most %d MiB", maxTOML>>20)
 	}
 	if tomlKeys(text) > maxTOMLKeys {
-		c.fail("the text has more than %d keys, parts of keys, tables and lists", maxTOMLKeys)
+		c.fail("the text must have at most %d keys, parts of keys, tables and lists", maxTOMLKeys)
 	}
 	var data map[string]any
 	if err := untilEnd(c, func() error { return toml.Unmarshal([]byte(text), &data) }); err != nil {
@@ -135,7 +135,7 @@ func tomlEncode(c *call) int {
 		c.fail("%w", diag.Expected("a table with names").Got("a list"))
 	}
 	if path, found := nullIn(doc); found {
-		c.fail("%s: TOML has no null", path)
+		c.fail("%s: TOML does not support null", path)
 	}
 	text, err := toml.Marshal(doc)
 	c.must(err)

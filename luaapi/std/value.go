@@ -138,7 +138,7 @@ func (p *plainConverter) fail(hint, format string, args ...any) any {
 
 func (p *plainConverter) value(v lua.LValue) any {
 	if p.count++; p.count > maxItems {
-		return p.fail("", "it holds more than %d values", maxItems)
+		return p.fail("", "more than %d values", maxItems)
 	}
 	if p.count%1024 == 0 && p.in.Context().Err() != nil {
 		return p.fail("", "%s", p.in.Context().Err())
@@ -171,7 +171,7 @@ func plainNumber(f float64) any {
 
 func (p *plainConverter) table(v *lua.LTable) any {
 	if len(p.open) == maxDepth {
-		return p.fail("", "tables are nested more than %d deep", maxDepth)
+		return p.fail("", "tables are nested more than %d levels deep", maxDepth)
 	}
 	if slices.Contains(p.open, v) {
 		return p.fail("", "the table contains itself")
@@ -185,7 +185,7 @@ func (p *plainConverter) table(v *lua.LTable) any {
 	case k == lua.LNil && (n > 0 || p.array != nil && t.Metatable == lua.LValue(p.array) || p.in.Tables.IsList(v)):
 		return p.list(t, n)
 	case n > 0 && k.Type() == lua.LTNumber:
-		return p.fail("json.null stands for nothing in a list", "the list has holes: item %d is not there", n+1)
+		return p.fail("use json.null for empty items of a list", "the list has holes: item %d is nil", n+1)
 	case n > 0:
 		return p.fail("", "%v", diag.Expected("a list or a table with names").Got("both: %d items and %s", n, keyText(k)))
 	}
@@ -197,7 +197,7 @@ func (p *plainConverter) list(t *lua.LTable, n int) any {
 	for i := range list {
 		e := t.RawGetInt(i + 1)
 		if e == lua.LNil {
-			return p.fail("json.null stands for nothing in a list", "the list has holes: item %d is not there", i+1)
+			return p.fail("use json.null for empty items of a list", "the list has holes: item %d is nil", i+1)
 		}
 		list[i] = p.value(e)
 		if p.fault != "" {

@@ -14,17 +14,17 @@ import (
 func versionLibrary() *Library {
 	return &Library{
 		Name: "version",
-		Doc:  "Compares versions. The comparisons return -1 if a is older than b, 1 if it is newer, and 0 if both are the same.",
+		Doc:  "Compares versions. The comparisons return -1 if a is older than b, 1 if it is newer, and 0 if both are equal.",
 		Funcs: []Func{{
 			Signature: `compare(a: string, b: string, ignore_trailing_zeroes?: boolean): integer`,
-			Doc:       "Compares versions of no particular system. Numbers compare as numbers. If trailing zeroes are ignored, 1.0.0 is the same as 1.",
+			Doc:       "Compares generic versions. Numbers compare as numbers. With ignore_trailing_zeroes, 1.0.0 equals 1.",
 			Example:   `version.compare("1.9", "1.10")`, Result: `-1`,
 			Fn: func(c *call) int {
 				return c.give(lua.LNumber(compareVersions(c.str(1), c.str(2), c.truth(3))))
 			},
 		}, {
 			Signature: `deb(a: string, b: string): integer`,
-			Doc:       "Compares versions of Debian packages, as dpkg does: with epochs, revisions and ~. What is no such version is a mistake.",
+			Doc:       "Compares versions of Debian packages, as dpkg does: with epochs, revisions and ~. An invalid version is an error.",
 			Example:   `version.deb("1.0~rc1", "1.0")`, Result: `-1`,
 			Fn: func(c *call) int { return c.give(lua.LNumber(compareDeb(c, c.version(1), c.version(2)))) },
 		}, {
@@ -34,7 +34,7 @@ func versionLibrary() *Library {
 			Fn: func(c *call) int { return c.give(lua.LNumber(compareRPM(c.version(1), c.version(2)))) },
 		}, {
 			Signature: `matches(version: string, constraint: string, system?: "deb"|"rpm"): boolean`,
-			Doc:       "Reports whether a version is within a constraint: one or more of =, !=, <, <=, >, >= with a version, separated by commas, all of which must hold. A constraint that cannot be read is a mistake.",
+			Doc:       "Reports whether a version is within a constraint: one or more of =, !=, <, <=, >, >= with a version, separated by commas, all of which must hold. An invalid constraint is an error.",
 			Example:   `version.matches("1.4.2", ">= 1.2, < 2")`, Result: `true`,
 			Fn: versionMatches,
 		}},

@@ -16,22 +16,23 @@ import (
 func yamlLibrary() *Library {
 	return &Library{
 		Name: "yaml",
-		Doc:  "Reads and writes YAML, as data and manifests are read.",
+		Doc:  "Reads and writes YAML, with the rules of data and manifests.",
 		Values: []Value{{
-			Name: "null", Type: "userdata", Doc: "Is json.null.",
+			Name: "null", Type: "userdata", Doc: "The same as json.null.",
 			Example: `yaml.null == json.null`, Result: `true`,
 			Get: func(s *instance, L *lua.LState) lua.LValue { return s.nullValue(L) },
 		}},
 		Funcs: append([]Func{{
 			Signature: `decode(text: string, options?: { nulls?: boolean }): any`,
-			Doc: "Reads one YAML document. Tables keep the order of the text. What a number would not keep of its writing stays text: " +
-				"the version 1.10, the mode 0644, a date. A null is json.null; with nulls = false it is left out. Text that is not YAML, " +
-				"a key that is given twice and a second document are mistakes that say where.",
+			Doc: "Decodes one YAML document. Tables keep the order of the text. Values that would lose digits as " +
+				"numbers stay strings: the version 1.10, the mode 0644, a date. A null becomes json.null; nulls = " +
+				"false omits it. Text that is not YAML, a duplicate key and a second document are errors with " +
+				"their position.",
 			Example: "yaml.decode('name: web\\nversion: 1.10\\nports: [80, 443]')", Result: "{\n  name = \"web\",\n  ports = { 80, 443 },\n  version = \"1.10\"\n}",
 			Fn: yamlDecode,
 		}, {
 			Signature: `decode_all(text: string, options?: { nulls?: boolean }): any[]`,
-			Doc:       "Reads a text with several documents, separated by ---, and returns the list of them.",
+			Doc:       "Decodes a text with several documents, separated by ---, and returns them as a list.",
 			Example:   "#yaml.decode_all('a: 1\\n---\\nb: 2')", Result: "2",
 			Fn: func(c *call) int {
 				list := c.newArray(0)
@@ -42,7 +43,7 @@ func yamlLibrary() *Library {
 			},
 		}, {
 			Signature: `encode(value: any): string`,
-			Doc:       "Writes a value as YAML, the keys in order. What json.encode refuses is a mistake here too, but that numbers may be infinite and that text which is not UTF-8 is written as !!binary.",
+			Doc:       "Encodes a value as YAML, with sorted keys. The values that json.encode refuses are errors here too, except infinite numbers; text that is not UTF-8 is encoded as !!binary.",
 			Example:   `yaml.encode({ name = "web", version = "1.10", ports = { 80 } })`, Result: "'name: web\\nports:\\n  - 80\\nversion: \"1.10\"\\n'",
 			Fn: func(c *call) int {
 				text, err := data.EncodeValue(schema.ValueOf(c.plain(1)))
@@ -51,7 +52,7 @@ func yamlLibrary() *Library {
 			},
 		}, {
 			Signature: `array(list: table): table`,
-			Doc:       "Is json.array.",
+			Doc:       "The same as json.array.",
 			Example:   `yaml.encode(yaml.array {})`, Result: `"[]\n"`,
 			Fn: jsonArray,
 		}}, editFuncs("yaml", textedit.YAML, "web:\n  port: 80 # c\n", `"web:\n  port: 81 # c\n"`, `"web: {} # c\n"`)...),
@@ -136,7 +137,7 @@ func nodeValue(c *call, n *data.Node, nulls bool) lua.LValue {
 func yamlDecode(c *call) int {
 	docs := yamlDocuments(c)
 	if len(docs) > 1 {
-		failNode(c, docs[1].Root, "%w", diag.Expected("one document").Found("a second one (yaml.decode_all reads several)"))
+		failNode(c, docs[1].Root, "%w", diag.Expected("one document").Found("a second document (decode several with yaml.decode_all)"))
 	}
 	return c.give(nodeValue(c, docs[0].Root, c.option(2, "nulls") != lua.LFalse))
 }

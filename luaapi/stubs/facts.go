@@ -31,7 +31,7 @@ var factPath = lazyregexp.New("`([^`]+)`")
 // luaTypes are the types of the page, as scripts see them.
 var luaTypes = map[string]string{
 	"text": "string", "number": "integer", "float": "number", "boolean": "boolean",
-	"list of text": "string[]", "list": "table[]", "table": "table",
+	"list of strings": "string[]", "list": "table[]", "table": "table",
 }
 
 // parseFacts reads the tables of docs/facts.md: | paths | type | meaning | ...
@@ -72,7 +72,7 @@ func (n *factNode) at(path []string) *factNode {
 
 // FactFields returns the names of the fields of the fact at a path, from docs/facts.md. It is false
 // if that page does not list them all: for an unknown fact, and for tables whose names differ from
-// machine to machine. A text, a number or a boolean has no fields.
+// machine to machine. Strings, numbers and booleans do not have fields.
 func (l *Language) FactFields(path []string) ([]string, bool) {
 	n := l.factTree()
 	for _, name := range path {
@@ -146,7 +146,7 @@ func (l *Language) facts(w io.Writer) {
 	for _, name := range slices.Sorted(maps.Keys(l.Facts)) {
 		root.merge(name, l.Facts[name])
 	}
-	root.write(w, "ccm.Facts", "What is so about the machine. A branch is gathered when it is first asked for.")
+	root.write(w, "ccm.Facts", "Describes this machine. A branch is gathered when it is first read.")
 	fmt.Fprint(w, "---@type ccm.Facts\nfacts = nil\n\n")
 }
 

@@ -106,7 +106,7 @@ func (lx *lexer) long(level int) (token, error) {
 	begin := from + level + 2
 	n := strings.Index(lx.text[begin:], "]"+strings.Repeat("=", level)+"]")
 	if n < 0 {
-		return token{}, fmt.Errorf("line %d: the long string has no end", lx.line(from))
+		return token{}, fmt.Errorf("line %d: unterminated long string", lx.line(from))
 	}
 	lx.at = begin + n + level + 2
 	value := lx.text[begin : begin+n]
@@ -118,7 +118,7 @@ func (lx *lexer) long(level int) (token, error) {
 	return token{stringToken, value, from, lx.at}, nil
 }
 
-var errQuote = errors.New("the string has no end")
+var errQuote = errors.New("unterminated string")
 
 func (lx *lexer) quoted(quote byte) (token, error) {
 	from := lx.at

@@ -46,12 +46,12 @@ func (Syntax) Set(text, key, value string) (string, error) {
 			continue
 		}
 		if at >= 0 {
-			return "", fmt.Errorf("the key %s stands in two tables: give each a file of its own", key)
+			return "", fmt.Errorf("the key %s is in two tables: use a separate file for each", key)
 		}
 		at = i
 	}
 	if at < 0 {
-		return "", fmt.Errorf("there is no text under the key %s", key)
+		return "", fmt.Errorf("no text under the key %s", key)
 	}
 	l := list[at]
 	return text[:l.from] + luadata.Quote(value) + text[l.to:], nil
@@ -103,7 +103,7 @@ func literals(text string) ([]literal, error) {
 				top.fresh = false
 			}
 			if open = append(open, t); len(open) > maxDepth {
-				return nil, fmt.Errorf("line %d: tables are nested more than %d deep", lx.line(tok.from), maxDepth)
+				return nil, fmt.Errorf("line %d: tables are nested more than %d levels deep", lx.line(tok.from), maxDepth)
 			}
 		case tok.kind == '(' && len(open) > 0:
 			open = append(open, nil)

@@ -38,9 +38,9 @@ package { {} }
 ---
 -- Lua keeps one value of what is not last.
 local names = { "x", "y" }
-package { unpack(names), ensure = "latest" } --> 11: package: only the first of these names counts, because they are not last (give the list itself: package { names, ensure = ... })
+package { unpack(names), ensure = "latest" } --> 11: package: only the first of these names is used, because the list is not last (pass the list itself: package { names, ensure = ... })
 local function f(...)
-  package { "q", ..., ensure = "latest" } --> package: only the first of these names counts, because they are not last (give the list itself: package { { ... }, ensure = ... })
+  package { "q", ..., ensure = "latest" } --> package: only the first of these names is used, because the list is not last (pass the list itself: package { { ... }, ensure = ... })
 end
 f("a", "b")
 package { (unpack(names)), ensure = "latest" }
@@ -76,7 +76,7 @@ local function with(name, t)
   return file(t) --= file#/b
 end
 with("/b", { content = "x" })
-file("/c", props) --> file: expected only properties behind the name, got also the string "/a" --= file#/c
+file("/c", props) --> file: expected only properties after the name, got also the string "/a" --= file#/c
 ---
 -- The same twice is the same.
 local a = file { "/a", content = "x" } --= file#/a
@@ -92,17 +92,17 @@ file(print) --> file: expected a name or a table of properties, got a function
 file(package "x") --> file: expected a name or a table of properties, got package#x
 file("/a", "x") --> file: expected a table of properties after the name, got the string "x"
 file("/a", {}, 1) --> file: expected a table of properties after the name, got a table
-file "/b" "x" --> expected a table of properties behind file "/b", got the string "x"
+file "/b" "x" --> expected a table of properties after file "/b", got the string "x"
 local h = file "/c"
-h { content = "x" } --> 1: file#/c is declared already (write its properties right behind its name: file "/c" { ... })
+h { content = "x" } --> 1: file#/c is already declared (write the properties directly after the name: file "/c" { ... })
 file { content = "x" } --> 1: file: path is required
 file { nil, content = "x" } --> 1: file: path is required
 file { "/d", false } --> 14: file: path: expected a string, got the boolean false
 file { { { "/e" } } } --> 8: file: path: expected a string, got a list
 file { "/f", path = "/g" } --> 14: file#/f: path is given twice
-file.default { owner = "x" } --> 1: file has no "default" (did you mean "defaults"?)
+file.default { owner = "x" } --> 1: file: unknown name "default" (did you mean "defaults"?)
 ---
-file.x = 1 --> 1: file.x is read-only (copy it, and change the copy)
+file.x = 1 --> 1: file.x is read-only (copy the table and change the copy)
 ---
 -- package stays what it is in Lua.
 assert(type(package.path) == "string" and package.loaded.string == string)

@@ -15,12 +15,12 @@ file.defaults {
 file "/a" --= file#/a
 file "/b" --= file#/b
 ---
-file.defaults { "/x" } --> 17: file.defaults: a name cannot be a default
-file.defaults { path = "/x" } --> 17: file.defaults: a name cannot be a default
+file.defaults { "/x" } --> 17: file.defaults: the name cannot have a default
+file.defaults { path = "/x" } --> 17: file.defaults: the name cannot have a default
 file.defaults "x" --> 1: file.defaults: expected a table of properties, got the string "x"
 file.defaults() --> file.defaults: expected a table of properties, got nil
 file.defaults({}, 1) --> file.defaults: expected a table of properties, got a table
-file:defaults { owner = "x" } --> 1: file.defaults is called with a colon (write file.defaults { ... })
+file:defaults { owner = "x" } --> 1: file.defaults called with a colon (use file.defaults { ... })
 ---
 -- A default that clashes is blamed where it stands.
 file.defaults { source = "x" }
@@ -41,8 +41,8 @@ file { "/a", tags = "mine" } --= file#/a
 package "x" --= package#x
 print(#ccm.resources { tags = "web" }, #ccm.resources { tags = "packages" }, #ccm.resources { tags = "mine" }) --: 2	1	1
 ---
-ccm.defaults { tag = "web" } --> 16: ccm.defaults: not every type has a property "tag" (did you mean "tags"?)
+ccm.defaults { tag = "web" } --> 16: ccm.defaults: property "tag" does not exist in every type (did you mean "tags"?)
 ---
-ccm.defaults { mode = "0644" } --> 16: ccm.defaults: not every type has a property "mode"
+ccm.defaults { mode = "0644" } --> 16: ccm.defaults: property "mode" does not exist in every type
 ---
 ccm.defaults { tags = "a b" } --> 23: ccm.defaults: tags: expected a tag of letters, digits and _ - . : / such as web, got "a b"

@@ -19,23 +19,23 @@ print(facts.os.famly) --> 7: no fact "famly" in facts.os (did you mean "family"?
 ---
 print(facts.so.family) --> 7: no fact "so" in facts (did you mean "os"?)
 ---
-print(facts.gpu) --> 7: no fact "gpu" in facts (fact("gpu") gives nil for what may be absent)
+print(facts.gpu) --> 7: no fact "gpu" in facts (fact("gpu") returns nil if it does not exist)
 ---
-print(facts.net.dns.first) --> 7: no fact "first" in facts.net.dns (fact("net.dns.first") gives nil for what may be absent)
+print(facts.net.dns.first) --> 7: no fact "first" in facts.net.dns (fact("net.dns.first") returns nil if it does not exist)
 ---
-facts.os.family = "x" --> 1: facts.os.family is read-only (copy it, and change the copy)
+facts.os.family = "x" --> 1: facts.os.family is read-only (copy the table and change the copy)
 ---
-facts.mine = 1 --> 1: facts.mine is read-only (copy it, and change the copy)
+facts.mine = 1 --> 1: facts.mine is read-only (copy the table and change the copy)
 ---
-facts.net.dns[1] = "x" --> 1: facts.net.dns[1] is read-only (copy it, and change the copy)
+facts.net.dns[1] = "x" --> 1: facts.net.dns[1] is read-only (copy the table and change the copy)
 ---
-rawset(facts.os, "family", "x") --> 1: facts.os is read-only (copy it, and change the copy)
+rawset(facts.os, "family", "x") --> 1: facts.os is read-only (copy the table and change the copy)
 ---
-table.insert(facts.net.dns, "x") --> 1: facts.net.dns is read-only (copy it, and change the copy)
+table.insert(facts.net.dns, "x") --> 1: facts.net.dns is read-only (copy the table and change the copy)
 ---
-table.remove(facts.net.dns) --> 1: facts.net.dns is read-only (copy it, and change the copy)
+table.remove(facts.net.dns) --> 1: facts.net.dns is read-only (copy the table and change the copy)
 ---
-table.sort(facts.net.dns) --> 1: facts.net.dns is read-only (copy it, and change the copy)
+table.sort(facts.net.dns) --> 1: facts.net.dns is read-only (copy the table and change the copy)
 ---
 setmetatable(facts.os, {}) --> 1: the metatable of the table is protected
 ---

@@ -6,13 +6,13 @@ print(file, package == package) --: constructor file	true
 print(getmetatable(h)) --: false
 ---
 local h = file "/a"
-print(h.nme) --> 7: file#/a has no field "nme" (did you mean "name"?)
+print(h.nme) --> 7: file#/a: unknown field "nme" (did you mean "name"?)
 ---
 local h = file "/a"
-print(h.content) --> 7: file#/a has no field "content" (a handle has type, name, id and set, and later changed, failed and outcome)
+print(h.content) --> 7: file#/a: unknown field "content" (fields of a handle: type, name, id, set, and after the resource was applied: changed, failed, outcome)
 ---
 local h = file "/a"
-h.content = "x" --> 1: file#/a is not changed by an assignment (write handle:set { content = ... })
+h.content = "x" --> 1: file#/a cannot be changed by assignment (use handle:set { content = ... })
 ---
 -- The handle of a declaration with mistakes can be used like any other.
 local h = file { "/a", mdoe = "0644" } --> 24: file#/a: unknown property "mdoe" (did you mean "mode"?)

@@ -19,18 +19,18 @@ file { "/e", content = ccm.lazy(function() end) } --= file#/e
 file { "/e", content = ccm.lazy(function() end) } --> file#/e: is already declared at testdata/lazy.lua:18
 ---
 local made = exec "make"
-print(made.stdout) --> 7: exec#make.stdout is used too early: it is known only after the resource was dealt with (use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end))
+print(made.stdout) --> 7: exec#make.stdout is used too early: the value is known only after the resource was applied (use it inside ccm.lazy(function() ... end) or ccm.after(handle, function() ... end))
 ---
 local f = file "/a"
-if f.changed then print "x" end --> file#/a.changed is used too early: it is known only after the resource was dealt with (use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end))
+if f.changed then print "x" end --> file#/a.changed is used too early: the value is known only after the resource was applied (use it inside ccm.lazy(function() ... end) or ccm.after(handle, function() ... end))
 ---
 local f = file "/a"
-print(f.stdout) --> file#/a has no field "stdout" (only what runs a command has it)
+print(f.stdout) --> file#/a: unknown field "stdout" (only resources that run a command have this field)
 ---
-file { "/a", content = "x" .. ccm.lazy(function() return "y" end) } --> a value of ccm.lazy is known only when the turn of its resource has come (write what is to be done with it inside of its function)
+file { "/a", content = "x" .. ccm.lazy(function() return "y" end) } --> a value of ccm.lazy is unknown until its resource is applied (use the value inside the function of ccm.lazy)
 ---
-ccm.lazy("x") --> ccm.lazy: expected a function, got the string "x" (write ccm.lazy(function() return ... end))
+ccm.lazy("x") --> ccm.lazy: expected a function, got the string "x" (use ccm.lazy(function() return ... end))
 ---
-ccm.after("x", print) --> ccm.after: expected the handle of a resource, got the string "x" (write ccm.after(handle, function() ... end))
+ccm.after("x", print) --> ccm.after: expected a resource handle, got the string "x" (use ccm.after(handle, function() ... end))
 ---
-ccm.after(file "/a", "x") --> ccm.after: expected a function behind the handle, got the string "x" (write ccm.after(handle, function() ... end))
+ccm.after(file "/a", "x") --> ccm.after: expected a function after the handle, got the string "x" (use ccm.after(handle, function() ... end))

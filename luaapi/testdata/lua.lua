@@ -46,11 +46,11 @@ print(("%%|%5.3d|%.0d"):format(7, 0)) --: %|  007|
 ---
 ("%d"):format("x") --> 2: "%d":format: argument 1: expected a number, got a string
 ---
-("%y"):format(1) --> 2: string.format: there is no directive %y (a percent sign itself is written %%)
+("%y"):format(1) --> 2: string.format: unknown directive %y (write %% for a percent sign)
 ---
-("50%"):format() --> 2: string.format: the format ends in the middle of a directive (a percent sign itself is written %%)
+("50%"):format() --> 2: string.format: incomplete directive at the end of the format (write %% for a percent sign)
 ---
-("x"):gsub("x", function() return {} end) --> 2: string.gsub: expected a string to put in the place of "x", got a table
+("x"):gsub("x", function() return {} end) --> 2: string.gsub: expected a string to replace "x", got a table
 ---
 ("x"):gsub("x", "%2") --> 2: string.gsub: the replacement has %2, the pattern 0 captures
 ---
@@ -66,9 +66,9 @@ print(table.concat(t, ","), table.concat({ 1, 2, 3 }, "-", 2, 3), table.concat({
 ---
 table.concat({ 1, {} }, ",") --> 1: table.concat: expected a string or a number, got a table as item 2
 ---
-table.insert({}, 0, "x") --> 1: table.insert: argument 2: the position is less than 1
+table.insert({}, 0, "x") --> 1: table.insert: argument 2: the position must be at least 1
 ---
-table.insert({}) --> 1: table.insert: expected a table, maybe a position, and a value
+table.insert({}) --> 1: table.insert: expected a table, optionally a position, and a value
 ---
 -- All values of an assignment are evaluated before it is made.
 local a, b = 1, 2

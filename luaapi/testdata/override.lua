@@ -10,8 +10,8 @@ print(#ccm.resources { tags = "web" }, #ccm.resources { type = "file", tags = { 
 local h = file { "/a", owner = "me", group = "me", mode = "0644" }
 h:set { mdoe = "0600" } --> 9: file#/a: unknown property "mdoe" (did you mean "mode"?)
 h:set { mode = "rw" } --> 16: file#/a: mode: expected octal permissions such as "0644", got "rw"
-h:set { path = "/b" } --> 9: file#/a: path: a name cannot be changed
-h:set { content = ccm.lazy(function() end) } --> 9: file#/a: content: a value of ccm.lazy can be given only where the resource is declared
+h:set { path = "/b" } --> 9: file#/a: path: the name cannot be changed
+h:set { content = ccm.lazy(function() end) } --> 9: file#/a: content: ccm.lazy can be used only in the declaration
 ---
 local h = file { "/a", owner = "me", group = "me", mode = "0644", content = "x" } --> file#/a: content: content and source exclude each other
 h:set { source = "x" }
@@ -20,21 +20,21 @@ h:set { source = "x" }
 local h = file { "/a", owner = "me", group = "me", mode = "0644" } --= file#/a
 h:set { mode = "0600" }
 h:set { mode = "0600", owner = "you" }
-h:set { mode = "0640" } --> 9: file#/a: mode is set already, to another value, at testdata/override.lua:22:9
+h:set { mode = "0640" } --> 9: file#/a: mode is already set to another value at testdata/override.lua:22:9
 ---
 local h = file { "/a", owner = "me", group = "me", mode = "0644" }
-h.set { mode = "0600" } --> 1: set is called without a colon (write handle:set { ... })
+h.set { mode = "0600" } --> 1: set called without a colon (use handle:set { ... })
 ---
 local h = file { "/a", owner = "me", group = "me", mode = "0644" }
-h:set "x" --> 1: set: expected a table of properties, got the string "x" (write handle:set { mode = "0600" })
+h:set "x" --> 1: set: expected a table of properties, got the string "x" (use handle:set { mode = "0600" })
 ---
 ccm.resources { typ = "file" } --> 1: ccm.resources: expected type, name or tags, got "typ" (did you mean "type"?)
 ---
 ccm.resources { type = "fiel" } --> 1: ccm.resources: unknown resource type "fiel" (did you mean "file"?)
 ---
-ccm.resources { tags = 5 } --> 1: ccm.resources: tags: expected a text, got a number
+ccm.resources { tags = 5 } --> 1: ccm.resources: tags: expected a string, got a number
 ---
-print(ccm.resources { type = "file" }.mode) --> 7: what ccm.resources returns has no field "mode" (it is a list of handles, and has set)
+print(ccm.resources { type = "file" }.mode) --> 7: ccm.resources: unknown field "mode" (the list of handles has the function set only)
 ---
 -- A collection holds for what is declared later, and the first declaration may be repeated.
 ccm.resources { type = "file", tags = "web" }:set { mode = "0600" }
@@ -43,4 +43,4 @@ file { "/a", owner = "me", group = "me", mode = "0644", tags = "web" }
 ---
 ccm.resources { type = "file" }:set { mode = "0600" }
 file { "/a", owner = "me", group = "me", mode = "0644" }
-ccm.resources { type = "file" }:set { mode = "0640" } --> 39: file#/a: mode is set already, to another value, at testdata/override.lua:44:39
+ccm.resources { type = "file" }:set { mode = "0640" } --> 39: file#/a: mode is already set to another value at testdata/override.lua:44:39

@@ -49,7 +49,7 @@ package { "v", nil, "w" } --> 16: package: name 2 is nil --= package#v package#w
 ---
 local t = {}
 t.t = t
-exec { "x", data = t } --> 20: exec#x: data: a property cannot hold a table inside itself, or tables nested too deep
+exec { "x", data = t } --> 20: exec#x: data: a property cannot hold a table that contains itself, or tables nested too deeply
 ---
 -- Which of several calls in a line it was is known exactly.
 file { "/a" } file { "/b", mdoe = 1 } file { "/c", mdoe = 1 } --> 28: file#/b: unknown property "mdoe" (did you mean "mode"?) --> 52: file#/c: unknown property "mdoe" (did you mean "mode"?)

@@ -45,7 +45,7 @@ table.isnert({}, 1) --> 1: table.isnert: 'isnert' is nil, not a function (did yo
 ("x"):bogus() --> 2: "x":bogus: 'bogus' is nil, not a function
 ---
 local file = "/etc/motd"
-file { file } --> 1: 'file' is the string "/etc/motd", not a function (a variable hides the file of ccm: give it another name)
+file { file } --> 1: 'file' is the string "/etc/motd", not a function (a variable hides the file of ccm (rename the variable))
 ---
 local t = {}
 print(1 + t.count) --> 11: t.count: 'count': expected a number, got nil
@@ -84,7 +84,7 @@ local t = { users = {} }
 for k, v in pairs(t.usres) do end --> 19: pairs: 'usres': expected a table, got nil (did you mean "users"?)
 ---
 local t = {}
-for k, v in t do end --> 13: for ... in: 't' is a table, not an iterator (write in pairs(t) or in ipairs(t))
+for k, v in t do end --> 13: for ... in: 't' is a table, not an iterator (use pairs(t) or ipairs(t))
 ---
 local t, k = {}
 t[k] = 1 --> 3: t[k]: key 'k' is nil
@@ -100,7 +100,7 @@ string.rep() --> 1: string.rep: argument 1: expected a string, got nil
 ---
 setmetatable(1, {}) --> 1: setmetatable: argument 1: expected a table, got a number
 ---
-local function f() return 1 + f() end --> stack overflow: more than 4096 calls inside one another; does a function call itself without end?
+local function f() return 1 + f() end --> stack overflow: more than 4096 nested calls (look for a function that calls itself without end)
 f()
 ---
 local function f() return f end
@@ -115,7 +115,7 @@ local function check(x)
 end
 check(5) --> 1: wrong: 5
 ---
-error() --> 1: error is called without a message
+error() --> 1: error called without a message
 ---
 error { code = 5, message = "from a table" } --> 1: from a table
 ---
@@ -164,6 +164,6 @@ print(gen(), gen(), gen()) --: 1	2	3
 local function f() coroutine.wrap(f)() end --> too many coroutines that wait for one another: more than 100
 f()
 ---
-coroutine.yield(1) --> 1: yield is called outside of a coroutine
+coroutine.yield(1) --> 1: yield called outside of a coroutine
 ---
 print((debug.traceback("here"):gsub("%s+", " "))) --: here stack traceback: testdata/runtime.lua:169: in main chunk

@@ -14,9 +14,9 @@ print(names(string)) --: len reverse sub byte char find format gfind gmatch gsub
 print(package.loadlib, package.seeall, string.dump, package.cpath == "") --: nil	nil	nil	true
 print(getmetatable("").__index == string, ("x"):upper()) --: true	X
 ---
-io.open("/etc/passwd") --> 1: undefined global "io" (a script only declares: write a file with file { ... })
+io.open("/etc/passwd") --> 1: undefined global "io" (scripts only declare: write a file with file { ... })
 ---
-os.execute("ls") --> 1: os.execute: 'execute' is nil, not a function (a script only declares: run a command with exec { ... })
+os.execute("ls") --> 1: os.execute: 'execute' is nil, not a function (scripts only declare: run a command with exec { ... })
 ---
 os.exit() --> 1: os.exit: 'exit' is nil, not a function (end a script with ccm.fail(message))
 ---
@@ -27,35 +27,35 @@ dofile("x.lua") --> 1: undefined global "dofile" (use require)
 print(debug.sethook(1)) --> 7: debug.sethook: 'sethook' is nil, not a function
 ---
 -- No call makes a string without end, and none keeps busy for ever.
-print(("x"):rep(2 ^ 30)) --> 8: string.rep: the result is longer than 64 MiB
+print(("x"):rep(2 ^ 30)) --> 8: string.rep: the result must be at most 64 MiB
 ---
-print(("x"):rep(1e18)) --> 8: string.rep: the result is longer than 64 MiB
+print(("x"):rep(1e18)) --> 8: string.rep: the result must be at most 64 MiB
 ---
 print(#(""):rep(1e18), #("ab"):rep(3), ("ab"):rep(3, "-"), ("ab"):rep(0), ("ab"):rep(-1), ("ab"):rep(1, "-")) --: 0	6	ab-ab-ab			ab
 ---
 local big = ("x"):rep(2 ^ 20)
-big:gsub(".", big) --> 1: string.gsub: the result is longer than 64 MiB
+big:gsub(".", big) --> 1: string.gsub: the result must be at most 64 MiB
 ---
 local t = {}
 for i = 1, 100 do t[i] = ("x"):rep(2 ^ 20) end
-table.concat(t) --> 1: table.concat: the result is longer than 64 MiB
+table.concat(t) --> 1: table.concat: the result must be at most 64 MiB
 ---
 local a = ("a"):rep(28)
-a:match(("a?"):rep(28) .. a .. "b") --> 1: the pattern is too complex for this text: gave up after too many attempts
+a:match(("a?"):rep(28) .. a .. "b") --> 1: the pattern is too complex for this text
 ---
-("x"):rep(1000):find(".-.-.-.-.-y") --> 2: the pattern is too complex for this text: gave up after too many attempts
+("x"):rep(1000):find(".-.-.-.-.-y") --> 2: the pattern is too complex for this text
 ---
-for _ in ("x"):rep(1000):gmatch(".-.-.-.-y") do end --> the pattern is too complex for this text: gave up after too many attempts
+for _ in ("x"):rep(1000):gmatch(".-.-.-.-y") do end --> the pattern is too complex for this text
 ---
-string.format("%1000d", 1) --> 1: string.format: the width or precision in %1000d is longer than two digits
+string.format("%1000d", 1) --> 1: string.format: the width or precision in %1000d has more than two digits
 ---
-unpack({}, 1, 1e8) --> 1: too many values in one call: there is room for about 1048576
+unpack({}, 1, 1e8) --> 1: too many values in one call: the limit is about 1048576
 ---
 local t = {}
 for i = 1, 50000 do t[i] = i end
 print(select("#", unpack(t)), #table.concat(t, ","), math.max(unpack(t))) --: 50000	288893	50000
 ---
-load(("("):rep(2 * 2 ^ 20)) --> 1: load: argument 1: text exceeds the limit of 1 MiB
+load(("("):rep(2 * 2 ^ 20)) --> 1: load: argument 1: the text must be at most 1 MiB
 ---
 -- What a script computes with is the same in every run.
 print(math.random(1000), math.random(5, 6), math.random() < 1) --: 599	5	true

@@ -112,9 +112,7 @@ func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 		if m.updateFails {
 			return failed(100, "", "E: Failed to fetch https://deb.example.org/dists/x/InRelease  Could not connect\n"), nil
 		}
-		for pkg, list := range m.upstream {
-			m.repo[pkg] = list
-		}
+		maps.Copy(m.repo, m.upstream)
 		return ok(preamble), nil
 	case argv[0] == "apt-mark":
 		for _, n := range argv[2:] {

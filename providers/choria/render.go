@@ -172,7 +172,7 @@ func (r *rendering) unclosed(ctx context.Context, v *host.View, want resources.S
 			continue
 		}
 		text, readErr := read(ctx, v, filepath.Join(want.Source, rel))
-		if unclosed := blocks.Unclosed(err, string(text), left, right); readErr == nil && unclosed != err {
+		if unclosed := blocks.Unclosed(err, string(text), left, right); readErr == nil && unclosed != err { //nolint:errorlint // is it another error?
 			return unclosed
 		}
 	}

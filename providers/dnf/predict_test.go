@@ -20,7 +20,7 @@ func TestPredict(t *testing.T) {
 		{Wants: []resources.Package{pkg("ccm-demo-rpm", "present")}, Caveats: []string{"version 2.0-1.lab, with ccm-base"}, Errs: []string{""},
 			CommandsRun: []string{"rpm -q", "dnf -q", "dnf install"}},
 		{Wants: []resources.Package{pkg("glibc", "2.34-60.el9"), pkg("ccm-demo-rpm-epoch", "latest")},
-			Caveats: []string{"", "version 0.9-2.lab, the 2 packages come with ccm-base"}, Errs: []string{"", ""}, CommandsRun: []string{"rpm -q", "dnf -q", "dnf install"}},
+			Caveats: []string{"", "version 0.9-2.lab, the 2 packages also change ccm-base"}, Errs: []string{"", ""}, CommandsRun: []string{"rpm -q", "dnf -q", "dnf install"}},
 		{Wants: []resources.Package{pkg("nosuch", "present"), pkg("ccm-demo-rpm-unmet", "present"), pkg("ccm-demo-rpm", "present"), pkg("ccm-vi", "9")},
 			Caveats: []string{"", "", "version 2.0-1.lab", ""},
 			Errs: []string{"no repository provides package nosuch", "dnf could not install it: exit status 1: Error:\nProblem: conflicting requests\n- nothing provides ccm-demo-rpm-nonexistent", "",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/luaccm/ccm/resources"
@@ -33,10 +34,9 @@ func (archives) Describe() resource.Description {
 // on its checksum.
 func (archives) Status(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
 	have, err = look(v, want)
-	if err == nil && want.Ensure != resources.ArchiveAbsent && have.CreatesExists && have.ArchiveExists {
-		if err = content(ctx, v, want, &have); err == nil && want.OnURLChange != resources.ArchiveExtract && want.IsOther(have) {
-			v.Log().Warn(fmt.Sprintf("archive#%s: archive changed, but is not extracted because %s exists (extract it with on_url_change = \"extract\")",
-				want.Name, want.Creates))
+	if err == nil && want.Ensure != resources.ArchiveAbsent && have.CreatesExists {
+		if err = extracted(ctx, v, want, &have); err == nil && want.OnURLChange != resources.ArchiveExtract && want.IsOther(have) {
+			v.Log().Warn(otherArchive(want, have))
 		}
 	}
 	again := want.OnURLChange == resources.ArchiveExtract && want.IsOther(have)
@@ -59,9 +59,49 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 		have.Parents, err = resources.LookAtParents(v, want.Name)
 		return have, err
 	case host.Regular:
-		return have, content(ctx, v, want, &have)
+		differs := have.SourceDiffers
+		err = content(ctx, v, want, &have)
+		have.SourceDiffers = have.SourceDiffers || differs
+		return have, err
 	}
 	return have, nil
+}
+
+// otherArchive is the warning about another archive that is not extracted.
+func otherArchive(want resources.Archive, have resources.ArchiveState) string {
+	was := "another archive than the site wants"
+	if have.Extracted.URL != "" && have.WantURL != "" && have.Extracted.URL != have.WantURL {
+		was = fmt.Sprintf("%s, and the site wants %s", have.Extracted.URL, have.WantURL)
+	}
+	return fmt.Sprintf("archive#%s: %s was extracted from %s. It is not replaced (on_url_change = \"extract\" extracts the new archive)", want.Name, want.Creates, was)
+}
+
+// extracted sets the fields that tell which archive was extracted, for an existing creates path.
+// Without a record of the extraction, the archive at its path counts.
+func extracted(ctx context.Context, v *host.View, want resources.Archive, have *resources.ArchiveState) (err error) {
+	if want.ExtractParent != "" {
+		have.Extracted, _ = v.Extractions().Extracted(want.Name, want.Creates)
+		have.WantURL = origin(v, want)
+	}
+	switch known := have.Extracted.Checksum != ""; {
+	case !known && have.ArchiveExists:
+		return content(ctx, v, want, have)
+	case !known || want.Source == "" || want.Checksum != "":
+		return nil
+	}
+	sum, err := v.Sources().Sum(ctx, want.Source)
+	have.SourceDiffers = sum != have.Extracted.Checksum
+	return err
+}
+
+// origin returns the URL of an archive without its user and query, which may differ in each run, as
+// the signatures of links do; "" if the archive is copied.
+func origin(v *host.View, want resources.Archive) string {
+	u := want.URL.Parse()
+	if u == nil {
+		return ""
+	}
+	return v.Extractions().Redact((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String())
 }
 
 // Inspect implements resource.Inspector: it always sets the checksum.
@@ -185,6 +225,11 @@ func attributes(v *host.View, want resources.Archive, mode uint32) (a host.Attr,
 
 // Extract implements resources.ArchiveProvider.
 func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archive) error {
+	if want.Creates != "" {
+		if err := h.Extractions().Forget(want.Name); err != nil {
+			return err
+		}
+	}
 	err := unpack.Extract(ctx, h, want.Name, unpack.Options{
 		Format: unpack.FormatOf(want.Name), Parent: want.ExtractParent,
 		MaxEntries: want.MaxEntries, MaxBytes: int64(want.MaxSize), Strip: want.Strip, Last: want.Creates,
@@ -198,6 +243,13 @@ func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archiv
 	}
 	if err != nil {
 		return fmt.Errorf("extracting %s: %w", want.Name, err)
+	}
+	if want.Creates != "" {
+		sum, err := h.Sum(ctx, want.Name)
+		if err != nil {
+			return err
+		}
+		return h.Extractions().Remember(want.Name, want.Creates, host.Extraction{URL: origin(&h.View, want), Checksum: sum})
 	}
 	info, err := h.Lstat(want.Name)
 	if err != nil || !marks(want) || info.Mode&unextracted == 0 {

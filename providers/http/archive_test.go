@@ -402,8 +402,8 @@ func TestAuthorization(t *testing.T) {
 func TestLimits(t *testing.T) {
 	srv := serve(t, map[string][]byte{"app.tgz": app(t)})
 	for want, change := range map[string]func(*resources.Archive){
-		"extracting /srv/app.tar.gz: entry \"current\": archive exceeds the limit of 2 entries (raise it with max_entries)": func(a *resources.Archive) { a.MaxEntries = 2 },
-		"extracting /srv/app.tar.gz: entry \"bin/app\": archive expands to more than the limit of 4 B (raise it with max_size)":     func(a *resources.Archive) { a.MaxSize = 4 },
+		"extracting /srv/app.tar.gz: entry \"current\": archive exceeds the limit of 2 entries (raise it with max_entries)":     func(a *resources.Archive) { a.MaxEntries = 2 },
+		"extracting /srv/app.tar.gz: entry \"bin/app\": archive expands to more than the limit of 4 B (raise it with max_size)": func(a *resources.Archive) { a.MaxSize = 4 },
 	} {
 		h, root := machine(t)
 		_, err := converge(t, h, srv.want(t, func(a *resources.Archive) { a.ExtractParent = "/opt/app"; change(a) }))

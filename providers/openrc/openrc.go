@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -27,7 +28,7 @@ func services(wait svctool.Wait) *svctool.Scripts {
 		Dirs:    []string{"/etc/init.d", "/usr/local/etc/init.d"},
 		Command: func(verb, name string) []string { return []string{"rc-service", "--nocolor", name, verb} },
 		Meaning: meaning, CanReload: canReload, Levels: levels,
-		EnableCommands:  func(name string) [][]string { return [][]string{{"rc-update", "add", name, bootLevel}} },
+		EnableCommands:  func(_ *host.View, name string) [][]string { return [][]string{{"rc-update", "add", name, bootLevel}} },
 		DisableCommands: disable,
 		Reset:           func(name string) []string { return []string{"rc-service", "--nocolor", name, "zap"} },
 		Wait:            wait,
@@ -39,6 +40,13 @@ const booted = "/run/openrc"
 
 // here returns an error unless OpenRC runs the machine of v.
 func here(v *host.View) error {
+	if v.Offline() != "" {
+		init, err := facts.BootsWith(v)
+		if err == nil && init != "openrc" {
+			err = errors.New("it does not boot with OpenRC")
+		}
+		return err
+	}
 	switch ok, err := v.IsDirectory(booted); {
 	case err != nil:
 		return err
@@ -119,7 +127,7 @@ func levels(v *host.View, name string) (found []string, err error) {
 	return found, nil
 }
 
-func disable(name string, levels []string) (commands [][]string) {
+func disable(_ *host.View, name string, levels []string) (commands [][]string) {
 	for _, level := range levels {
 		commands = append(commands, []string{"rc-update", "del", name, level})
 	}

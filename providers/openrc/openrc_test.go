@@ -118,3 +118,5 @@ func TestLevels(t *testing.T) {
 		require.Empty(t, found)
 	}
 }
+
+func TestOffline(t *testing.T) { tool.Offline(t, services(svctooltest.NoWait), "/sbin/openrc") }

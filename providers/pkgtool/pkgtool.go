@@ -15,7 +15,6 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -67,7 +66,7 @@ type Tool struct {
 // commands too, and another package manager: there the priority is low.
 func (t *Tool) Suits(f *facts.Facts, _ resources.Package) (int, error) {
 	for _, name := range t.Commands {
-		if _, err := command.LookPath(name, ""); err != nil {
+		if _, err := f.View().LookPath(name, "", ""); err != nil {
 			return 0, err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -38,8 +37,8 @@ type Scripts struct {
 	Levels func(v *host.View, name string) ([]string, error)
 	// EnableCommands and DisableCommands return the commands that make a service start at boot,
 	// and that remove it from the runlevels returned by Levels.
-	EnableCommands  func(name string) [][]string
-	DisableCommands func(name string, levels []string) [][]string
+	EnableCommands  func(v *host.View, name string) [][]string
+	DisableCommands func(v *host.View, name string, levels []string) [][]string
 	// Reset returns the words of a command that has to precede the start of a crashed service; nil
 	// if there is none.
 	Reset func(name string) []string
@@ -68,11 +67,12 @@ var (
 // Suits returns the machines for s. The commands are searched for in path, or in the PATH of this
 // process if that is empty.
 func (s *Scripts) Suits(v *host.View, path string) resource.Suitability[resources.Service] {
-	return func(*facts.Facts, resources.Service) (int, error) {
+	return func(f *facts.Facts, _ resources.Service) (int, error) {
+		v := Machine(f, v)
 		for _, either := range s.Tools {
 			var first error
 			found := slices.ContainsFunc(either, func(tool string) bool {
-				_, err := command.LookPath(tool, path)
+				_, err := v.LookPath(tool, path, "")
 				if first == nil {
 					first = err
 				}
@@ -86,12 +86,19 @@ func (s *Scripts) Suits(v *host.View, path string) resource.Suitability[resource
 	}
 }
 
+// Machine returns the machine that f describes if it is not running, and otherwise v.
+func Machine(f *facts.Facts, v *host.View) *host.View {
+	if m := f.View(); m.Offline() != "" {
+		return m
+	}
+	return v
+}
+
 // Describe implements resource.SelfDescriber.
 func (s *Scripts) Describe() resource.Description {
 	return resource.Description{
 		Doc:      "Controls service scripts with the commands of " + s.Init + ".",
 		Commands: slices.Concat(s.Tools...),
-		Live:     true,
 	}
 }
 
@@ -161,6 +168,14 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 	script, err := s.script(v, want.ServiceName())
 	if err != nil || script == "" {
 		return resources.ServiceState{Missing: err == nil}, err
+	}
+	if v.Offline() != "" {
+		levels, err := s.Levels(v, want.ServiceName())
+		have = resources.ServiceState{Offline: v.Offline(), Active: "stopped", Enabled: len(levels) > 0, Startup: strings.Join(levels, " ")}
+		if want.Mask != nil {
+			have.CannotMask = s.Init + " does not support masks"
+		}
+		return have, err
 	}
 	if err := s.watchStart(ctx, v, want); err != nil {
 		return have, err
@@ -297,7 +312,7 @@ func (s *Scripts) Stop(ctx context.Context, h *host.Host, want resources.Service
 
 // Enable implements resources.ServiceProvider.
 func (s *Scripts) Enable(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.do(ctx, h, s.EnableCommands(want.ServiceName())...)
+	return s.do(ctx, h, s.EnableCommands(&h.View, want.ServiceName())...)
 }
 
 // Disable implements resources.ServiceProvider.
@@ -306,7 +321,7 @@ func (s *Scripts) Disable(ctx context.Context, h *host.Host, want resources.Serv
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, h, s.DisableCommands(want.ServiceName(), levels)...)
+	return s.do(ctx, h, s.DisableCommands(&h.View, want.ServiceName(), levels)...)
 }
 
 // Mask implements resources.ServiceProvider. It is not called, because Status reports that there are no

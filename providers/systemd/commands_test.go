@@ -223,7 +223,7 @@ func (m *machine) install(verb, name string, f file, runtime bool) host.Result {
 		m.sysv[service] = verb == "enable"
 	case strings.Contains(f.text, "Also="):
 		_, others, _ := strings.Cut(f.text, "Also=")
-		for _, other := range strings.Fields(others) {
+		for other := range strings.FieldsSeq(others) {
 			file, _ := m.read(other)
 			if strings.Contains(other, "%") {
 				continue

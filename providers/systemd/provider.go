@@ -31,7 +31,6 @@ func (*provider) Describe() resource.Description {
 	return resource.Description{
 		Doc:      "Queries systemd over the system bus, or with systemctl if the bus is not available. Makes changes with systemctl, and shows why a service failed with journalctl.",
 		Commands: []string{"systemctl", "journalctl"},
-		Live:     true,
 	}
 }
 

@@ -69,6 +69,9 @@ func (s *scope) isRunning(ctx context.Context, v *host.View, wait svctool.Wait) 
 	if err := isBooted(v); err != nil || s.login == nil {
 		return err
 	}
+	if v.Offline() != "" {
+		return fmt.Errorf("the service manager of the user %s does not run: %s", s.login.Name, v.Offline())
+	}
 	for starting := true; ; {
 		ok, err := v.Exists(s.runtime + "/systemd/private")
 		if err != nil || ok {

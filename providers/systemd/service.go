@@ -47,6 +47,9 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	if err == nil {
 		err = s.ctl.isRunning(ctx, v, s.wait)
 	}
+	if err == nil && v.Offline() != "" {
+		return s.offlineStates(ctx, v, wants, linked)
+	}
 	if err != nil {
 		return states, slices.Repeat([]error{err}, len(wants))
 	}
@@ -73,6 +76,26 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	return states, errs
 }
 
+// offlineStates returns the states of services of a machine that is not running. Is-enabled reads its disk.
+func (s *services) offlineStates(ctx context.Context, v *host.View, wants []resources.Service, linked map[string]string) ([]resources.ServiceState, []error) {
+	states, errs := make([]resources.ServiceState, len(wants)), make([]error, len(wants))
+	for i, want := range wants {
+		u := unit{name: unitName(want.ServiceName()), ActiveState: "inactive"}
+		u.Id = u.name
+		if path, _ := s.ctl.pendingFile(v, u.Id); path != "" {
+			errs[i] = &resource.UnknownError{Reason: "the unit file " + path + " is pending"}
+			continue
+		}
+		if u.UnitFileState, errs[i] = s.ctl.isEnabled(ctx, v, u.name); errs[i] != nil {
+			continue
+		}
+		want.Ensure, want.OnChange = resources.ServiceUnmanaged, resources.ServiceRestart
+		states[i], errs[i] = s.stateOf(ctx, v, want, u, linked)
+		states[i].Offline = v.Offline()
+	}
+	return states, errs
+}
+
 // state returns the state of one service. In a plan it may depend on a pending unit file.
 func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]string) (have resources.ServiceState, err error) {
 	path, kind := s.ctl.pendingFile(v, u.Id)
@@ -83,6 +106,13 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	if u.UnitFileState, err = s.unitFileState(ctx, v, u, linked); err != nil {
 		return have, err
 	}
+	return s.stateOf(ctx, v, want, u, linked)
+}
+
+// stateOf is state for a unit whose UnitFileState is that on disk.
+func (s *services) stateOf(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]string) (have resources.ServiceState, err error) {
+	path, _ := s.ctl.pendingFile(v, u.Id)
+	unknown := &resource.UnknownError{Reason: "the unit file " + path + " is pending"}
 	if path != "" && want.Enable != nil && u.installs() {
 		return have, unknown
 	}
@@ -267,7 +297,7 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 		return err
 	case word == "enabled-runtime":
 		return s.ctl.do(ctx, h, s.ctl.systemctl("disable", "--runtime", want.ServiceName()))
-	case word != indirect:
+	case word != indirect || h.Offline() != "":
 		return nil
 	}
 	u, err := s.ctl.one(ctx, &h.View, unitName(want.ServiceName()))
@@ -313,6 +343,9 @@ func (s *services) Unmask(ctx context.Context, h *host.Host, want resources.Serv
 
 // act performs a verb of systemctl on a service.
 func (s *services) act(ctx context.Context, h *host.Host, verb, name string) error {
+	if h.Offline() != "" {
+		return s.ctl.do(ctx, h, s.ctl.systemctl(verb, name))
+	}
 	if err := s.reloader.reloadIfNeeded(ctx, h, &s.ctl, unitName(name)); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// systemctl returns a command of systemctl. Whatever the environment, its output has no colours,
+// systemctl returns a command of systemctl. Whatever the environment, its output has no colors,
 // pager, questions or local times.
 func systemctl(args ...string) host.Cmd {
 	return host.Cmd{
@@ -20,18 +20,26 @@ func systemctl(args ...string) host.Cmd {
 	}
 }
 
+// offline has systemctl change links, and reach no manager, on a machine that is not running.
+func offline(v *host.View, c host.Cmd) host.Cmd {
+	if v.Offline() != "" {
+		c.Env = append(slices.Clip(c.Env), "SYSTEMD_OFFLINE=1")
+	}
+	return c
+}
+
 // ask runs a command that only looks.
 func (m *manager) ask(ctx context.Context, v *host.View, c host.Cmd) (host.Result, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return v.Query(ctx, c)
+	return v.Query(ctx, offline(v, c))
 }
 
 // do runs a command that changes something. Its error has systemctl's message.
 func (m *manager) do(ctx context.Context, h *host.Host, c host.Cmd) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	res, err := h.Run(ctx, c)
+	res, err := h.Run(ctx, offline(&h.View, c))
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -30,8 +29,9 @@ const booted = "/run/systemd/system"
 // suits searches for systemctl in path, or in the PATH of this process if that is empty, and for
 // systemd on the machine of v.
 func suits(v *host.View, path string) resource.Suitability[resources.Service] {
-	return func(*facts.Facts, resources.Service) (int, error) {
-		if _, err := command.LookPath("systemctl", path); err != nil {
+	return func(f *facts.Facts, _ resources.Service) (int, error) {
+		v := svctool.Machine(f, v)
+		if _, err := v.LookPath("systemctl", path, ""); err != nil {
 			return 0, err
 		}
 		return 1, isBooted(v)
@@ -41,6 +41,13 @@ func suits(v *host.View, path string) resource.Suitability[resources.Service] {
 // isBooted returns an error unless systemd runs the machine of v. That matters most below another
 // root: there systemctl would reach the services of the real machine.
 func isBooted(v *host.View) error {
+	if v.Offline() != "" {
+		init, err := facts.BootsWith(v)
+		if err == nil && init != "systemd" {
+			err = errors.New("it does not boot with systemd")
+		}
+		return err
+	}
 	switch ok, err := v.IsDirectory(booted); {
 	case err != nil:
 		return err

@@ -13,8 +13,8 @@ import (
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -28,7 +28,7 @@ func Providers() []resource.Binding {
 }
 
 // services returns the provider. Tool chooses the command for runlevels.
-func services(wait svctool.Wait, tool func() string) *svctool.Scripts {
+func services(wait svctool.Wait, tool func(v *host.View) string) *svctool.Scripts {
 	return &svctool.Scripts{
 		Init: initName, Tools: [][]string{{"service"}, {"update-rc.d", "chkconfig"}}, Here: here,
 		Dirs:    []string{"/etc/init.d", "/etc/rc.d/init.d"},
@@ -38,14 +38,14 @@ func services(wait svctool.Wait, tool func() string) *svctool.Scripts {
 			return svctool.SpeaksOfReload(v, script)
 		},
 		Levels: levels,
-		EnableCommands: func(name string) [][]string {
-			if tool() == "chkconfig" {
+		EnableCommands: func(v *host.View, name string) [][]string {
+			if tool(v) == "chkconfig" {
 				return [][]string{{"chkconfig", "--add", name}, {"chkconfig", name, "on"}}
 			}
 			return [][]string{{"update-rc.d", name, "defaults"}, {"update-rc.d", name, "enable"}}
 		},
-		DisableCommands: func(name string, _ []string) [][]string {
-			if tool() == "chkconfig" {
+		DisableCommands: func(v *host.View, name string, _ []string) [][]string {
+			if tool(v) == "chkconfig" {
 				return [][]string{{"chkconfig", name, "off"}}
 			}
 			return [][]string{{"update-rc.d", name, "disable"}}
@@ -54,8 +54,8 @@ func services(wait svctool.Wait, tool func() string) *svctool.Scripts {
 	}
 }
 
-func chooseTool() string {
-	if _, err := command.LookPath("update-rc.d", ""); err == nil {
+func chooseTool(v *host.View) string {
+	if _, err := v.LookPath("update-rc.d", "", ""); err == nil {
 		return "update-rc.d"
 	}
 	return "chkconfig"
@@ -64,6 +64,13 @@ func chooseTool() string {
 // here returns an error if another init system runs the machine of v, or if v has another root:
 // scripts would reach services of the real machine.
 func here(v *host.View) error {
+	if v.Offline() != "" {
+		init, err := facts.BootsWith(v)
+		if err == nil && init != "" {
+			err = fmt.Errorf("it boots with %s", init)
+		}
+		return err
+	}
 	for _, sign := range []string{"/run/systemd/system", "/run/openrc"} {
 		switch ok, err := v.IsDirectory(sign); {
 		case err != nil:

@@ -59,7 +59,7 @@ func answer(m *svctooltest.Machine, c host.Cmd) host.Result {
 }
 
 func debian() *svctool.Scripts {
-	return services(svctooltest.NoWait, func() string { return "update-rc.d" })
+	return services(svctooltest.NoWait, func(*host.View) string { return "update-rc.d" })
 }
 
 func TestSuits(t *testing.T) { tool.Suits(t, debian(), "service", "update-rc.d") }
@@ -67,7 +67,7 @@ func TestSuits(t *testing.T) { tool.Suits(t, debian(), "service", "update-rc.d")
 func TestServices(t *testing.T) { tool.Suite(t, debian()) }
 
 func TestChkconfig(t *testing.T) {
-	tool.Suite(t, services(svctooltest.NoWait, func() string { return "chkconfig" }))
+	tool.Suite(t, services(svctooltest.NoWait, func(*host.View) string { return "chkconfig" }))
 }
 
 func TestOnChange(t *testing.T) { tool.OnChange(t, debian()) }
@@ -120,3 +120,5 @@ func TestNoScript(t *testing.T) {
 		require.Equal(t, resources.ServiceState{Missing: true}, have)
 	}
 }
+
+func TestOffline(t *testing.T) { tool.Offline(t, debian(), "") }

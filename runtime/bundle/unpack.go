@@ -63,7 +63,7 @@ func unreadable(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("bundle is truncated")
 	case errors.Is(err, gzip.ErrHeader):
 		return diag.Expected("a tar archive that is compressed by gzip")

@@ -112,7 +112,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		refreshes: &refreshTracker{walkState: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
 	}
 	defer w.prefetcher.Stop()
-	w.forecaster = forecast.New(forecast.Options{Catalog: c, View: v, Planning: h == nil, Outcomes: p.outcomes, Provider: providers.Select, Texts: e.Texts})
+	w.forecaster = forecast.New(forecast.Options{Catalog: c, View: v, Planning: h == nil, Past: e.Recall != nil, Outcomes: p.outcomes, Provider: providers.Select, Texts: e.Texts})
 	if h != nil {
 		w.refreshes.journal = e.Journal
 	}
@@ -320,7 +320,7 @@ func (w *walk) isSkipped(ctx context.Context, i int, ev *event.Event) bool {
 	}
 	if w.stopped(ctx) {
 		w.interrupted, w.endReason = true, "the run was interrupted"
-		if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			w.endReason = cause.Error()
 		}
 	}

@@ -136,7 +136,7 @@ func cat(t *testing.T, lines string) *catalog.Catalog {
 		for _, w := range words[1:] {
 			key, val, _ := strings.Cut(w, "=")
 			var refs []resource.Reference
-			for _, n := range strings.Split(val, ",") {
+			for n := range strings.SplitSeq(val, ",") {
 				refs = append(refs, resource.Reference{Type: "knob", Name: n})
 			}
 			switch key {

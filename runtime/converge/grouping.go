@@ -5,7 +5,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A grouping says which resources may be worked on together with their neighbours. It judges by
+// A grouping says which resources may be worked on together with their neighbors. It judges by
 // their declarations and by the outcomes before them, and changes nothing.
 type grouping struct {
 	*Engine

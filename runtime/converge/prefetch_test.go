@@ -3,6 +3,7 @@ package converge_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -87,9 +88,7 @@ func (b *board) StatusAll(ctx context.Context, v *host.View, wants []cell) ([]st
 func (b *board) set(c cell) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for place, value := range c.Others {
-		b.places[place] = value
-	}
+	maps.Copy(b.places, c.Others)
 	b.places[c.Place] = c.Value
 }
 
@@ -139,9 +138,7 @@ func cellCatalog(t testing.TB, rnd *rand.Rand, n, places int, drift float64) (*c
 
 func clone(m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
+	maps.Copy(out, m)
 	return out
 }
 

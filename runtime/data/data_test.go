@@ -156,7 +156,7 @@ func TestBadDocuments(t *testing.T) {
 		{"a: *nope\n", "x.yaml:1:4: unknown anchor &nope"},
 		{"x: &name 1\ny: *nmae\n", "x.yaml:2:4: unknown anchor &nmae (did you mean &name?)"},
 		{"x: &a [1, *a]\n", "x.yaml:1:11: the anchor &a contains itself"},
-		{"[a, b]: c\n", "x.yaml:1:1: expected a string as key, got a list"},
+		{"[a, b]: c\n", "x.yaml:1:1: expected a text as key, got a list"},
 		{"a: !foo b\n", "x.yaml:1:9: unknown tag !foo"},
 		{"a: !!int b\n", "x.yaml:1:10: expected an integer, got \"b\""},
 		{"<<: 3\na: 1\n", "x.yaml:1:5: expected a table or a list of tables after <<, got the number 3"},

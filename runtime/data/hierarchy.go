@@ -2,6 +2,7 @@ package data
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,9 +90,7 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 				out.Data = merging.tables(out.Data, values)
 				continue
 			}
-			for k, v := range r.values(over) {
-				out.Data[k] = v
-			}
+			maps.Copy(out.Data, r.values(over))
 			break
 		}
 	}

@@ -3,6 +3,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -74,10 +75,8 @@ func TestNearestFindsSlips(t *testing.T) {
 		"timeout", "creates", "onlyif", "unless", "refreshonly", "logoutput"}
 	tried, found := 0, 0
 	try := func(typo, want string) {
-		for _, p := range props {
-			if p == typo {
-				return
-			}
+		if slices.Contains(props, typo) {
+			return
 		}
 		tried++
 		if Nearest(typo, props) == want {

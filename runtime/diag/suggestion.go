@@ -85,7 +85,7 @@ func DidYouMean(word string, candidates []string) string {
 	return ""
 }
 
-// distance counts the edits between two words; a transposition of neighbouring letters is one edit.
+// distance counts the edits between two words; a transposition of neighboring letters is one edit.
 func distance(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	if d == 2 && len(a) == len(b) {

@@ -160,7 +160,7 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 }
 
 // checkClear returns an error if a value without a mark must not stay in plain text: it was encrypted before the
-// edit, or its mark is misspelt.
+// edit, or its mark is misspelled.
 func (t Text) checkClear(before Value, old []Value) error {
 	const hint = "write it as DEC[...], or print its plaintext with: ccm secret decrypt FILE --key PATH"
 	begin := strings.ToLower(strings.Join(strings.Fields(t.Value[:min(len(t.Value), 4*len(plainBegin))]), ""))

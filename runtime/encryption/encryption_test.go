@@ -181,7 +181,7 @@ func TestMovedValues(t *testing.T) {
 
 	_, err = d.Value(values[0].Text, file, "db.user")
 	require.ErrorIs(t, err, encryption.ErrMoved)
-	require.ErrorContains(t, err, "it was encrypted for data.yaml: db.pw,, found at data.yaml: db.user")
+	require.ErrorContains(t, err, "encrypted for data.yaml: db.pw, found at data.yaml: db.user")
 	_, err = d.Value(values[0].Text, filepath.Join(filepath.Dir(file), "other.yaml"), "db.pw")
 	require.ErrorIs(t, err, encryption.ErrMoved)
 	require.Zero(t, d.Decrypted(), "no key was needed to see that")
@@ -288,7 +288,7 @@ func TestPassphrase(t *testing.T) {
 	d = newDecrypter()
 	d.Identities.Passphrase = nil
 	_, err = d.File("x.age", enc)
-	require.ErrorContains(t, err, "cannot ask for it without a terminal")
+	require.ErrorContains(t, err, "cannot be asked for without a terminal")
 }
 
 func TestReadRecipients(t *testing.T) {
@@ -317,7 +317,7 @@ func TestReadRecipients(t *testing.T) {
 		"@all ann":         "means everybody in this file, and cannot be defined",
 		"@x":               "expected the members",
 		"@x nobody":        `no recipient "nobody"`,
-		"@x @y\n@y @x":     "holds itself",
+		"@x @y\n@y @x":     "contains itself",
 		"ann " + strings.Split(strings.TrimSpace(private), "\n")[2]: "private key in a file that everybody can read",
 		"ann " + annKey + "\nbob " + annKey:                         "this key is already in line 1 already",
 	} {

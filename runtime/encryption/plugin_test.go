@@ -86,7 +86,7 @@ func TestPlugin(t *testing.T) {
 	require.NoError(t, err)
 	_, err = decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(other.String()))).File("x.age", enc)
 	require.ErrorIs(t, err, encryption.ErrNoIdentity)
-	require.ErrorContains(t, err, "it is for token")
+	require.ErrorContains(t, err, "its recipients are token")
 
 	t.Setenv("PATH", t.TempDir())
 	_, err = decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(id.String()))).File("x.age", enc)

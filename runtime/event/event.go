@@ -54,8 +54,11 @@ type Event struct {
 	// BecauseSurely says that the first resource of Because is a cause because it is required, or
 	// because of its paths or names, and not only because it comes earlier.
 	BecauseSurely bool
-	// Forecast is the likely outcome of an unknown resource, nil if there is none.
-	Forecast     *Forecast
+	// Forecast is the likely outcome of an unknown or uncertain resource, nil if there is none.
+	Forecast *Forecast
+	// Uncertain says of a pending resource that it will be changed, unless a resource of Because brings
+	// exactly what this one wants. What will be done is in Forecast.
+	Uncertain    bool
 	namedCount   int // the number of resources in Because that are named to people
 	unnamedCount int // the number of equally sure resources that are not named
 	// KeepsData says that a removal keeps what no run has created, so that it is not complete.
@@ -110,6 +113,14 @@ func (e *Event) Blame(list []Predecessor, alike, more int, surely bool) {
 	if !surely {
 		e.Reason = fmt.Sprintf("depends on %s, which %s", causes, state)
 	}
+}
+
+// Planned returns the differences and the actions, or those of the forecast of an uncertain resource.
+func (e *Event) Planned() ([]resource.Delta, []resource.Action) {
+	if e.Uncertain && e.Forecast != nil {
+		return e.Forecast.Diff, e.Forecast.Actions
+	}
+	return e.Diff, e.Actions
 }
 
 // Named returns the resources of Because that are named to people.

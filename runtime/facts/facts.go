@@ -38,6 +38,7 @@ type Gatherer struct {
 
 // Facts is a read-only tree of facts. It is safe for concurrent use.
 type Facts struct {
+	view     *host.View
 	names    []string
 	branches map[string]*branch
 }
@@ -52,7 +53,7 @@ type branch struct {
 // New returns the facts of the machine of v. The values in over are merged over gathered ones, at
 // any depth, and win.
 func New(ctx context.Context, v *host.View, gatherers []Gatherer, over map[string]any) *Facts {
-	f := &Facts{branches: make(map[string]*branch)}
+	f := &Facts{view: v, branches: make(map[string]*branch)}
 	for _, g := range gatherers {
 		extra, replaced := over[g.Name]
 		b := &branch{Gatherer: g}
@@ -103,6 +104,14 @@ func Merge(base, over any) any {
 		out[k] = v
 	}
 	return out
+}
+
+// View returns the machine that the facts are of; the one that this process runs on for [Static] facts.
+func (f *Facts) View() *host.View {
+	if f == nil || f.view == nil {
+		return thisMachine()
+	}
+	return f.view
 }
 
 // Names returns the names at the top of the tree in order.

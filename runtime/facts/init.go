@@ -12,10 +12,28 @@ var initNames = map[string]string{
 	"s6-svscan": "s6", "dinit": "dinit", "launchd": "launchd", "upstart": "upstart",
 }
 
+// BootsWith returns the init system that a machine which is not running is going to boot with: the one whose program it
+// has, "" if that is neither systemd nor OpenRC.
+func BootsWith(v *host.View) (string, error) {
+	for _, x := range []struct{ program, name string }{
+		{"/usr/lib/systemd/systemd", "systemd"}, {"/lib/systemd/systemd", "systemd"},
+		{"/sbin/openrc", "openrc"}, {"/usr/sbin/openrc", "openrc"}, {"/usr/bin/openrc", "openrc"},
+	} {
+		if there, err := v.Exists(x.program); there || err != nil {
+			return x.name, err
+		}
+	}
+	return "", nil
+}
+
 // gatherInit looks at process 1. Where its name is the one that every init system may have, the directory that an
 // init system makes at boot (sd_booted(3)) says which it is. Such a directory alone says nothing: packages of init
 // systems that are not running make it too, and containers may see that of the machine around them.
 func gatherInit(_ context.Context, v *host.View) (any, error) {
+	if v.CommandRoot() != "/" {
+		name, err := BootsWith(v)
+		return orAbsent(name), err
+	}
 	run := running(v)
 	name, err := readText(run, "/proc/1/comm")
 	if err != nil {

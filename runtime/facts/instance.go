@@ -207,7 +207,7 @@ func (s metadataService) ask(ctx context.Context) (map[string]any, error) {
 	branch := make(map[string]any)
 	for name, path := range s.fields {
 		text, err := get(path)
-		if err != nil && err != errNoAnswer {
+		if err != nil && !errors.Is(err, errNoAnswer) {
 			return nil, err
 		}
 		branch[name] = strings.TrimSpace(text)
@@ -216,13 +216,13 @@ func (s metadataService) ask(ctx context.Context) (map[string]any, error) {
 		return branch, nil
 	}
 	names, err := get(s.tags)
-	if err != nil && err != errNoAnswer { // tags are not shown to the instance unless that is switched on
+	if err != nil && !errors.Is(err, errNoAnswer) { // tags are not shown to the instance unless that is switched on
 		return nil, err
 	}
 	tags := make(map[string]any)
 	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == '\n' }) {
 		text, err := get(s.tags + url.PathEscape(name))
-		if err != nil && err != errNoAnswer {
+		if err != nil && !errors.Is(err, errNoAnswer) {
 			return nil, err
 		}
 		tags[name] = text

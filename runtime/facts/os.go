@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
 func gatherOS(ctx context.Context, v *host.View) (any, error) {
@@ -18,12 +19,15 @@ func gatherOS(ctx context.Context, v *host.View) (any, error) {
 		return nil, err
 	}
 	branch := map[string]any{"arch": goArch(k.machine), "kernel": k.release}
+	if arch := programArch(installed(v)); arch != "" {
+		branch["arch"] = arch
+	}
 	if release == nil {
 		return branch, nil
 	}
 	branch["family"] = family(release)
 	likes := []any{}
-	for _, id := range strings.Fields(release["ID_LIKE"]) {
+	for id := range strings.FieldsSeq(release["ID_LIKE"]) {
 		likes = append(likes, id)
 	}
 	branch["id_like"] = likes
@@ -44,6 +48,23 @@ func gatherOS(ctx context.Context, v *host.View) (any, error) {
 		branch[name] = int64(num)
 	}
 	return branch, nil
+}
+
+// programArch returns the architecture of the shell of an image, "" for this machine.
+func programArch(v *host.View) string {
+	if v.CommandRoot() == "/" {
+		return ""
+	}
+	name, err := host.FollowLink(v, "/bin/sh")
+	if err != nil {
+		return ""
+	}
+	f, err := v.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	return command.ELFArch(f)
 }
 
 // goArch returns the name that Go, and mostly Debian, has for a machine that

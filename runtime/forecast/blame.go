@@ -43,6 +43,9 @@ func (f *Forecaster) blameDirect(ctx context.Context, provider *resource.Binding
 	list := make([]event.Predecessor, len(suspects))
 	for k, x := range suspects {
 		list[k] = event.Predecessor{ID: f.catalog.Resources[x.index].ID, Outcome: f.outcomes[x.index]}
+		if f.expected[x.index] {
+			list[k].Outcome = event.Pending
+		}
 	}
 	more := 0
 	if len(suspects) == mostSuspects {

@@ -17,6 +17,8 @@ type Options struct {
 	View *host.View
 	// Planning is set for a plan, and not for a run with resources that are only planned.
 	Planning bool
+	// Past says that the machine is compared with what was applied last: no run follows.
+	Past bool
 	// Outcomes are the outcomes so far, by resource. The engine writes them.
 	Outcomes []event.Outcome
 	// Provider returns the provider of a resource.
@@ -43,6 +45,7 @@ type Forecaster struct {
 	*planState
 	suspects *suspectFinder
 	planning bool
+	past     bool
 	texts    bool
 	provider func(r *resource.Resource) (*resource.Binding, error)
 	// looks records the looks of the resource whose turn it is. It is nil where no record is
@@ -58,13 +61,16 @@ type Forecaster struct {
 	deletions            []int // resources whose removals cannot be installed again
 	// forecasts are the forecast outcomes of unknown resources.
 	forecasts map[int]event.Outcome
+	// expected are the unknown resources that will be changed, unless what is pending brings exactly
+	// what they want. They are reported as pending and uncertain.
+	expected map[int]bool
 }
 
 // New returns a forecaster for a walk that begins.
 func New(w Options) *Forecaster {
 	p := &planState{catalog: w.Catalog, view: w.View, outcomes: w.Outcomes}
 	return &Forecaster{
-		planState: p, suspects: &suspectFinder{planState: p}, planning: w.Planning, texts: w.Texts, provider: w.Provider,
+		planState: p, suspects: &suspectFinder{planState: p}, planning: w.Planning, past: w.Past, texts: w.Texts, provider: w.Provider,
 		conditional: make([]bool, len(w.Catalog.Resources)),
 	}
 }
@@ -113,6 +119,7 @@ func (f *Forecaster) EndTurn(ev *event.Event) (unsettled bool) {
 		}
 		f.forecasts[ev.Index] = ev.Forecast.Outcome
 	}
+	f.recordExpected(ev)
 	if ev.Resource.IsOnlyPlanned() {
 		f.onlyPlanned = append(f.onlyPlanned, ev.Index)
 		return false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -21,8 +22,27 @@ func (f *Forecaster) CloseIfLazyValuesUnknown(ctx context.Context, ev *event.Eve
 	}
 	f.blame(ctx, nil, ev, f.suspects.earlier(ev.Index))
 	ev.Reason = laterText(r.LazyProperties)
+	if f.isMissing(r) {
+		ev.Forecast = &event.Forecast{
+			Outcome: event.Pending, Diff: []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}},
+			Actions: []resource.Action{{Verb: "Create", Phrase: "created the file"}},
+		}
+	}
 	f.assumeMayAct(ev, nil)
 	return true
+}
+
+// isMissing reports whether a file with lazy values is going to be made: nothing is at its path, and no
+// pending resource is going to bring anything there.
+func (f *Forecaster) isMissing(r *resource.Resource) bool {
+	whole, ok := r.Spec.(resource.WholeFile)
+	if !ok || whole.WrittenFile() == "" && !slices.Contains(r.LazyProperties, "content") || !f.willExist(r) {
+		return false
+	}
+	looks := f.newLooks()
+	name, _, _ := resource.BoundsOf(r.Spec)
+	info, err := f.view.Recording(looks).Lstat(name)
+	return err == nil && info.Kind == host.Missing && len(looks.Doubts()) == 0
 }
 
 // earlier returns the pending and unknown resources before resource i, first those that i comes
@@ -48,7 +68,7 @@ func (s *suspectFinder) earlier(i int) (list []suspect) {
 
 func laterText(names []string) string {
 	if len(names) == 1 {
-		return "the value of " + names[0] + " is known after run"
+		return "the value of " + names[0] + " is known after the run of it"
 	}
 	return "the values of " + strings.Join(names, " and ") + " are known after run"
 }

@@ -109,12 +109,11 @@ func withoutState(diff []resource.Delta) []resource.Delta {
 
 // mayExist reports whether the thing to create may exist by the time of the run.
 func (f *Forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
-	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	want, ok := ev.Resource.Spec.(resource.EnsureReporter)
-	if name == "" || !d.Has("ensure") || ok && resource.IsAbsent(want.WantedEnsure()) {
+	paths, _ := managedBy(ev.Resource)
+	if len(paths) == 0 || !d.Has("ensure") || isRemoval(ev.Resource) {
 		return false
 	}
-	look := host.Look{Kind: host.PathLook, Name: f.view.Overlay().PathOf(name)}
+	look := host.Look{Kind: host.PathLook, Name: f.view.Overlay().PathOf(paths[0])}
 	for range f.suspects.effects.matching(look, true) {
 		return true
 	}

@@ -144,11 +144,15 @@ func AskMany[T any](v *View, command string, names []string, ask func(names []st
 	return overlay.AskMany(v.overlay, command, names, ask)
 }
 
-// LookPath finds a command like [command.LookPath]. In a plan it sees assumed files. A relative
-// name with a slash begins in dir.
+// LookPath finds a command like [command.LookPath], by its path for the operating system. In a plan it sees assumed
+// files. A relative name with a slash begins in dir. Below a root that commands enter it looks there, for those of
+// [command.DefaultPath] if list is empty.
 func (v *View) LookPath(name, list, dir string) (string, error) {
 	if v.overlay.Looks() != nil {
 		return v.overlay.Commands().LookPath(name, list, dir)
+	}
+	if v.CommandRoot() != "/" {
+		return overlay.New(context.Background(), underlay{v}).Recording(new(Looks)).Commands().LookPath(name, list, dir)
 	}
 	file := name
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
@@ -172,6 +176,6 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 		}
 		known = o.Looks().KnownAnswers()
 	}
-	c.Files = v.files
+	c = v.prepared(c)
 	return known.Ask(c, func() (Result, error) { return v.runner.Run(ctx, c) })
 }

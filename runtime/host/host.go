@@ -4,8 +4,8 @@
 //
 // Paths are absolute as the machine sees them. A host whose root is not "/"
 // keeps everything below that directory, following links inside it as chroot
-// would. Commands cannot be confined, so with such a root only those run that say
-// that they are ([Cmd]); all others are refused ([View.MayRun]).
+// would. Commands have it as their root (Chroot of [Cmd]), except those that
+// say that they keep to it by themselves (BelowRoot).
 //
 // Begin with [New].
 package host
@@ -16,6 +16,8 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kballard/go-shellquote"
@@ -52,12 +54,14 @@ type machine struct {
 	beforeChange func(v *View, d PreImage) error
 	refuse       func(argv []string) error
 	foreign      bool
+	offline      string
 
 	transport       func() http.RoundTripper
 	progress        func(Progress)
 	output          func(of any, line string)
 	recordTemporary func(path string) (Temporary, error)
 	hold            func(path string) (Held, error)
+	extractions     Extractions
 	texts           *sources.Texts
 	decrypt         func(name string, text []byte) ([]byte, error)
 	sums            *sources.Sums
@@ -95,9 +99,11 @@ type Options struct {
 	// Refuse is asked before a command is run; if it fails, the command is not run: see
 	// secret.Keeper.RefuseArgv. Nil refuses none.
 	Refuse func(argv []string) error
-	// Foreign says that the Runner does not run commands on the machine below Root, but on this
-	// one. With a root other than /, commands are then refused: see [View.MayRun].
+	// Foreign says that the Runner runs commands on this machine. With a root other than /, they
+	// then have to enter it: Chroot of [Cmd].
 	Foreign bool
+	// Offline is the reason why no services run on this machine, see [View.Offline]; "" if they do.
+	Offline string
 	// Decrypt returns the plain text of an encrypted source; see [Encrypted]. Nil refuses such
 	// sources.
 	Decrypt func(name string, text []byte) ([]byte, error)
@@ -115,11 +121,13 @@ type Options struct {
 	// Hold begins the new content of a file that is written in place, by its path on the machine.
 	// Nil holds it where a dying process loses it.
 	Hold func(path string) (Held, error)
+	// Extractions remembers archives beyond the run; nil remembers none.
+	Extractions Extractions
 }
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse, foreign: o.Foreign || o.Runner == nil}
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse, foreign: o.Foreign || o.Runner == nil, offline: o.Offline}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs
@@ -144,7 +152,10 @@ func New(o Options) *Host {
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(target.Sweeps)
-	m.recordTemporary, m.decrypt, m.hold = o.RecordTemporary, o.Decrypt, o.Hold
+	m.recordTemporary, m.decrypt, m.hold, m.extractions = o.RecordTemporary, o.Decrypt, o.Hold, o.Extractions
+	if m.extractions == nil {
+		m.extractions = noExtractions{}
+	}
 	if m.hold == nil {
 		m.hold = HoldUnrecorded
 	}
@@ -239,7 +250,7 @@ func (h *Host) WithRecord(ran func(Result)) *Host {
 }
 
 // A RootError is the error of what would act on this machine instead of the one below a root other
-// than /.
+// than /: commands, on an operating system on which they cannot enter a root.
 type RootError struct {
 	Refused string // such as "cannot run touch"
 	Root    string // the directory that stands for /
@@ -251,24 +262,71 @@ func (e *RootError) Error() string {
 }
 
 // ActsBelowRoot reports whether commands act on the machine of v: not if its root is a directory
-// of the machine on which they run.
-func (v *View) ActsBelowRoot() bool { return v.root == "/" || !v.foreign }
+// that they cannot enter.
+func (v *View) ActsBelowRoot() bool { return v.root == "/" || !v.foreign || command.CanChroot }
 
 // MayRun returns the reason why a command must not run, nil if it may. It is asked before each
 // command of [View.Query] and [Host.Run], and predicts in a plan that a command is going to be
-// refused. With a root other than /, only commands that are BelowRoot run: the error is a
-// [RootError].
+// refused.
 func (v *View) MayRun(c Cmd) error { return v.refused(c) }
 
 // refused is [View.MayRun].
 func (m *machine) refused(c Cmd) error {
-	if m.root != "/" && m.foreign && !c.BelowRoot && len(c.Argv) > 0 {
+	if m.root != "/" && m.foreign && !command.CanChroot && !c.BelowRoot && len(c.Argv) > 0 {
 		return &RootError{"cannot run " + c.Argv[0], m.root}
 	}
 	if m.refuse == nil {
 		return nil
 	}
 	return m.refuse(c.Argv)
+}
+
+// CommandRoot returns the directory that commands have as their root, / unless they enter another
+// one.
+func (m *machine) CommandRoot() string {
+	if m.foreign {
+		return m.root
+	}
+	return "/"
+}
+
+// Offline returns the reason why the machine is not running, so that no service of it can be started and no setting of
+// its kernel be made: it is a directory that commands enter, or a container without an init system. It is "" for a
+// running machine.
+func (m *machine) Offline() string {
+	if m.offline == "" && m.CommandRoot() != "/" {
+		return "nothing runs below " + m.root
+	}
+	return m.offline
+}
+
+// prepared returns c for the runner. A command that enters a root sees the scratch directories of
+// this process that its words name in its /tmp.
+func (m *machine) prepared(c Cmd) Cmd {
+	c.Files = m.files
+	if m.CommandRoot() == "/" || c.BelowRoot {
+		return c
+	}
+	c.Chroot, c.Argv, c.Binds = m.root, slices.Clone(c.Argv), make(map[string]string)
+	m.scratches.Range(func(dir, _ any) bool {
+		from, to := dir.(string), filepath.Join("/tmp", filepath.Base(dir.(string)))
+		for i, word := range c.Argv {
+			if strings.Contains(word, from) {
+				c.Argv[i] = strings.ReplaceAll(word, from, to)
+				c.Binds[from] = to
+			}
+		}
+		return true
+	})
+	return c
+}
+
+// CommandPath returns the path by which a command finds a file of the operating system.
+func (v *View) CommandPath(file string) string {
+	if rest, below := strings.CutPrefix(file, v.CommandRoot()+"/"); below {
+		return "/" + rest
+	}
+	return file
 }
 
 // getent runs a command that looks a user or a group up, unless its arguments would reveal a
@@ -288,7 +346,8 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	if err := h.refused(c); err != nil {
 		return res, err
 	}
-	c.Files = h.files
+	c = h.prepared(c)
+	c.NoDaemons = c.Chroot != ""
 	if c.OnLine == nil && h.output != nil {
 		c.OnLine = func(line string) { h.output(h.onBehalfOf, line) }
 	}

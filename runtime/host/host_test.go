@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/host/systembus"
 )
@@ -186,15 +187,15 @@ func TestDurationInDays(t *testing.T) {
 	}
 }
 
-// TestCommandsBelowARoot: a command runs below a root other than / only if it says that it acts on nothing else, or if the
-// runner is that of a machine with this root.
+// TestCommandsBelowARoot: a command enters a root other than / unless it says that it acts on nothing else, or the runner is
+// that of a machine with this root. Where it cannot, it is refused.
 func TestCommandsBelowARoot(t *testing.T) {
 	root := t.TempDir()
-	ran := func(o host.Options, c host.Cmd) (commands []string, err error) {
-		r := &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, nil }}
-		if o.Runner == nil && o.Foreign {
-			o.Runner = r
-		}
+	ran := func(o host.Options, c host.Cmd) (seen []host.Cmd, err error) {
+		o.Runner = &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
+			seen = append(seen, c)
+			return host.Result{}, nil
+		}}
 		h := host.New(o)
 		may := h.MayRun(c)
 		_, asked := h.Query(t.Context(), c)
@@ -202,24 +203,57 @@ func TestCommandsBelowARoot(t *testing.T) {
 		require.Equal(t, may, asked)
 		require.Equal(t, may, done)
 		require.Equal(t, may == nil || c.BelowRoot, h.ActsBelowRoot() || c.BelowRoot)
-		return r.Ran(), may
+		return seen, may
 	}
 	trueCommand, below := host.Cmd{Argv: []string{"true"}}, host.Cmd{Argv: []string{"true"}, BelowRoot: true}
-	const refused = "cannot run true below --root: it would act on this machine (run ccm inside, with chroot "
-	for _, o := range []host.Options{{Root: root, Foreign: true}, {Root: root}} {
-		commands, err := ran(o, trueCommand)
-		require.EqualError(t, err, refused+root+")")
-		require.Empty(t, commands)
-		_, err = ran(o, below)
+	enters := func(o host.Options, c host.Cmd, root string) {
+		t.Helper()
+		seen, err := ran(o, c)
 		require.NoError(t, err)
+		require.Len(t, seen, 2)
+		for i, c := range seen {
+			require.Equal(t, root, c.Chroot)
+			require.Equal(t, root != "" && i == 1, c.NoDaemons)
+		}
 	}
+	foreign := host.Options{Root: root, Foreign: true}
+	if command.CanChroot {
+		enters(foreign, trueCommand, root)
+	} else {
+		seen, err := ran(foreign, trueCommand)
+		require.EqualError(t, err, "cannot run true below --root: it would act on this machine (run ccm inside, with chroot "+root+")")
+		require.Empty(t, seen)
+	}
+	enters(foreign, below, "")
+	enters(host.Options{Root: root}, trueCommand, "")
 	for _, o := range []host.Options{{Foreign: true}, {Root: "/", Foreign: true}, {Root: "/..", Foreign: true}} {
-		commands, err := ran(o, trueCommand)
-		require.NoError(t, err)
-		require.Equal(t, []string{"true", "true"}, commands)
+		enters(o, trueCommand, "")
 	}
-	r := &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, nil }}
-	_, err := ran(host.Options{Root: root, Runner: r}, trueCommand)
-	require.NoError(t, err)
-	require.Len(t, r.Ran(), 2)
+}
+
+// TestScratchBelowARoot: a command that enters a root sees the scratch directory that it is to read, and files of the root
+// by their paths there.
+func TestScratchBelowARoot(t *testing.T) {
+	if !command.CanChroot {
+		t.Skip("commands cannot enter a root here")
+	}
+	root := t.TempDir()
+	r := &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
+		require.Len(t, c.Binds, 1)
+		for from, to := range c.Binds {
+			require.Equal(t, []string{"check", "--file=" + to + "/f"}, c.Argv)
+			require.Equal(t, filepath.Base(from), filepath.Base(to))
+			require.FileExists(t, filepath.Join(from, "f"))
+		}
+		return host.Result{}, nil
+	}}
+	v := &host.New(host.Options{Root: root, Foreign: true, Runner: r}).View
+	require.NoError(t, v.WithScratch(func(s *host.Scratch) error {
+		require.NoError(t, s.WriteFile("f", nil))
+		_, err := v.Query(t.Context(), host.Cmd{Argv: []string{"check", "--file=" + s.Path("f")}})
+		return err
+	}))
+	require.Equal(t, "/etc/x", v.CommandPath(filepath.Join(root, "etc/x")))
+	require.Equal(t, "/etc/x", v.CommandPath("/etc/x"))
+	require.Len(t, r.Ran(), 1)
 }

@@ -226,7 +226,7 @@ func writeAtOnce(f *os.File, content io.Reader) error {
 		return err
 	}
 	// An undo writes what was read: a list of values. The chosen one is in brackets.
-	for _, word := range strings.Fields(string(text)) {
+	for word := range strings.FieldsSeq(string(text)) {
 		if value, ok := strings.CutPrefix(word, "["); ok && strings.HasSuffix(value, "]") {
 			_, err = f.Write([]byte(strings.TrimSuffix(value, "]")))
 		}

@@ -38,7 +38,7 @@ func TestNewAttrBelowSetgid(t *testing.T) {
 	require.NoError(t, h.MakeDirectory("/t/a/b", dir))
 	source := t.TempDir()
 	names := []string{"."}
-	for _, name := range strings.Fields("a b c d e f g h i j k") { // so many that they are made in a stage
+	for name := range strings.FieldsSeq("a b c d e f g h i j k") { // so many that they are made in a stage
 		require.NoError(t, os.MkdirAll(source+"/sub/"+name, 0o755))
 		require.NoError(t, os.WriteFile(source+"/sub/"+name+"/file", nil, 0o640))
 		names = append(names, "sub/"+name, "sub/"+name+"/file")

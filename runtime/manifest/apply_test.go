@@ -150,7 +150,7 @@ func TestScripts(t *testing.T) {
 		"sub/deep.lua": "deep",
 	})
 	w.script = func(ctx context.Context, u *catalog.Unit, text string) error {
-		for _, word := range strings.Fields(text) {
+		for word := range strings.FieldsSeq(text) {
 			typ, props := "package", []schema.Entry{{Key: "name", Val: schema.StringValue(strings.TrimPrefix(word, "@"))}}
 			if strings.HasPrefix(word, "@") {
 				typ = "apply"

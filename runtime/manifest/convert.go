@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/luadata"
-
 	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/luadata"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/template"
 )
@@ -55,21 +55,21 @@ type converter struct {
 	next []luaProperty
 }
 
-// modules writes the calls of require for the types that modules define.
+// modules writes the calls of require for the modules that do not ship with ccm.
 func (c *converter) modules() {
 	for _, name := range c.m.Modules {
 		if !strings.HasPrefix(name, "std.") {
 			c.line(0, "require "+luadata.Quote(name)+" -- returns constructors of types, which are no globals")
 		}
 	}
-	known := make(map[string]bool)
-	for _, d := range c.m.Resources {
-		t := d.Type
-		if strings.HasPrefix(t.Source, "stdlib/") && !known[t.Name] {
-			known[t.Name] = true
-			c.line(0, "local "+t.Name+" = require "+luadata.Quote("std."+t.Name))
-		}
+}
+
+// constructor returns the function that declares resources of a type.
+func constructor(t *resource.Type) string {
+	if strings.HasPrefix(t.Source, "stdlib/") {
+		return "std." + t.Name
 	}
+	return t.Name
 }
 
 func (c *converter) line(depth int, text string) {
@@ -111,7 +111,7 @@ func (c *converter) resources(list []ResolvedResource) int {
 		c.line(0, "if "+cond+" then")
 		depth = 1
 	}
-	c.declaration(depth, d.Type.Name, names, props)
+	c.declaration(depth, constructor(d.Type), names, props)
 	if known {
 		c.line(0, "end")
 	}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -101,10 +102,8 @@ func (r *reader) keepsTable(where *table) bool {
 
 // hasEvaluatedKeys reports whether a value has tables with expressions in keys.
 func hasEvaluatedKeys(n *data.Node) bool {
-	for _, item := range n.Items {
-		if hasEvaluatedKeys(item) {
-			return true
-		}
+	if slices.ContainsFunc(n.Items, hasEvaluatedKeys) {
+		return true
 	}
 	for _, e := range n.Entries {
 		if template.HasExpression(e.Key.Text) || hasEvaluatedKeys(e.Val) {

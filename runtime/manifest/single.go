@@ -14,8 +14,9 @@ import (
 // A Single is one resource from a command line or a program.
 type Single struct {
 	Type *resource.Type
-	// Properties includes the name. Texts in it may be expressions. Its Where may be nil.
+	// Properties includes the name. Texts in it may be expressions, unless it is Literal. Its Where may be nil.
 	Properties *schema.Table
+	Literal    bool
 	// If and Unless are conditions, or nil. Prefix is prepended to their names in
 	// messages.
 	If, Unless *string
@@ -59,7 +60,10 @@ func (l *Loader) Single(ctx context.Context, u *catalog.Unit, s Single, tree map
 		if from.Skip != "" && s.Type.Schema().Field(e.Key) != s.Type.Schema().Name() && e.Key != "alias" {
 			continue // a skipped resource is not validated
 		}
-		val := evaluate(env, e.Val, schema.Path{e.Key}, at)
+		val := e.Val
+		if !s.Literal {
+			val = evaluate(env, e.Val, schema.Path{e.Key}, at)
+		}
 		tab.Entries = append(tab.Entries, schema.Entry{Key: e.Key, Val: val})
 	}
 	if len(errs) > 0 {

@@ -66,7 +66,7 @@ func TestModFileMistakes(t *testing.T) {
 		`return { dependencies = { x = "1" } }`:                                     `1:31: "1" is not a version`,
 		`return { dependencies = { x = { git = "ext::sh" } } }`:                     `repository "ext::sh": expected`,
 		`return { dependencies = { x = { version = "v1.0.0", folder = "../y" } } }`: `is not a path below this directory`,
-		`return { capabilities = { "root" } }`:                                      `"root" is no capability: tags: capture, data, env, fs, http, secret`,
+		`return { capabilities = { "root" } }`:                                      `unknown capability "root" (available: capture, data, env, fs, http, secret`,
 		`return { name = os.getenv("X") }`:                                          `1:17: expected a string, number, boolean or table, found os`,
 		`return { name = "a" .. "b" }`:                                              `1:21: expected , or }, found .`,
 		`local x = 1 return { }`:                                                    `1:1: expected return { ... }, found local`,

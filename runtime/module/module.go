@@ -11,6 +11,7 @@
 // The package resolve beside this one writes the lock and downloads modules.
 package module
 
+// Names in the directory of a site.
 const (
 	FileName  = "ccm.mod.lua"
 	LockName  = "ccm.lock"

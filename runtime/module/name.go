@@ -69,7 +69,7 @@ func CleanVersion(text string) (string, error) {
 // A Rule is a condition on the version of ccm, such as ">= 1.2, < 2".
 type Rule string
 
-// Allows reports whether a version of ccm fulfils the rule. Anything that is not a version fulfils it, such as the
+// Allows reports whether a version of ccm fulfills the rule. Anything that is not a version fulfills it, such as the
 // name of a build without a tag.
 func (r Rule) Allows(version string) (bool, error) {
 	terms, err := r.terms()

@@ -63,7 +63,7 @@ const fewestAlike = 5
 // groupKey returns a text that alike resources share, "" for one that has its own lines.
 func (d *Digest) groupKey(e *event.Event) string {
 	mark, _ := symbol(e)
-	if !d.Grouped || d.Text.Verbose || mark != "+" && mark != "-" || !strings.HasPrefix(e.Resource.ID.Name, "/") || !allWell(e.Health) || e.KeepsData {
+	if !d.Grouped || d.Text.Verbose || mark != "+" && mark != "-" || !strings.HasPrefix(e.Resource.ID.Name, "/") || !allWell(e.Health) || e.KeepsData || e.Uncertain {
 		return ""
 	}
 	return strings.Join([]string{mark, e.Resource.ID.Type, Message(e)}, "\x00")
@@ -119,8 +119,9 @@ func actionOf(e *event.Event) string {
 	if e.Outcome != event.Pending && e.Outcome != event.Changed {
 		return e.Outcome.String()
 	}
-	verbs := make([]string, len(e.Actions))
-	for i, a := range e.Actions {
+	_, actions := e.Planned()
+	verbs := make([]string, len(actions))
+	for i, a := range actions {
 		verbs[i] = verb(a.Verb)
 	}
 	return strings.Join(verbs, " and ")
@@ -155,7 +156,8 @@ func riskOf(e *event.Event) risk {
 	case event.Stable, event.Skipped:
 		return riskNone
 	}
-	return riskOfActions(e, e.Diff, e.Actions)
+	diff, actions := e.Planned()
+	return riskOfActions(e, diff, actions)
 }
 
 func riskOfActions(e *event.Event, diff []resource.Delta, actions []resource.Action) risk {

@@ -21,6 +21,9 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.OptionalText("final_ensure", e.FinalEnsure)
 	o.Int("duration", int64(e.Duration))
 	o.Text("outcome", e.Outcome)
+	if e.Certain != nil {
+		o.Bool("certain", *e.Certain)
+	}
 	o.Bool("changed", e.Changed)
 	o.Bool("refreshed", e.Refreshed)
 	o.Bool("failed", e.Failed)

@@ -42,8 +42,11 @@ func EventWithoutText(e *event.Event, runID string) Event {
 	for _, tag := range r.Common.Tags {
 		out.Tags = append(out.Tags, tag.String())
 	}
-	if e.Outcome == event.Unknown {
+	if e.Outcome == event.Unknown || e.Uncertain {
 		out.Because, out.BecauseMore, out.Forecast = becauseOf(e), e.BecauseMore, forecastOf(e)
+	}
+	if e.Uncertain {
+		out.Certain = new(bool)
 	}
 	if e.Cause != event.NoCause {
 		out.Reason, out.Caveat = e.Cause.String(), e.Reason

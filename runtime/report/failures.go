@@ -46,7 +46,7 @@ func (f *Failures) Event(e *event.Event) {
 // lacks a permission.
 func isDenied(e *event.Event) bool {
 	err := e.Err
-	if e.Outcome == event.Unknown && e.Forecast != nil {
+	if (e.Outcome == event.Unknown || e.Uncertain) && e.Forecast != nil {
 		err = e.Forecast.Err
 	}
 	return errors.Is(err, fs.ErrPermission)

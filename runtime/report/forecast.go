@@ -88,6 +88,10 @@ func (t Text) unknownStory(e *event.Event) string {
 		would += " if its guards allow"
 	}
 	switch {
+	case e.Uncertain && f.Once && !e.BecauseSurely:
+		return would + " once what is missing is there, which " + causes + " may bring"
+	case e.Uncertain && !f.Refresh:
+		return "after " + causes + ": " + would
 	case e.BecauseSurely && f.Refresh && many:
 		return "if one of " + causes + " changes: " + would
 	case e.BecauseSurely && f.Refresh:
@@ -115,7 +119,7 @@ func forecastText(f *event.Forecast, made string) string {
 	verbs, mayUpdate := make([]string, len(f.Actions)), false
 	for i, a := range f.Actions {
 		verbs[i] = cmp.Or(a.Intent, verb(a.Verb))
-		if a.Verb == "Create" && f.MayExist {
+		if strings.EqualFold(a.Verb, "Create") && f.MayExist {
 			verbs[i], mayUpdate = "create or update", true
 		}
 	}

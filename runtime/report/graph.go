@@ -67,7 +67,7 @@ func Mermaid(c *catalog.Catalog) string {
 }
 
 // SVG returns a catalog as a picture. At least stack resources of one type with the same
-// neighbours become one box; 0 draws each by itself.
+// neighbors become one box; 0 draws each by itself.
 func SVG(c *catalog.Catalog, stack int) string {
 	nodes, edges := make([]graph.Node, len(c.Resources)), []graph.Edge(nil)
 	for i, r := range c.Resources {

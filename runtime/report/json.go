@@ -53,6 +53,9 @@ type Event struct {
 	Duration time.Duration `json:"duration"`
 	// Outcome is stable, changed, pending, unknown, skipped or failed.
 	Outcome string `json:"outcome"`
+	// Certain is false for a pending resource that is not changed if one of because brings exactly
+	// what it wants. Otherwise it is left out.
+	Certain *bool `json:"certain,omitempty"`
 	// Changed says that the resource was changed or, in a plan, would be.
 	Changed bool `json:"changed"`
 	// Refreshed says that something was refreshed because of a change elsewhere.
@@ -85,13 +88,13 @@ type Event struct {
 	RefreshedBy []string `json:"refreshed_by,omitempty"`
 	// PendingRefresh lists refreshes of earlier runs that the actions make up for.
 	PendingRefresh []PendingRefresh `json:"left_over,omitempty"`
-	// Because lists the resources that make this one unknown, the surest first and at most 100. Forecast
-	// is its expected outcome.
+	// Because lists the resources that make this one unknown or not certain, the surest first and at most
+	// 100. Forecast is its expected outcome.
 	Because []string `json:"because,omitempty"`
 	// BecauseMore is how many earlier resources besides may make a difference, at most, where
 	// because is full.
 	BecauseMore int `json:"because_more,omitempty"`
-	// Forecast is what would become of an unknown resource; left out if nobody can tell.
+	// Forecast is what would become of a resource that is unknown or not certain; left out if nobody can tell.
 	Forecast *Forecast `json:"forecast,omitempty"`
 	// Diff lists the properties that differed before anything was done.
 	Diff []resource.Delta `json:"diff,omitempty"`

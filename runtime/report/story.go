@@ -34,7 +34,7 @@ func unbreakable(e *event.Event) (list []string) {
 	return append(list, e.Resource.Pos.String())
 }
 
-// symbol returns the symbol of an event with its colour.
+// symbol returns the symbol of an event with its color.
 func symbol(e *event.Event) (string, terminal.Style) {
 	switch e.Outcome {
 	case event.Failed:
@@ -46,15 +46,16 @@ func symbol(e *event.Event) (string, terminal.Style) {
 	case event.Stable:
 		return "=", terminal.Faint
 	}
-	if isNew(e.Diff) {
+	diff, _ := e.Planned()
+	if isNew(diff) {
 		return "+", terminal.Green
 	}
-	for _, d := range e.Diff {
+	for _, d := range diff {
 		if d.Property == "ensure" && resource.IsAbsent(d.Want) {
 			return "-", terminal.Red
 		}
 	}
-	if e.Refreshed {
+	if e.Refreshed || e.Uncertain && e.Forecast.Refresh {
 		return "!", terminal.Cyan
 	}
 	return "~", terminal.Yellow
@@ -85,6 +86,9 @@ func (t Text) story(e *event.Event) terminal.Text {
 			failed, text = resource.ErrDesiredStateFailed.Error(), rest
 		}
 		return terminal.Sprintf("%s%s%s", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
+	}
+	if e.Uncertain {
+		return terminal.IndentedText(t.unknownStory(e), indent)
 	}
 	var made string
 	if t.tellsDifferences() {
@@ -178,8 +182,9 @@ func Message(e *event.Event) string {
 	if len(e.Actions) == 1 && !e.Noop {
 		return e.Actions[0].Done()
 	}
-	phrases := make([]string, len(e.Actions))
-	for i, a := range e.Actions {
+	_, actions := e.Planned()
+	phrases := make([]string, len(actions))
+	for i, a := range actions {
 		phrases[i] = a.Done()
 		if e.Noop {
 			phrases[i] = a.Would()

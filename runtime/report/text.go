@@ -75,7 +75,7 @@ func (t Text) report(e *event.Event) (lines int) {
 			b.Printf("    %s\n", made)
 		}
 		t.differences(b, e.Diff, e.Text)
-		if f := e.Forecast; e.Outcome == event.Unknown && f != nil && f.Outcome == event.Pending {
+		if f := e.Forecast; (e.Outcome == event.Unknown || e.Uncertain) && f != nil && f.Outcome == event.Pending {
 			t.differences(b, f.Diff, f.Text)
 		}
 	}

@@ -40,6 +40,9 @@ type (
 	// An EnsureReporter returns the desired value of ensure for reports; "absent" or "purged" if
 	// the thing has to be absent ([IsAbsent]). Without it, reports have none.
 	EnsureReporter interface{ WantedEnsure() string }
+	// A RefreshDropper is the state of a machine that is not running. DroppedRefresh returns the
+	// reason why a refresh does nothing there, "" if it acts.
+	RefreshDropper interface{ DroppedRefresh() string }
 	// A SettleDelay has actions whose effect must last for SettleTime. Status is asked again only
 	// when that time is over, once for consecutive resources of the type. Without it, the state
 	// right after the actions counts.
@@ -107,6 +110,10 @@ type (
 	}
 	// A FileInstaller installs files that other resources may manage, as packages do.
 	FileInstaller interface{ BringsFiles() }
+	// A WholeSetter sets all of a thing, such as a file with its content, whatever was there. isNew says that the
+	// thing is missing now: then content that is not known yet counts too. Without it, a plan takes it that an
+	// earlier resource may leave nothing to do.
+	WholeSetter interface{ SetsWhole(isNew bool) bool }
 	// A CommandRunner runs one command, which may change the paths among its arguments.
 	CommandRunner interface{ PlannedCommand() host.Cmd }
 	// An InitialState returns the state of a thing right after another resource has

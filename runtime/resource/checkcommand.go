@@ -68,7 +68,7 @@ func (c CheckCommand) MayRun(v *host.View, property string) error {
 
 // Ask runs the command for a property, and returns an error unless the command exits 0.
 func (c CheckCommand) Ask(ctx context.Context, v *host.View, property, file string) error {
-	cmd := host.Cmd{Argv: c.Words(file), KeepLocale: true}
+	cmd := host.Cmd{Argv: c.Words(v.CommandPath(file)), KeepLocale: true}
 	res, err := v.Query(ctx, cmd)
 	if err == nil {
 		err = res.Err(cmd)

@@ -77,6 +77,7 @@ var (
 	_ FileEditor     = (*Properties)(nil)
 	_ PartEditor     = (*Properties)(nil)
 	_ EffectBound    = (*Properties)(nil)
+	_ WholeSetter    = (*Properties)(nil)
 )
 
 // Held implements schema.Holder.
@@ -148,6 +149,18 @@ func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 		}
 	}
 	return paths, tree
+}
+
+// SetsWhole implements [WholeSetter]: the effects have a content or the target of a link, and do not
+// depend on the state.
+func (p *Properties) SetsWhole(isNew bool) bool {
+	if p.functions.Effects == nil {
+		return false
+	}
+	list, _, err := p.functions.Effects(p, nil)
+	return err == nil && slices.ContainsFunc(list, func(x host.PathEffect) bool {
+		return x.Content != nil || x.Target != "" || isNew && x.Source != ""
+	})
 }
 
 // decide calls Decide and adds the effects of the actions.

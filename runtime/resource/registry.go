@@ -85,10 +85,10 @@ func (reg *Registry) Add(b Binding) (*Type, error) {
 		return nil, fmt.Errorf("type %s already exists", b.Type.Name)
 	}
 	if f, ok := b.impl.(*Functions); ok && reg.model != nil {
-		modelled := *f
-		reg.model(&modelled)
+		modeled := *f
+		reg.model(&modeled)
 		var err error
-		if b, err = modelled.Bind(); err != nil {
+		if b, err = modeled.Bind(); err != nil {
 			return nil, err
 		}
 	}

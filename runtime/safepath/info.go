@@ -11,6 +11,7 @@ import (
 // A FileKind is the kind of a file.
 type FileKind uint8
 
+// The kinds of files.
 const (
 	Missing FileKind = iota
 	Regular

@@ -103,7 +103,7 @@ func TestFlagMistakes(t *testing.T) {
 		"--codes x":                      `codes[1]: expected an integer, got "x"`,
 		"--headers A":                    `invalid argument "A" for "--headers" flag: expected KEY=VALUE, got "A"`,
 		"--headers =1":                   `invalid argument "=1" for "--headers" flag: expected KEY=VALUE, got "=1"`,
-		"--headers A=1 --headers A=2":    `invalid argument "A=2" for "--headers" flag: A is given twice`,
+		"--headers A=1 --headers A=2":    `invalid argument "A=2" for "--headers" flag: duplicate A`,
 		"--checks x":                     `invalid argument "x" for "--checks" flag: expected a JSON object, got "x": invalid character 'x' looking for beginning of value`,
 		"--checks [1]":                   `invalid argument "[1]" for "--checks" flag: expected a JSON object, got a list`,
 		`--checks {"count":1}{}`:         `invalid argument "{\"count\":1}{}" for "--checks" flag: expected a JSON object, got "{\"count\":1}{}" with more text after it`,

@@ -99,8 +99,8 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 func TestMakeRefuses(t *testing.T) {
 	text := reflect.TypeFor[string]()
 	for want, props := range map[string][]Property{
-		"b: name a is already used by property a":           {{Name: "a", Type: text}, {Name: "b", Aliases: []string{"a"}, Type: text}},
-		"a: the name of a resource is a string":                 {{Name: "a", Type: reflect.TypeFor[int64](), IsName: true}},
+		"b: name a is already used by property a":                {{Name: "a", Type: text}, {Name: "b", Aliases: []string{"a"}, Type: text}},
+		"a: the name of a resource is a string":                  {{Name: "a", Type: reflect.TypeFor[int64](), IsName: true}},
 		`a: default: expected true or false, got "perhaps"`:      {{Name: "a", Type: reflect.TypeFor[bool](), Default: "perhaps"}},
 		"b: only one property can name the resource, and a does": {{Name: "a", Type: text, IsName: true}, {Name: "b", Type: text, IsName: true}},
 		"must be at most 64 properties, got 65":                  make([]Property, 65),

@@ -11,6 +11,7 @@ import (
 // A Kind is the shape of a value or of a property.
 type Kind uint8
 
+// The kinds of values.
 const (
 	Nil Kind = iota
 	Bool

@@ -3,6 +3,7 @@ package secret
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrArgv is the error that a secret is among the arguments of a command.
@@ -13,10 +14,8 @@ func (k *Keeper) RefuseArgv(argv []string) error {
 	if !k.Any() {
 		return nil
 	}
-	for _, word := range argv {
-		if k.Contains(word) {
-			return fmt.Errorf("%s: %w", k.Redact(argv[0]), ErrArgv)
-		}
+	if slices.ContainsFunc(argv, k.Contains) {
+		return fmt.Errorf("%s: %w", k.Redact(argv[0]), ErrArgv)
 	}
 	return nil
 }

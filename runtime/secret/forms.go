@@ -216,7 +216,7 @@ func encodings(s string) []string {
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
 			text := enc.EncodeToString(append(make([]byte, before), s...))
-			// The first and last characters hold bits of the neighbouring bytes.
+			// The first and last characters hold bits of the neighboring bytes.
 			part := text[(8*before+5)/6 : 8*(before+len(s))/6]
 			out = append(out, part)
 			for _, width := range base64Widths {

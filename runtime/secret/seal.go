@@ -127,7 +127,7 @@ func (o *opener) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		n, err := io.ReadFull(o.r, o.buf)
-		if err != nil && err != io.ErrUnexpectedEOF {
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return 0, fmt.Errorf("%w: %w", ErrSeal, err)
 		}
 		_, more := o.r.Peek(1)

@@ -50,7 +50,7 @@ func registry(t *testing.T) (*resource.Registry, *resource.Type) {
 // "c:stable:subscribe=a", "d:skipped:unmet=a", "e:pending:noop".
 func records(t *testing.T, s *Session, words string) {
 	t.Helper()
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		parts := strings.Split(word, ":")
 		r := Entry{Event: report.Event{Protocol: report.EventProtocol, Type: "knob", Name: parts[0], Outcome: parts[1]}}
 		switch parts[1] {
@@ -163,7 +163,7 @@ func TestPlanned(t *testing.T) {
 func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	_, err := Open(dir)
-	require.ErrorContains(t, err, "is not there")
+	require.ErrorContains(t, err, "does not exist")
 	s, err := New(dir)
 	require.NoError(t, err)
 	require.Equal(t, dir, s.Dir())

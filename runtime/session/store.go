@@ -153,7 +153,7 @@ func (s *Session) open(flags, lock int) (*os.File, error) {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	for {
-		if err = syscall.Flock(int(f.Fd()), lock); err != syscall.EINTR {
+		if err = syscall.Flock(int(f.Fd()), lock); !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}

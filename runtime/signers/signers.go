@@ -151,7 +151,7 @@ func (l *List) Verify(message io.Reader, signature []byte, namespace string, now
 		if err == nil {
 			return Signer{Principal: principal, Fingerprint: fingerprint}, nil
 		}
-		if err != errOther {
+		if !errors.Is(err, errOther) {
 			reason = fmt.Errorf("%s:%d: %w", l.file, x.number, err)
 		}
 	}

@@ -128,8 +128,8 @@ func TestCertificates(t *testing.T) {
 func TestMistakesInTheFile(t *testing.T) {
 	key := newKey(t, t.TempDir(), "key")
 	for text, want := range map[string]string{
-		"":                                  "signers no signers in",
-		"# nobody\n":                        "signers no signers in",
+		"":                                  "no signers in signers",
+		"# nobody\n":                        "no signers in signers",
 		"ann":                               "signers:1: expected a signer and a public key",
 		"\nann hello":                       "signers:2: expected a public key after the signer, such as ann@example.org ssh-ed25519 AAAA...",
 		"ann ssh-ed25519 AAAA":              "signers:1: expected a public key",

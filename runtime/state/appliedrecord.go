@@ -149,7 +149,7 @@ func (s *Store) readHeader(file string) (x AppliedHeader, err error) {
 	}
 	defer f.Close()
 	line, err := bufio.NewReader(f).ReadBytes('\n')
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return x, err
 	}
 	if json.Unmarshal(line, &x) != nil || x.Protocol != appliedProtocol {
@@ -317,7 +317,7 @@ func (s *Store) Applied() ([]AppliedHeader, error) {
 			continue
 		}
 		x, err := s.readHeader(filepath.Join(appliedDir, f.Name()))
-		if err == errDamagedHeader {
+		if errors.Is(err, errDamagedHeader) {
 			s.dir.Warn(filepath.Join(s.dir.Path(appliedDir), f.Name()) + " is damaged")
 			continue
 		}

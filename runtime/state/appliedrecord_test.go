@@ -150,7 +150,7 @@ func TestAppliedCatalog(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(files[0], []byte("junk"), 0o600))
 	_, _, err = b.applied()
-	require.ErrorContains(t, err, "cannot be read")
+	require.ErrorContains(t, err, "cannot read")
 	require.Contains(t, b.warned[len(b.warned)-1], "damaged")
 	_, _, err = b.run(cat(t, list...))
 	require.NoError(t, err)

@@ -86,7 +86,7 @@ func lockedBy(d *statedir.Dir) (h Holder, locked bool, err error) {
 	}
 	defer f.Close()
 	err = safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) })
-	if err == unix.EWOULDBLOCK {
+	if errors.Is(err, unix.EWOULDBLOCK) {
 		return h, true, nil
 	}
 	return Holder{}, false, err

@@ -140,7 +140,7 @@ func lock(ctx context.Context, dir, name string, wait time.Duration, now time.Ti
 // the file is closed.
 func tryLock(f *os.File) (bool, error) {
 	err := safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
-	if err == unix.EWOULDBLOCK {
+	if errors.Is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}
 	return err == nil, err

@@ -223,7 +223,7 @@ const longHistory = 1 << 20
 func (r *RecordWriter) End(sum event.Summary) error {
 	r.SetResource(nil)
 	var errs []error
-	errs = append(errs, r.endCatalog(), r.endMade(r.appliedRecord != nil))
+	errs = append(errs, r.endCatalog(), r.endMade(r.appliedRecord != nil), r.forgetRestored())
 	errs = append(errs, r.sensitive.file.close())
 	e := HistoryEntry{Protocol: endProtocol, RunInfo: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))

@@ -50,6 +50,7 @@ type Options struct {
 //	applied/...      last applied catalog of each site, and resources that are no longer declared
 //	sensitive.ndjson properties and paths that have held secrets
 //	key              seals properties with secrets, and makes digests of secrets
+//	extracted.ndjson which archives were extracted
 //	held/...         contents of files that are being written in place
 //	broken/...       copies of damaged files
 type Store struct {

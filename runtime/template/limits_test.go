@@ -44,7 +44,7 @@ func TestLimits(t *testing.T) {
 		`${ len(reduce(Data.forty, concat(#acc, #acc), [1, 2])) }`:          "memory budget exceeded",
 		`${ len(reduce(Data.forty, flatten([#acc, #acc]), [1, 2])) }`:       values,
 		`${ len(reduce(Data.forty, upper(#acc) + lower(#acc), "x")) }`:      joined,
-		`${ len(reduce(Data.forty, toJSON(toJSON(toJSON(#acc))), "\"x")) }`: "which is the limit",
+		`${ len(reduce(Data.forty, toJSON(toJSON(toJSON(#acc))), "\"x")) }`: "exceed the limit",
 		`${ len(reduce(Data.forty, join([#acc, #acc], ","), "x")) }`:        "output exceeds the limit of 67108864 bytes",
 		`${ map(Data.many, len(repeat("x", 1000000))) }`:                    joined,
 		`${ repeat("x", 2000000) matches "x" }`:                             "matches: expected a text of at most 1048576 bytes, got one of 2000000",
@@ -191,8 +191,8 @@ func TestJinjaLimits(t *testing.T) {
 		"{% set s = 'x' * 100000 %}{{ range(100000) | join(s) }}":                         text,
 		"{{ " + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")", 200_000) + " }}": "the text between {{ and }} must be at most 65536 bytes, got 400003",
 		"{{ " + strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000) + " }}":           values,
-		strings.Repeat("{% if 1 %}", 40_000) + strings.Repeat("{% endif %}", 40_000):      "more than 200 blocks",
-		"{% include 'deep' %}":                                                            "more than 200 blocks",
+		strings.Repeat("{% if 1 %}", 40_000) + strings.Repeat("{% endif %}", 40_000):      "blocks are nested more than 200 deep",
+		"{% include 'deep' %}":                                                            "blocks are nested more than 200 deep",
 	} {
 		_, err := template.Jinja("/d/self", source, nil, read, nil)
 		require.ErrorContains(t, err, want, "%.120s", source)

@@ -144,7 +144,7 @@ func TestExpandErrors(t *testing.T) {
 		{"${ Environ.HOM }", 3, 11, `no environment variable "HOM" (did you mean "HOME"?)`},
 		{"é ${ zzqq }", 6, 4, "unknown name \"zzqq\" (for a literal one use ${ '${zzqq}' })"},
 		{"echo ${HOME}", 7, 4, "unknown name \"HOME\" (for a literal one use ${ '${HOME}' })"},
-		{"a${1}", 1, 4, "${1} is evaluated to the number 1 (for a literal one use ${ '${1}' })"},
+		{"a${1}", 1, 4, "${1} is evaluated to the number 1 here (for a literal one use ${ '${1}' })"},
 		{"${ lokup('x') }", 3, 5, `unknown name "lokup" (did you mean "lookup"?)`},
 		{"${ 1 + }", 5, 1, "unexpected end of the expression"},
 		{"x ${ Data.name", 2, 2, "$missing } after { (for a literal one use ${ '${' })"},
@@ -173,7 +173,7 @@ func TestErrorsInTemplatesNameTheTemplate(t *testing.T) {
 		{"${ jet('syntax.jet') }", `/site/syntax.jet:2: parsing range: unexpected token`},
 		{"${ jet('badincl.jet') }", `/site/bad.jet:2: no data "nope"`},
 		{"${ jet(`a\n[[ Data.nope ]]`) }", `line 2 of the template: undefined value Data.nope`},
-		{"${ jet(`a\n[[ Facts.os.version.major ]]`) }", `line 2 of the template: a name follows what is a text or a list, and has an empty names`},
+		{"${ jet(`a\n[[ Facts.os.version.major ]]`) }", `line 2 of the template: field of a string or list`},
 		{"${ jet(`a\n[[ .os.family ]]`) }", `line 2 of the template: names do not begin with a dot here (remove the dot: [[ os.family ]])`},
 		{"${ jet('nope.jet') }", `jet: no file /site/nope.jet`},
 	} {

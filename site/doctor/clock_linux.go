@@ -2,7 +2,7 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// clockSynchronized reports whether the kernel considers its clock synchronised, such as by NTP
+// clockSynchronized reports whether the kernel considers its clock synchronized, such as by NTP
 // (adjtimex(2)). It changes nothing.
 func clockSynchronized() (bool, error) {
 	var t unix.Timex

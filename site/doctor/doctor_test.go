@@ -44,7 +44,7 @@ func TestMemory(t *testing.T) {
 		"a group":         {4 * gib, 2 * gib, 512 * mib, OK, "; the control group allows 512.0 MiB"},
 		"a small group":   {4 * gib, 2 * gib, 32 * mib, Warning, "the control group allows 32.0 MiB: large sites may not fit"},
 		"a small machine": {128 * mib, 20 * mib, 128 * mib, Warning, "20.0 MiB available: large sites may not fit"},
-		"unknown":       {0, 0, 0, OK, "unknown"},
+		"unknown":         {0, 0, 0, OK, "unknown"},
 	} {
 		f := judgeMemory(c.machine, c.free, c.limit)
 		require.Equal(t, c.want, f.Result, name)

@@ -1,9 +1,8 @@
 -- alternative: keeps the program that a name stands for, with update-alternatives.
 --
---   local alternative = require "std.alternative"
---   alternative { "editor", path = "/usr/bin/vim.tiny" }
---   alternative { "java", path = "/opt/jdk/bin/java", link = "/usr/bin/java", priority = 100 }
---   alternative { "pager", ensure = "auto" }
+--   std.alternative { "editor", path = "/usr/bin/vim.tiny" }
+--   std.alternative { "java", path = "/opt/jdk/bin/java", link = "/usr/bin/java", priority = 100 }
+--   std.alternative { "pager", ensure = "auto" }
 
 local function chosen(name) return "/etc/alternatives/" .. name end
 

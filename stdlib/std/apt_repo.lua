@@ -1,8 +1,7 @@
 -- apt_repo: keeps a repository of apt, with its key, and reads its index.
 --
---   local apt_repo = require "std.apt_repo"
---   apt_repo { "example", uris = "https://apt.example.org", suites = facts.os.codename, components = "main",
---              key = fs.read "files/example.asc" }
+--   std.apt_repo { "example", uris = "https://apt.example.org", suites = facts.os.codename, components = "main",
+--                  key = fs.read "files/example.asc" }
 
 local repos, sources = require "std.repos", require "std.apt_sources"
 

@@ -1,8 +1,7 @@
 -- authorized_key: lets the owner of a key log in as a user by ssh.
 --
---   local authorized_key = require "std.authorized_key"
---   authorized_key { "alice as deploy", user = "deploy", key = fs.read "files/alice.pub" }
---   authorized_key { "backup", key = "ssh-ed25519 AAAA...", options = { "restrict", 'command="/usr/bin/backup"' } }
+--   std.authorized_key { "alice as deploy", user = "deploy", key = fs.read "files/alice.pub" }
+--   std.authorized_key { "backup", key = "ssh-ed25519 AAAA...", options = { "restrict", 'command="/usr/bin/backup"' } }
 
 local accounts, lines, ssh = require "std.accounts", require "std.lines", require "std.ssh"
 

@@ -1,7 +1,6 @@
 -- block: keeps some lines of a text file between two markers.
 --
---   local block = require "std.block"
---   block { "web servers", path = "/etc/hosts", content = "192.0.2.1 web1\n192.0.2.2 web2\n" }
+--   std.block { "web servers", path = "/etc/hosts", content = "192.0.2.1 web1\n192.0.2.2 web2\n" }
 --
 -- The file then has
 --

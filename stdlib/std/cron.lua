@@ -1,7 +1,6 @@
 -- cron: runs a command regularly, by a file in /etc/cron.d.
 --
---   local cron = require "std.cron"
---   cron { "backup", command = "/usr/local/bin/backup --all", schedule = "30 3 * * *", user = "backup" }
+--   std.cron { "backup", command = "/usr/local/bin/backup --all", schedule = "30 3 * * *", user = "backup" }
 
 local accounts, crontab = require "std.accounts", require "std.crontab"
 

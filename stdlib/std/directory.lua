@@ -1,10 +1,9 @@
 -- directory: keeps a copy of a directory of the site, as one resource, or the owner and the
 -- permissions of all that is in a directory.
 --
---   local directory = require "std.directory"
---   directory { "/srv/app", owner = "app", group = "app", mode = "u=rwX,go=rX", recurse = true }
---   directory { "/srv/www", source = "files/www", owner = "root", group = "www-data", purge = true }
---   directory { "/etc/nginx/conf.d", purge = true, exclude = { "local-*.conf" } }
+--   std.directory { "/srv/app", owner = "app", group = "app", mode = "u=rwX,go=rX", recurse = true }
+--   std.directory { "/srv/www", source = "files/www", owner = "root", group = "www-data", purge = true }
+--   std.directory { "/etc/nginx/conf.d", purge = true, exclude = { "local-*.conf" } }
 
 local safepath = require "std.safepath"
 

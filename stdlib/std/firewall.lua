@@ -1,7 +1,6 @@
 -- firewall: keeps rules of nftables in a table of their own. Other tables are not touched.
 --
---   local firewall = require "std.firewall"
---   firewall { "web", rules = [[
+--   std.firewall { "web", rules = [[
 --     chain input {
 --       type filter hook input priority filter; policy drop;
 --       ct state established,related accept; iif lo accept; tcp dport { 22, 80, 443 } accept

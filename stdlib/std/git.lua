@@ -1,7 +1,6 @@
 -- git: keeps a clone of a repository at a branch, a tag or a commit.
 --
---   local git = require "std.git"
---   git { "/srv/app", url = "https://git.example.org/app.git", ref = "v1.4" }
+--   std.git { "/srv/app", url = "https://git.example.org/app.git", ref = "v1.4" }
 --
 -- A plan only asks the server for the commit of the ref, and fetches nothing.
 

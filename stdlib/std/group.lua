@@ -1,8 +1,7 @@
 -- group: keeps a group of the system, and its members.
 --
---   local group = require "std.group"
---   group { "deploy", members = { "alice", "bob" } }
---   group { "wheel", members = { "alice" }, membership = "exact" }
+--   std.group { "deploy", members = { "alice", "bob" } }
+--   std.group { "wheel", members = { "alice" }, membership = "exact" }
 
 local accounts, nss, numbers = require "std.accounts", require "std.nss", require "std.numbers"
 
@@ -13,6 +12,7 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The name of the group.", example = "deploy" },
     gid = { type = "integer", doc = "The number of the group. Left out, the system chooses one." },
+    non_unique = { type = "boolean", doc = "Whether another group may have the same gid. Left out, that is an error." },
     system = { type = "boolean", default = false, doc = "Whether the number of a new group is one of those for services." },
     members = { type = "list", set = true, one_line = true, doc = "The users that are in the group besides those whose own group it is. They must be there, or in a directory service such as LDAP." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether others may be members too." },
@@ -27,8 +27,8 @@ return ccm.type {
     for _, m in ipairs(want.ensure == "present" and want.members or {}) do
       if not accounts.has_user(host, m) and not nss.has_user(host, m) then error(("there is no user %s in /etc/passwd"):format(m), 0) end
     end
-    if want.ensure == "present" then numbers.check_gid(host, want) end
     local found = accounts.group(host, want.name)
+    if want.ensure == "present" then numbers.check_gid(host, want, found) end
     if not found and want.ensure == "present" then nss.refuse(host, "group", want.name, "groupadd") end
     if not found then return { ensure = "absent" } end
     if want.gid and not found.gid then host.pending_group(want.name, { needed = true }) end
@@ -53,9 +53,9 @@ return ccm.type {
   perform = function(action, want, have, host)
     if action == "remove" then return accounts.run(host, "groupdel", want.name) end
     if action == "create" then
-      accounts.run(host, "groupadd", want.gid and { "--gid", want.gid }, want.system and "--system", want.name)
+      accounts.run(host, "groupadd", want.gid and { "--gid", want.gid }, want.non_unique and "--non-unique", want.system and "--system", want.name)
     elseif want.gid and want.gid ~= have.gid then
-      accounts.run(host, "groupmod", "--gid", want.gid, want.name)
+      accounts.run(host, "groupmod", "--gid", want.gid, want.non_unique and "--non-unique", want.name)
     end
     local users = accounts.users(host)
     for _, m in ipairs(tbl.filter(want.members or {}, function(m) return not tbl.contains(have.all or {}, m) end)) do

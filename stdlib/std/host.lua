@@ -1,9 +1,8 @@
 -- host: keeps the address of a host and its names in /etc/hosts.
 --
---   local host = require "std.host"
---   host { "db.example.org", ip = "192.0.2.10", aliases = { "db" } }
---   host { "db over IPv6", host = "db.example.org", ip = "2001:db8::10" }
---   host { "old.example.org", ensure = "absent" }
+--   std.host { "db.example.org", ip = "192.0.2.10", aliases = { "db" } }
+--   std.host { "db over IPv6", host = "db.example.org", ip = "2001:db8::10" }
+--   std.host { "old.example.org", ensure = "absent" }
 
 local lines = require "std.lines"
 

@@ -1,7 +1,6 @@
 -- hostname: sets the name of the machine, now and at boot.
 --
---   local hostname = require "std.hostname"
---   hostname { "web1.example.org" }
+--   std.hostname { "web1.example.org" }
 
 -- The file of the running kernel.
 local proc = "/proc/sys/kernel/hostname"

@@ -1,12 +1,13 @@
 -- ini: keeps one setting in a file of sections.
 --
---   local ini = require "std.ini"
---   ini { "listen", path = "/etc/app.ini", section = "server", value = "0.0.0.0:80" }
---   ini { "debug off", path = "/etc/app.ini", key = "debug", ensure = "absent" }
---   ini { "skip-networking", path = "/etc/my.cnf", section = "mysqld", no_value = true }
---   ini { "Environment", path = "/etc/systemd/system/a.service.d/b.conf", section = "Service", values = { "A=1", "B=2" } }
---   ini { "tests", path = "/etc/app.ini", whole_section = true, ensure = "absent" }
---   ini { "AllowedIPs", path = "/etc/wireguard/wg0.conf", section = "Peer", where = { PublicKey = "6Yk=" }, value = "10.0.0.2/32" }
+--   std.ini { "listen", path = "/etc/app.ini", section = "server", value = "0.0.0.0:80" }
+--   std.ini { "debug off", path = "/etc/app.ini", key = "debug", ensure = "absent" }
+--   std.ini { "skip-networking", path = "/etc/my.cnf", section = "mysqld", no_value = true }
+--   std.ini { "Environment", path = "/etc/systemd/system/a.service.d/b.conf", section = "Service",
+--             values = { "A=1", "B=2" } }
+--   std.ini { "tests", path = "/etc/app.ini", whole_section = true, ensure = "absent" }
+--   std.ini { "AllowedIPs", path = "/etc/wireguard/wg0.conf", section = "Peer",
+--             where = { PublicKey = "6Yk=" }, value = "10.0.0.2/32" }
 
 local entries, formats = require "std.entries", require "std.formats"
 local lines, sections = require "std.lines", require "std.sections"

@@ -1,8 +1,7 @@
 -- json_setting: keeps one value in a file of JSON.
 --
---   local json_setting = require "std.json_setting"
---   json_setting { "log-opts.max-size", path = "/etc/docker/daemon.json", value = "10m", create = true }
---   json_setting { "font", path = "/etc/editor.json", key = { "editor.fontSize" }, value = 14 }
+--   std.json_setting { "log-opts.max-size", path = "/etc/docker/daemon.json", value = "10m", create = true }
+--   std.json_setting { "font", path = "/etc/editor.json", key = { "editor.fontSize" }, value = 14 }
 
 return ccm.type(require("std.settings").type {
   name = "json_setting",

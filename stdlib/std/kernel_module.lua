@@ -1,8 +1,7 @@
 -- kernel_module: keeps a module of the kernel loaded, now and at boot.
 --
---   local kernel_module = require "std.kernel_module"
---   kernel_module { "br_netfilter" }
---   kernel_module { "nf_conntrack", options = "hashsize=65536" }
+--   std.kernel_module { "br_netfilter" }
+--   std.kernel_module { "nf_conntrack", options = "hashsize=65536" }
 
 local head = "# Kept by ccm.\n"
 

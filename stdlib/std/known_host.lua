@@ -1,8 +1,7 @@
 -- known_host: keeps the public key by which ssh recognises a host.
 --
---   local known_host = require "std.known_host"
---   known_host { "git.example.org", key = fs.read "files/git.pub" }
---   known_host { "[git.example.org]:2222", key = "ssh-ed25519 AAAA...", path = "/root/.ssh/known_hosts" }
+--   std.known_host { "git.example.org", key = fs.read "files/git.pub" }
+--   std.known_host { "[git.example.org]:2222", key = "ssh-ed25519 AAAA...", path = "/root/.ssh/known_hosts" }
 
 local lines, ssh = require "std.lines", require "std.ssh"
 

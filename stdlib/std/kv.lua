@@ -1,9 +1,8 @@
 -- kv: keeps one setting in a file of keys and values.
 --
---   local kv = require "std.kv"
---   kv { "PermitRootLogin", path = "/etc/ssh/sshd_config", value = "no" }
---   kv { "two ports", path = "/etc/ssh/sshd_config", key = "Port", values = { 22, 2222 } }
---   kv { "swap", path = "/etc/sysctl.conf", key = "vm.swappiness", value = 10, separator = " = " }
+--   std.kv { "PermitRootLogin", path = "/etc/ssh/sshd_config", value = "no" }
+--   std.kv { "two ports", path = "/etc/ssh/sshd_config", key = "Port", values = { 22, 2222 } }
+--   std.kv { "swap", path = "/etc/sysctl.conf", key = "vm.swappiness", value = 10, separator = " = " }
 
 local entries, formats = require "std.entries", require "std.formats"
 local includes, lines = require "std.includes", require "std.lines"

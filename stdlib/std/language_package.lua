@@ -1,9 +1,8 @@
 -- language_package: keeps a package of a language's own package manager: pip, npm or gem.
 --
---   local language_package = require "std.language_package"
---   language_package { "flask", manager = "pip", path = "/opt/app/venv", version = "3.0.2" }
---   language_package { "pm2", manager = "npm", ensure = "latest" }
---   language_package { "rake", manager = "gem", source = "files/rake-13.1.0.gem" }
+--   std.language_package { "flask", manager = "pip", path = "/opt/app/venv", version = "3.0.2" }
+--   std.language_package { "pm2", manager = "npm", ensure = "latest" }
+--   std.language_package { "rake", manager = "gem", source = "files/rake-13.1.0.gem" }
 
 local managers, safepath = require "std.language_managers", require "std.safepath"
 local names = { "pip", "npm", "gem" }

@@ -1,11 +1,10 @@
 -- line: keeps one line in a text file.
 --
---   local line = require "std.line"
---   line { "/etc/hosts.allow", line = "sshd: 192.0.2.0/24", create = { mode = "0644" } }
---   line { "root may not log in", path = "/etc/ssh/sshd_config", insert_before = "^Match ",
---          line = "PermitRootLogin no", match = [[^#?\s*PermitRootLogin\b]] }
---   line { "quiet", path = "/etc/default/grub",
---          line = 'GRUB_CMDLINE_LINUX="${1} quiet"', match = [[^GRUB_CMDLINE_LINUX="(.*?)( quiet)?"$]] }
+--   std.line { "/etc/hosts.allow", line = "sshd: 192.0.2.0/24", create = { mode = "0644" } }
+--   std.line { "root may not log in", path = "/etc/ssh/sshd_config", insert_before = "^Match ",
+--              line = "PermitRootLogin no", match = [[^#?\s*PermitRootLogin\b]] }
+--   std.line { "quiet", path = "/etc/default/grub",
+--              line = 'GRUB_CMDLINE_LINUX="${1} quiet"', match = [[^GRUB_CMDLINE_LINUX="(.*?)( quiet)?"$]] }
 
 local captures, lines = require "std.captures", require "std.lines"
 

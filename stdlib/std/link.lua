@@ -1,8 +1,7 @@
 -- link: keeps a symbolic link.
 --
---   local link = require "std.link"
---   link { "/etc/localtime", target = "/usr/share/zoneinfo/Europe/Berlin" }
---   link { "/etc/nginx/sites-enabled/default", ensure = "absent" }
+--   std.link { "/etc/localtime", target = "/usr/share/zoneinfo/Europe/Berlin" }
+--   std.link { "/etc/nginx/sites-enabled/default", ensure = "absent" }
 
 return ccm.type {
   name = "link",

@@ -1,8 +1,7 @@
 -- locale: keeps a locale generated, and makes it the system's.
 --
---   local locale = require "std.locale"
---   locale { "de_DE.UTF-8", default = true }
---   locale { "en_US.UTF-8" }
+--   std.locale { "de_DE.UTF-8", default = true }
+--   std.locale { "en_US.UTF-8" }
 
 local lines = require "std.lines"
 

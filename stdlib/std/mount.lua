@@ -1,9 +1,8 @@
 -- mount: keeps a file system mounted, now and at boot.
 --
---   local mount = require "std.mount"
---   mount { "/srv/data", device = "LABEL=data", type = "ext4", options = { "noatime" }, pass = 2 }
---   mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
---   mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
+--   std.mount { "/srv/data", device = "LABEL=data", type = "ext4", options = { "noatime" }, pass = 2 }
+--   std.mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
+--   std.mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
 
 local fstab, mount_options = require "std.fstab", require "std.mount_options"
 local devices, safepath = require "std.devices", require "std.safepath"

@@ -4,25 +4,27 @@ local accounts = require "std.accounts"
 
 local numbers = {}
 
---- Fails if another group has the wanted number, and will have it at the turn of this one.
-function numbers.check_gid(host, want)
-  local other = want.gid and accounts.group_name(host, want.gid)
-  local there = other and other ~= want.name and accounts.group(host, other)
-  if there and there.gid == want.gid then error(("the gid %d is that of the group %s"):format(want.gid, other), 0) end
+-- Fails if another account of its kind has the wanted number, or gets it from an earlier resource. found is the present
+-- account or nil, key is uid or gid, all has the accounts by name, and pending returns one as earlier resources leave it.
+local function check(want, found, kind, key, all, pending)
+  local number = want[key]
+  if not number or want.non_unique or found and found[key] == number then return end
+  local function taken(name) error(("the %s %d is that of the %s %s (non_unique = true allows both)"):format(key, number, kind, name), 0) end
+  local new = pending(number)
+  if new and new.ensure == "present" and new.name ~= want.name then taken(new.name) end
+  for name, a in pairs(all) do
+    if a[key] == number and name ~= want.name then
+      local p = pending(name)
+      if not p or p.ensure == "present" and (p[key] or number) == number then taken(name) end
+    end
+  end
 end
 
 --- Fails if another user has the wanted number, or gets it from an earlier resource. found is the present user or nil.
-function numbers.check_uid(host, want, found)
-  if not want.uid or want.non_unique or found and found.uid == want.uid then return end
-  local function taken(name) error(("the uid %d is that of the user %s (non_unique = true allows both)"):format(want.uid, name), 0) end
-  local new = host.pending_user(want.uid)
-  if new and new.ensure == "present" and new.name ~= want.name then taken(new.name) end
-  for name, u in pairs(accounts.users(host)) do
-    local pending = host.pending_user(name)
-    local stays = not pending or pending.ensure == "present" and (pending.uid or u.uid) == u.uid
-    if u.uid == want.uid and name ~= want.name and stays then taken(name) end
-  end
-end
+function numbers.check_uid(host, want, found) check(want, found, "user", "uid", accounts.users(host), host.pending_user) end
+
+--- Fails if another group has the wanted number, or gets it from an earlier resource. found is the present group or nil.
+function numbers.check_gid(host, want, found) check(want, found, "group", "gid", accounts.groups(host), host.pending_group) end
 
 --- Whether userdel removes the user's own group (USERGROUPS_ENAB in login.defs(5)): a group of the same name without
 --- other members.

@@ -1,7 +1,6 @@
 -- package_key: keeps a key that signs packages where the package manager looks for it.
 --
---   local package_key = require "std.package_key"
---   package_key { "example", key = fs.read "files/example.asc" }
+--   std.package_key { "example", key = fs.read "files/example.asc" }
 
 local repos = require "std.repos"
 

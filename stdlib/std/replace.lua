@@ -1,8 +1,8 @@
 -- replace: replaces all matches of a regular expression in a text file.
 --
---   local replace = require "std.replace"
---   replace { "old host", path = "/etc/app.conf", match = [[\bold\.example\.org\b]], replacement = "new.example.org" }
---   replace { "workers", path = "/etc/app.conf", match = [[^(workers\s*=\s*)\d+$]], replacement = "${1}8" }
+--   std.replace { "old host", path = "/etc/app.conf", match = [[\bold\.example\.org\b]],
+--                 replacement = "new.example.org" }
+--   std.replace { "workers", path = "/etc/app.conf", match = [[^(workers\s*=\s*)\d+$]], replacement = "${1}8" }
 
 local captures, lines = require "std.captures", require "std.lines"
 

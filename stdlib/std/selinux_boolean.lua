@@ -1,8 +1,7 @@
 -- selinux_boolean: keeps a boolean of SELinux on or off, now and at boot.
 --
---   local selinux_boolean = require "std.selinux_boolean"
---   selinux_boolean { "httpd_can_network_connect" }
---   selinux_boolean { "httpd_enable_homedirs", value = false }
+--   std.selinux_boolean { "httpd_can_network_connect" }
+--   std.selinux_boolean { "httpd_enable_homedirs", value = false }
 
 local selinux = require "std.selinux"
 

@@ -1,7 +1,6 @@
 -- selinux_context: keeps the SELinux type of files whose paths match a pattern.
 --
---   local selinux_context = require "std.selinux_context"
---   selinux_context { "/srv/www(/.*)?", type = "httpd_sys_content_t" }
+--   std.selinux_context { "/srv/www(/.*)?", type = "httpd_sys_content_t" }
 
 local selinux = require "std.selinux"
 

@@ -1,8 +1,7 @@
 -- swap: keeps a swap file or partition in use, now and at boot.
 --
---   local swap = require "std.swap"
---   swap { "/swapfile", size = "2G" }
---   swap { "LABEL=swap", options = { "pri=10" } }
+--   std.swap { "/swapfile", size = "2G" }
+--   std.swap { "LABEL=swap", options = { "pri=10" } }
 
 local devices, fstab = require "std.devices", require "std.fstab"
 

@@ -1,8 +1,7 @@
 -- sysctl: keeps a parameter of the kernel, now and at boot.
 --
---   local sysctl = require "std.sysctl"
---   sysctl { "net.ipv4.ip_forward", value = 1 }
---   sysctl { "vm.swappiness", value = 10, path = "/etc/sysctl.d/60-database.conf" }
+--   std.sysctl { "net.ipv4.ip_forward", value = 1 }
+--   std.sysctl { "vm.swappiness", value = 10, path = "/etc/sysctl.d/60-database.conf" }
 
 local boot, lines = require "std.sysctl_files", require "std.lines"
 

@@ -1,7 +1,6 @@
 -- timer: runs a command regularly, by a timer of systemd.
 --
---   local timer = require "std.timer"
---   timer { "backup", command = "/usr/local/bin/backup --all", schedule = "*-*-* 03:30", user = "backup" }
+--   std.timer { "backup", command = "/usr/local/bin/backup --all", schedule = "*-*-* 03:30", user = "backup" }
 --
 -- It keeps backup.service and backup.timer in /etc/systemd/system.
 

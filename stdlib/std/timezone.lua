@@ -1,7 +1,6 @@
 -- timezone: sets the time zone of the machine.
 --
---   local timezone = require "std.timezone"
---   timezone { "Europe/Berlin" }
+--   std.timezone { "Europe/Berlin" }
 
 local zones = "/usr/share/zoneinfo/"
 

@@ -1,8 +1,7 @@
 -- toml_setting: keeps one value in a file of TOML.
 --
---   local toml_setting = require "std.toml_setting"
---   toml_setting { "debug.level", path = "/etc/containerd/config.toml", value = "info" }
---   toml_setting { "concurrent", path = "/etc/gitlab-runner/config.toml", value = 4 }
+--   std.toml_setting { "debug.level", path = "/etc/containerd/config.toml", value = "info" }
+--   std.toml_setting { "concurrent", path = "/etc/gitlab-runner/config.toml", value = 4 }
 
 return ccm.type(require("std.settings").type {
   name = "toml_setting",

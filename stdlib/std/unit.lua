@@ -1,8 +1,7 @@
 -- unit: keeps a unit file of systemd, or a part of one, and has systemd read it.
 --
---   local unit = require "std.unit"
---   unit { "app.service", content = fs.read "files/app.service", enable = true, active = true }
---   unit { "nginx limits", unit = "nginx.service", dropin = "limits", content = "[Service]\nLimitNOFILE=65536\n" }
+--   std.unit { "app.service", content = fs.read "files/app.service", enable = true, active = true }
+--   std.unit { "nginx limits", unit = "nginx.service", dropin = "limits", content = "[Service]\nLimitNOFILE=65536\n" }
 --
 -- For a service whose package brings its own unit, use service.
 

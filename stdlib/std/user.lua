@@ -1,8 +1,7 @@
 -- user: keeps a user of the system.
 --
---   local user = require "std.user"
---   user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
---   user { "nobody-needs-this", ensure = "absent", manage_home = true }
+--   std.user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
+--   std.user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
 local accounts, home, login, nss = require "std.accounts", require "std.home", require "std.login", require "std.nss"
 local numbers, shadow, ssh = require "std.numbers", require "std.shadow", require "std.ssh"

@@ -1,9 +1,8 @@
 -- wait_for: waits until a port answers, a file is there or a page can be had. It changes nothing.
 --
---   local wait_for = require "std.wait_for"
---   wait_for { "database", host = "db.example.org", port = 5432, within = "2m" }
---   wait_for { "/run/app/app.sock" }
---   wait_for { "app", url = "http://127.0.0.1:8080/health", match = "ok", require = "service#app" }
+--   std.wait_for { "database", host = "db.example.org", port = 5432, within = "2m" }
+--   std.wait_for { "/run/app/app.sock" }
+--   std.wait_for { "app", url = "http://127.0.0.1:8080/health", match = "ok", require = "service#app" }
 
 -- A description of the condition.
 local function what(want)

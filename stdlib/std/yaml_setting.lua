@@ -1,9 +1,9 @@
 -- yaml_setting: keeps one value in a file of YAML.
 --
---   local yaml_setting = require "std.yaml_setting"
---   yaml_setting { "global.scrape_interval", path = "/etc/prometheus/prometheus.yml", value = "30s" }
---   yaml_setting { "spec.replicas", path = "/srv/k8s.yaml", value = 3, document = { kind = "Deployment", ["metadata.name"] = "web" } }
---   yaml_setting { "ssh_pwauth", path = "/etc/cloud/cloud.cfg", ensure = "absent" }
+--   std.yaml_setting { "global.scrape_interval", path = "/etc/prometheus/prometheus.yml", value = "30s" }
+--   std.yaml_setting { "spec.replicas", path = "/srv/k8s.yaml", value = 3,
+--                      document = { kind = "Deployment", ["metadata.name"] = "web" } }
+--   std.yaml_setting { "ssh_pwauth", path = "/etc/cloud/cloud.cfg", ensure = "absent" }
 
 return ccm.type(require("std.settings").type {
   name = "yaml_setting",

@@ -1,7 +1,6 @@
 -- yum_repo: keeps a repository of dnf or yum, and reads its index.
 --
---   local yum_repo = require "std.yum_repo"
---   yum_repo { "example", baseurl = "https://rpm.example.org/el9", gpgkey = "file:///etc/pki/rpm-gpg/example.asc" }
+--   std.yum_repo { "example", baseurl = "https://rpm.example.org/el9", gpgkey = "file:///etc/pki/rpm-gpg/example.asc" }
 
 return ccm.type(require "std.rpm_repo" {
   name = "yum_repo",

@@ -1,7 +1,6 @@
 -- zypper_repo: keeps a repository of zypper, and reads its index.
 --
---   local zypper_repo = require "std.zypper_repo"
---   zypper_repo { "example", baseurl = "https://rpm.example.org/leap", priority = 90 }
+--   std.zypper_repo { "example", baseurl = "https://rpm.example.org/leap", priority = 90 }
 
 return ccm.type(require "std.rpm_repo" {
   name = "zypper_repo",

@@ -15,6 +15,7 @@ import (
 	"log"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,12 +166,7 @@ func isPlainPath(uri string) bool {
 			return false
 		}
 	}
-	for _, part := range strings.Split(path, "/") {
-		if part == "." {
-			return false
-		}
-	}
-	return !strings.Contains(strings.ToLower(query), "%00")
+	return !slices.Contains(strings.Split(path, "/"), ".") && !strings.Contains(strings.ToLower(query), "%00")
 }
 
 // RandomText returns n random bytes as hexadecimal digits.

@@ -148,14 +148,14 @@ func (d *derivation) match() {
 
 // sameNeighbour reports whether a removed resource had the place of an added one.
 func (d *derivation) sameNeighbour(was, became entry) bool {
-	neighbour := func(list []entry, id string) string {
+	neighbor := func(list []entry, id string) string {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.id == id })
 		if i == 0 {
 			return ""
 		}
 		return list[i-1].id
 	}
-	a, b := neighbour(d.old, was.id), neighbour(d.now, became.id)
+	a, b := neighbor(d.old, was.id), neighbor(d.now, became.id)
 	return a == b || d.renamed(a) == b
 }
 

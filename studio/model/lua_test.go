@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -26,9 +27,7 @@ print { "no resource" }
 
 func luaTypes() model.Types {
 	t := model.Types{"line": {}}
-	for name, info := range types {
-		t[name] = info
-	}
+	maps.Copy(t, types)
 	return t
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -87,9 +88,7 @@ func changed(v any, path []any, e Edit) (any, error) {
 			return nil, ErrPath
 		}
 		out := make(map[string]any, len(v)+1)
-		for k, e := range v {
-			out[k] = e
-		}
+		maps.Copy(out, v)
 		if last {
 			delete(out, key)
 			return out, nil

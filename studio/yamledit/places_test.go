@@ -303,7 +303,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add("? a\n: - b\n- - c", "a.0", "\u2028", 0)
 	f.Fuzz(func(t *testing.T, text, at, value string, n int) {
 		var to path
-		for _, step := range strings.Split(at, ".") {
+		for step := range strings.SplitSeq(at, ".") {
 			if len(step) == 1 && step[0] >= '0' && step[0] <= '9' {
 				to = append(to, int(step[0]-'0'))
 			} else {

@@ -172,7 +172,7 @@ func (b *bench) load(l load) (all []*command, err error) {
 		state := base + ".state-" + column
 		words["STATE"] = state
 		c := &command{name: l.name + "@" + column, argv: []string{b.binary(program)}, items: float64(n)}
-		for _, arg := range strings.Fields(text) {
+		for arg := range strings.FieldsSeq(text) {
 			if fi, err := os.Stat(words[arg]); err == nil && slices.Contains([]string{"SITE", "LIST", "DATA"}, arg) {
 				c.inputs += float64(fi.Size())
 			}
@@ -204,7 +204,7 @@ func (b *bench) load(l load) (all []*command, err error) {
 		add(column, "floor", l.floor[column], fmt.Sprintln(differ))
 	}
 	want := strings.NewReplacer("N ", fmt.Sprint(n, " "), "M ", fmt.Sprint(differ, " "), "S ", fmt.Sprint(n-differ, " ")).Replace(cmp.Or(l.says, "Nothing to do: N resource"))
-	for _, language := range strings.Fields(cmp.Or(l.languages, "lua yaml")) {
+	for language := range strings.FieldsSeq(cmp.Or(l.languages, "lua yaml")) {
 		form := language
 		if l.loop && language == "lua" {
 			form = "loop"

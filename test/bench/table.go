@@ -52,7 +52,7 @@ func outputNumber(u measure.Usage, pattern string) float64 {
 
 // sum returns the value of an expression (see row) in round k, NaN if a load in it was not measured.
 func (b *bench) sum(expression, column string, of metric, k int) (sum float64) {
-	for _, word := range strings.Fields(expression) {
+	for word := range strings.FieldsSeq(expression) {
 		name, minus := strings.CutPrefix(word, "-")
 		if !strings.Contains(name, "@") {
 			name += "@" + column

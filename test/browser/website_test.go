@@ -116,3 +116,27 @@ func TestWebsiteLooks(t *testing.T) {
 	}
 	b.clean()
 }
+
+// A button copies a block of code, of a console only the commands. The first page shows the recording.
+func TestWebsiteCopy(t *testing.T) {
+	findChromium(t)
+	dir := newWebsite(t)
+	b := newTab(t)
+	b.open(filepath.Join(dir, "manifests.html"))
+	// Tests have no clipboard.
+	b.do(chromedp.Evaluate[chromedp.Void](`navigator.clipboard.writeText = function (text) { window.copied = text; return Promise.resolve(); }; undefined`))
+	for _, c := range [][2]string{{"yaml", "data:\n"}, {"console", "ccm run site.yaml --fact os.family=debian --fact hostname=web2\ncat /etc/app/app.conf\n"}} {
+		b.do(chromedp.Evaluate[chromedp.Void](`window.block = document.querySelector(".code:has(.language-` + c[0] + `)"); block.querySelector("button").click(); undefined`))
+		b.until(`block.querySelector("button").textContent === "Copied"`)
+		copied := eval[string](b, "window.copied")
+		if !strings.HasPrefix(copied, c[1]) || c[0] == "console" && copied != c[1] {
+			t.Errorf("of a block of %s is copied: %q", c[0], copied)
+		}
+	}
+	b.open(filepath.Join(dir, "index.html"))
+	b.until(`document.querySelector("img").complete`)
+	if width := eval[int](b, `document.querySelector("img").naturalWidth`); width != 704 {
+		t.Errorf("the recording is %d pixels wide", width)
+	}
+	b.clean()
+}

@@ -112,7 +112,7 @@ func TestDenied(t *testing.T) {
 }
 
 func nameOf(t *testing.T, m *machine) string {
-	_, rest, _ := strings.Cut(m.text(t), "to be node ")
+	_, rest, _ := strings.Cut(m.text(t), "as node ")
 	return strings.Fields(rest)[0]
 }
 
@@ -318,7 +318,7 @@ func TestInitRestores(t *testing.T) {
 		l.start(t, port)
 	}
 	// Until then they use the account in their configuration, which has no revocations.
-	l.checkSays(t, "the servers have an old account, and let in keys that were revoked since (1)\n  ccm fleet init "+l.dir+" --apply hands them the present one\n")
+	l.checkSays(t, "the servers have an old account and accept keys that are revoked (1)\n  ccm fleet init "+l.dir+" --apply uploads the current one\n")
 	out := ""
 	waitFor(t, "the streams", func() error {
 		stdout, stderr, status := l.ccm("fleet", "init", l.dir, "--apply")

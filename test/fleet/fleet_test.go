@@ -354,7 +354,7 @@ func TestFleetRelease(t *testing.T) {
 	f.release(motd("two")+"exec { '/bin/false' }\n", `labels.role == "canary"`)
 	a = f.advance()
 	require.Equal(t, signed.Stopped, a.State)
-	require.Equal(t, "1 failed, at most 0", a.Reason)
+	require.Equal(t, "1 failed, limit 0", a.Reason)
 	require.Equal(t, "exec#/bin/false", a.Causes[0].Resource)
 	require.Equal(t, "two", f.motd("canary"))
 	require.Equal(t, "one", f.motd("web1"))
@@ -368,7 +368,7 @@ func TestFleetRelease(t *testing.T) {
 	require.Equal(t, []int{1, 2}, []int{a.Stages[0].Nodes, a.Stages[1].Nodes}, "those who had it are first")
 	require.Equal(t, "one", f.motd("canary"))
 	_, err = f.controller().Back(context.Background())
-	require.ErrorContains(t, err, "no release to go back to", "the one that failed is none")
+	require.ErrorContains(t, err, "to roll back to", "the one that failed is none")
 }
 
 // A rollback goes to the newest release that was not stopped, and a second one to the release before that. It never
@@ -404,12 +404,12 @@ func TestRollbackTwice(t *testing.T) {
 	end(signed.Aborted)
 	reason, bundle := back()
 	require.Equal(t, two.Bundle, bundle)
-	require.Equal(t, "back from release 5 to 3", reason)
+	require.Equal(t, "rollback from release 5 to 3", reason)
 	reason, bundle = back()
 	require.Equal(t, one.Bundle, bundle)
-	require.Equal(t, "back from release 6 to 1", reason)
+	require.Equal(t, "rollback from release 6 to 1", reason)
 	_, err := c.Back(ctx)
-	require.ErrorContains(t, err, "no release to go back to")
+	require.ErrorContains(t, err, "to roll back to")
 	end(signed.Done)
 	f.release(motd("three")) // no node took it, and nobody watched
 	f.release(motd("four"))

@@ -45,7 +45,7 @@ func TestForgedDocuments(t *testing.T) {
 	stdout, stderr, status := l.ccm("fleet", "rollout", "prod")
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, "Release 2 of prod", "as on the nodes")
-	require.Contains(t, stdout, "! prod.release on the servers is not believed: signing key, SHA256:")
+	require.Contains(t, stdout, "! prod.release on the servers is not trusted: the key that signed it, SHA256:")
 	require.Contains(t, stdout, "! prod.rollout on the servers is not believed")
 	stdout, _, status = l.ccm("fleet", "check")
 	require.Equal(t, 4, status)
@@ -106,7 +106,7 @@ func TestForgedDocuments(t *testing.T) {
 	stdout, stderr, _ = l.ccm("fleet", "jobs")
 	require.NotContains(t, stdout, "boss")
 	require.Equal(t, 2, strings.Count(stdout, "SHA256:"))
-	require.Contains(t, stderr, "it is not said here whose signatures are believed")
+	require.Contains(t, stderr, "no trusted signers are known here")
 	_, stderr, _ = l.ccm("fleet", "pause", "prod", "--sign", f.key.File)
 	require.Contains(t, stderr, "It is not checked who has signed what the servers have")
 }

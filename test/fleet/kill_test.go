@@ -244,7 +244,7 @@ func TestNodeKilledWithinRun(t *testing.T) {
 	for _, pid := range children(p.cmd.Process.Pid) {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}
-	require.Equal(t, []record.Failure{{Resource: "run", Message: "it was killed"}}, p.ran(3).State.Failed)
+	require.Equal(t, []record.Failure{{Resource: "run", Message: "killed by a signal"}}, p.ran(3).State.Failed)
 	require.Equal(t, [3]int{0, 1, 1}, p.numbers())
 	require.Equal(t, "run", p.rollout().Causes[0].Resource)
 

@@ -180,7 +180,7 @@ func (l *lab) testEventsFill(t *testing.T, key string) {
 
 	stdout, stderr, status := l.ccm("fleet", "events", "--fill", "--sign", key)
 	require.Zero(t, status, stderr)
-	require.Regexp(t, fmt.Sprintf(`(?m)^web1 +%d +20.* told again 8 lines of 4 runs`, len(sequences)-2), stdout)
+	require.Regexp(t, fmt.Sprintf(`(?m)^web1 +%d +20.* resent 8 lines of 4 runs`, len(sequences)-2), stdout)
 	waitFor(t, "the events to be back", func() error {
 		if n := len(events()); n != 4 {
 			return fmt.Errorf("%d events", n)

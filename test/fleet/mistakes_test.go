@@ -22,7 +22,7 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 		t.Helper()
 		_, stderr, status := l.ccm(append(args, more...)...)
 		require.Equal(t, 1, status, stderr)
-		require.Contains(t, stderr, "ccm: nobody has answered yet; run it again, and it goes on waiting\n")
+		require.Contains(t, stderr, "ccm: no answer yet (run the command again to keep waiting)\n")
 		return stderr
 	}
 	first := ask("--environment", "prdo")
@@ -30,14 +30,14 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 	require.Equal(t, first, ask("--environment", "prdo"), "the same is asked for with the same key")
 	for _, more := range [][]string{{"--environment", "prod"}, {"--environment", "prod", "--token-file", token}} {
 		other := ask(more...)
-		require.Contains(t, other, "It has asked for something else before, and asks anew with another key.\n")
+		require.Contains(t, other, "The earlier request was different; requesting again with a new key.\n")
 	}
 	require.Equal(t, 3, strings.Count(l.must(t, "fleet", "enrol"), name+" "))
 
 	for said, more := range map[string][]string{
-		"expected a signer and a public key":  {"--environment", "prod", "--signers", token},
-		"expected small letters, digits and -":     {"--environment", "Prod"},
-		"expected a token as ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
+		"expected a signer and a public key":                  {"--environment", "prod", "--signers", token},
+		"expected small letters, digits and -":                {"--environment", "Prod"},
+		"expected a token as printed by ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
 	} {
 		_, stderr, status := l.ccm(append(args, more...)...)
 		require.Equal(t, 1, status)
@@ -70,7 +70,7 @@ func TestFleetMistakes(t *testing.T) {
 		{"new1 was revoked", []string{"nodes", "new1"}},
 		{"new1 is already revoked", []string{"revoke", "new1"}},
 		{`the fleet has no node wbe1 (did you mean "web1"?)`, []string{"revoke", "wbe1"}},
-		{"user zed: there is none of this fleet", []string{"revoke", "--user", "zed"}},
+		{"user zed: not found in this fleet", []string{"revoke", "--user", "zed"}},
 		{`no such environment "nope" (there is prod, test)`, []string{"jobs", "--environment", "nope"}},
 		{`no such environment "nope" (there is prod, test)`, []string{"status", "--environment", "nope"}},
 		{`no such environment "nope" (there is prod, test)`, []string{"enrol", "token", "--name", "x", "--environment", "nope"}},
@@ -157,11 +157,11 @@ func TestFleetMistakes(t *testing.T) {
 	l.kill(l.ports[2])
 	waitFor(t, "the streams to have no leader", func() error {
 		stdout, _, status = l.ccm("fleet", "check")
-		if !strings.Contains(stdout, "! without a leader, so that they take nothing now: KV CCM_CONTROL, ") || !strings.Contains(stdout, "stream CCM_EVENTS") {
+		if !strings.Contains(stdout, "! no leader, so nothing can be stored: KV CCM_CONTROL, ") || !strings.Contains(stdout, "stream CCM_EVENTS") {
 			return fmt.Errorf("%d: %s", status, stdout)
 		}
 		return nil
 	})
-	require.NotContains(t, stdout, "does not have all of")
+	require.NotContains(t, stdout, "is behind: ")
 	require.Equal(t, 1, strings.Count(stdout, "CCM_EVENTS"), stdout)
 }

@@ -197,7 +197,7 @@ func TestMistakes(t *testing.T) {
 		"kvGet of little":    {[]string{"few.yaml"}, "kvGet: expected a bucket and a key, got 1 values"},
 		"no context":         {[]string{"obj://SITES/web.tar.gz", "--context", "other"}, `NATS context "other": file does not exist: ` + w.config + "/nats/context/other.json"},
 		"a path as context":  {[]string{"obj://SITES/web.tar.gz", "--context", "../other"}, "expected the name of a context, or the absolute path of its file"},
-		"no server":          {[]string{"obj://SITES/web.tar.gz", "--context", "nowhere"}, `NATS context "nowhere": no server responds`},
+		"no server":          {[]string{"obj://SITES/web.tar.gz", "--context", "nowhere"}, `NATS context "nowhere": no server answered`},
 		"no signature":       {[]string{"obj://SITES/web.tar.gz", "--signers", "signers"}, "--signers"},
 		"another digest":     {[]string{"obj://SITES/web.tar.gz", "--sha256", strings.Repeat("0", 64)}, "obj://SITES/web.tar.gz: expected the SHA-256 0000"},
 	} {
@@ -309,7 +309,7 @@ func TestTLS(t *testing.T) {
 		require.Equal(t, 1, status, stderr)
 		return stderr
 	}
-	want := "not trusted as root: NATS context \"plain\": connection without TLS is not protected against tampering (use tls:// in the URL of the context, or use --allow-insecure)\n"
+	want := "not trusted for runs as root: NATS context \"plain\": connection without TLS is not protected against tampering (use tls:// in the URL of the context, or use --allow-insecure)\n"
 	require.Contains(t, plain("obj://SITES/web.tar.gz"), want)
 	require.Contains(t, plain("web/manifest.yaml", "--data", "kv://CONF/data"), want)
 	require.Contains(t, plain("web/manifest.yaml"), "connection without TLS is not protected against tampering")

@@ -42,7 +42,7 @@ func registryWorld(t *testing.T, init ...string) (*world, jetstream.JetStream) {
 	w.context("CCM", map[string]any{})
 	out, stderr, status := w.ccm(append([]string{"registration", "init"}, init...)...)
 	require.Zero(t, status, stderr)
-	require.Contains(t, out, "+ stream REGISTRATION: made it: choria.ccm.registration.v1.>, kept 15m0s, on 1")
+	require.Contains(t, out, "+ stream REGISTRATION: created: choria.ccm.registration.v1.>, kept 15m0s, replicas 1")
 	conn, err := nats.Connect(w.server.ClientURL())
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
@@ -143,9 +143,9 @@ func TestWhenRegistered(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no server":      {[]string{"--context", "nowhere"}, `NATS context "nowhere": no server responds`},
+		"no server":      {[]string{"--context", "nowhere"}, `NATS context "nowhere": no server answered`},
 		"no context":     {[]string{"--context", "none"}, `NATS context "none": there is none`},
-		"another stream": {[]string{"-R", "OTHER"}, "its subject belongs to another stream than OTHER"},
+		"another stream": {[]string{"-R", "OTHER"}, "subject belongs to another stream than OTHER"},
 	} {
 		out, stderr, status = w.run(append([]string{"site.yaml", "--register", "jetstream"}, x.args...)...)
 		require.Zero(t, status, stderr)
@@ -276,14 +276,14 @@ func TestUpstreamsStream(t *testing.T) {
 	require.ErrorContains(t, publish(), "rollup")
 	out, stderr, status := w.ccm("registration", "init", "--upstream")
 	require.Zero(t, status, stderr)
-	require.Equal(t, "+ stream REGISTRATION: roll-ups: true instead of false\n+ stream REGISTRATION: marks of removed entries for: 15m0s instead of 0s\n", out)
+	require.Equal(t, "+ stream REGISTRATION: roll-ups: true instead of false\n+ stream REGISTRATION: delete marker TTL: 15m0s instead of 0s\n", out)
 	out, _, status = w.ccm("registration", "init")
 	require.Zero(t, status)
 	require.Equal(t, "Nothing to do: stream REGISTRATION is up to date\n", out)
 	require.NoError(t, publish())
 	_, stderr, status = w.ccm("registration", "init", "--replicas", "3")
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "(--replicas is number of replicas: 1 for a single one)")
+	require.Contains(t, stderr, "(set --replicas to the number of servers that keep the stream, 1 for a single server)")
 
 	lines := w.watch("registration", "watch", "production", "--json")
 	require.Equal(t, `{"action":"register","entry":{"cluster":"production","service":"web","protocol":"http","address":"10.0.0.5","port":8080,"priority":10,"ttl":"2s"}}`, <-lines)
@@ -353,16 +353,16 @@ func TestMistakesOfRegistrations(t *testing.T) {
 	w.context("CCM", map[string]any{})
 	for want, args := range map[string]string{
 		"expected 1 to 5 replicas, got 9":                                               "init --replicas 9",
-		"expected a maximal age of at least 1s, got 1ms":                                "init --max-age 1ms",
+		"expected a maximum age of at least 1s, got 1ms":                                "init --max-age 1ms",
 		`cluster: expected a name of letters, digits, - and _, or * for any, got "a.b"`: "query a.b",
 		"expected --service": "create --cluster x",
-		`--address: expected an IP address or host name, got "a b"`: "create --cluster x --service x --protocol x --address a\tb",
-		`--ttl: expected a time such as "10m" or "1d", or "never", got "x"`:  "create --cluster x --service x --protocol x --address ::1 --ttl x",
-		"--annotation: expected NAME=TEXT, got \"x\"":                        "create --cluster x --service x --protocol x --address ::1 -A x",
-		"ccm registration rm requires a terminal":          "rm --cluster x --service x --protocol x --address ::1",
+		`--address: expected an IP address or host name, got "a b"`:         "create --cluster x --service x --protocol x --address a\tb",
+		`--ttl: expected a time such as "10m" or "1d", or "never", got "x"`: "create --cluster x --service x --protocol x --address ::1 --ttl x",
+		"--annotation: expected NAME=TEXT, got \"x\"":                       "create --cluster x --service x --protocol x --address ::1 -A x",
+		"ccm registration rm requires a terminal":                           "rm --cluster x --service x --protocol x --address ::1",
 	} {
 		var list []string
-		for _, a := range strings.Fields(strings.ReplaceAll(args, "a\tb", "a_b")) {
+		for _, a := range strings.FieldsSeq(strings.ReplaceAll(args, "a\tb", "a_b")) {
 			list = append(list, strings.ReplaceAll(a, "a_b", "a b"))
 		}
 		_, stderr, status := w.ccm(append([]string{"registration"}, list...)...)

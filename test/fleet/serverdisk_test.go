@@ -54,7 +54,7 @@ func TestSoakDiskOfServersFull(t *testing.T) {
 	require.Contains(t, stderr, "CCM_SITES_prod: ", "it says of what")
 	stdout, _, status := l.ccm("fleet", "check")
 	require.Equal(t, 4, status)
-	require.Contains(t, stdout, "keeps no streams: JetStream is off, as after its disk was full")
+	require.Contains(t, stdout, "JetStream is disabled (a full disk does that)")
 	f.drift("web1")
 	f.again("web1")
 	f.eventually(func() bool { return f.motd("web1") == "one" })

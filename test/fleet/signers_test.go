@@ -27,7 +27,7 @@ func TestFleetSigners(t *testing.T) {
 	require.NoError(t, err)
 	second, both := f.stranger(), f.allowed+"second@example.org "+string(ssh.MarshalAuthorizedKey(public))
 	_, err = f.controller().SetSigners(ctx, "allowed_signers", both, 3)
-	require.ErrorContains(t, err, "nobody could release any more")
+	require.ErrorContains(t, err, "nobody could sign a release")
 
 	refused := func(document string) func() bool {
 		return func() bool {
@@ -70,7 +70,7 @@ func TestSignersCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(allowed), 0o644))
 	_, stderr, status := l.ccm("fleet", "signers", "test", file, "--threshold", "2", "--sign", key)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "nobody could release any more")
+	require.Contains(t, stderr, "nobody could sign a release")
 	require.Equal(t, "Signers 1 of test: 1 must sign a release\n", l.must(t, "fleet", "signers", "test", file, "--sign", key))
 	require.Equal(t, allowed, l.must(t, "fleet", "signers", "test"))
 	require.Contains(t, l.must(t, "fleet", "signers", "test", "--output", "json"), `"version":1,"threshold":1`)
@@ -91,7 +91,7 @@ func TestSignersCommand(t *testing.T) {
 	require.NotContains(t, release("exec { 'true' }\n", "--also-sign", second), few)
 	_, stderr, status = l.ccm("fleet", "rollback", "prod", "--sign", key)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "no release to go back to")
+	require.Contains(t, stderr, "to roll back to")
 	l.must(t, "fleet", "rollout", "prod", "--watch", "--sign", key)
 	stranger, _ := l.operatorKey(t, "eve", 9)
 	require.NoError(t, os.WriteFile(filepath.Join(l.dir, "allowed_signers"), []byte(allowed+more), 0o644))
@@ -120,7 +120,7 @@ func TestSignersCommand(t *testing.T) {
 	_, err = direct.Publish(t.Context(), l.desk(t).Cluster.Conn, subject.KV(subject.Control, subject.SignersKey("prod")), old)
 	require.NoError(t, err)
 	stdout, _, _ := l.ccm("fleet", "check")
-	require.Contains(t, stdout, "! prod.signers on the servers is not believed: it is version 1, and version 2 was seen here before\n")
+	require.Contains(t, stdout, "! prod.signers on the servers is not trusted: version 1 is older than version 2, which was seen here before\n")
 	require.Equal(t, more, l.must(t, "fleet", "signers", "prod"))
 
 	// What is behind it is stored again.

@@ -232,7 +232,7 @@ func TestSSHInventory(t *testing.T) {
 	l.says(0, "Created the file", "-i", "hosts", "w1", "--", "run", "site")
 	require.FileExists(t, l.dir+"/made-front")
 	l.says(0, "2 of 2 hosts ok", "-i", "hosts", "-j", "1", "--", "history")
-	l.says(1, "none is no host or group of the inventory", "-i", "hosts", "none", "--", "history")
+no such host or group in the inventory: 	l.says(1, "none", "-i", "hosts", "none", "--", "history")
 	l.write("cloud", fmt.Sprintf("#!/bin/sh\necho '{\"web\": {\"hosts\": [\"c1\"], \"vars\": {\"ansible_host\": \"127.0.0.1\", \"ansible_port\": %d, \"role\": \"cloud\"}}}'\n", l.port))
 	require.NoError(t, os.Chmod(l.dir+"/cloud", 0o755))
 	l.says(0, "cloud", "-i", "cloud", "--", "facts", "inventory.role")
@@ -314,18 +314,18 @@ func TestSSHOddHosts(t *testing.T) {
 		exit    int
 		want    string
 	}{
-		"its login shell hangs":      {"sleep 120", 5, "unreachable: it did not answer within 3s"},
-		"it never ends to talk":      {"yes", 1, "failed: it printed 16 MiB before ccm was begun there"},
+		"its login shell hangs":      {"sleep 120", 5, "unreachable: no response within 3s"},
+		"it never ends to talk":      {"yes", 1, "failed: 16 MiB of output before ccm started there"},
 		"one line without an end":    {`yes | tr -d "\\n"`, 1, "failed: a line is longer than 16 MiB"},
 		"nobody may log in":          {"echo This account is currently not available.; exit 1", 1, "failed: This account is currently not available."},
 		"it has no home":             {`unset HOME XDG_CACHE_HOME; sh -c "$SSH_ORIGINAL_COMMAND"`, 1, "HOME: parameter"},
-		"it does nothing":            {"true", 5, "unreachable: the connection ended too early"},
+		"it does nothing":            {"true", 5, "unreachable: connection closed too early"},
 		"it repeats what it is told": {`printf "%s\n" "$SSH_ORIGINAL_COMMAND"; sh -c "$SSH_ORIGINAL_COMMAND"`, 0, "Created the file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newSSHLab(t, "ForceCommand "+x.command)
 			args := []string{"--hosts", "hosts", "--", "run", "site"}
-			if x.want == "unreachable: it did not answer within 3s" {
+			if x.want == "unreachable: no response within 3s" {
 				args = append([]string{"--connect-timeout", "3s"}, args...)
 			}
 			l.write("hosts", "one\n")
@@ -340,8 +340,8 @@ func TestSSHOddHosts(t *testing.T) {
 		l.write("config", fmt.Sprintf("Host mute*\n  Port %d\n", mute.Addr().(*net.TCPAddr).Port)+l.read("config"))
 		began := time.Now()
 		out := l.says(5, "1 of 3 hosts ok, 2 unreachable", "--connect-timeout", "20s", "mute1", "mute2", "one", "--", "version")
-		require.Contains(t, out, "2 hosts: mute1, mute2  unreachable: it did not answer within 20s")
-		l.says(5, "2 hosts: mute1, mute2  unreachable: it did not answer within 2s", "--timeout", "2s", "mute1", "mute2", "--", "version")
+		require.Contains(t, out, "2 hosts: mute1, mute2  unreachable: no response within 20s")
+		l.says(5, "2 hosts: mute1, mute2  unreachable: no response within 2s", "--timeout", "2s", "mute1", "mute2", "--", "version")
 		require.Less(t, time.Since(began), 2*time.Minute)
 
 		// Ctrl-C ends a waiting call at once.
@@ -361,7 +361,7 @@ func TestSSHOddHosts(t *testing.T) {
 		require.NoError(t, cmd.Process.Signal(os.Interrupt))
 		_ = cmd.Wait()
 		require.Equal(t, 130, cmd.ProcessState.ExitCode(), said.String())
-		require.Contains(t, said.String(), "mute1  failed: it was interrupted before ccm was begun there")
+		require.Contains(t, said.String(), "mute1  failed: interrupted before ccm started there")
 	})
 }
 
@@ -375,9 +375,9 @@ func TestSSHConfiguration(t *testing.T) {
 	require.NoError(t, other)
 	l.write("known", fmt.Sprintf("[127.0.0.1]:%d %s", l.port, l.read("key.pub")))
 	require.NoError(t, os.RemoveAll(l.dir+"/run"))
-	l.says(5, "unreachable: Host key verification failed: the key is another one than known_hosts has.", "near", "--", "facts")
+	l.says(5, "unreachable: Host key verification failed: the key differs from the one in known_hosts.", "near", "--", "facts")
 	l.write("known", "")
-	l.says(5, "unreachable: Host key verification failed: the key is unknown yet. Log in once by hand: ssh HOST", "near", "--", "facts")
+	l.says(5, "unreachable: Host key verification failed: unknown key. Log in once by hand: ssh HOST", "near", "--", "facts")
 }
 
 func (l *sshLab) user() string {
@@ -397,7 +397,7 @@ func TestSSHStorage(t *testing.T) {
 	}
 	umount := func() { require.NoError(t, exec.Command("umount", "-l", l.home).Run()) }
 	mount("noexec,size=200m")
-	l.says(1, "cannot be executed there (noexec?): --remote-dir names another place", "one", "--", "facts")
+	l.says(1, "cannot be executed there (noexec?): choose another directory with --remote-dir", "one", "--", "facts")
 	l.says(0, "Linux", "one", "--remote-dir", l.dir+"/elsewhere", "--", "facts", "--output", "text")
 	umount()
 	mount("ro,size=1m")
@@ -426,7 +426,7 @@ func TestSSHConnectionCut(t *testing.T) {
 	require.NoError(t, exec.Command("sh", "-c", fmt.Sprintf("kill -9 $(ss -tnpH 'sport = :%d' | grep -o 'pid=[0-9]*' | cut -d= -f2)", l.port)).Run())
 	_ = cmd.Wait()
 	require.Equal(t, 5, cmd.ProcessState.ExitCode(), out.String())
-	require.Contains(t, out.String(), "the connection was lost while ccm ran")
+	require.Contains(t, out.String(), "connection lost while ccm ran")
 	require.Eventually(t, func() bool {
 		text, _ := l.run("one", "--", "history")
 		return strings.Contains(text, "interrupted")
@@ -449,5 +449,5 @@ func TestSSHOtherSystem(t *testing.T) {
 	l.write("programs/ccm-linux-arm64", string(text)+"x") // with another digest
 	l.says(0, "Linux", "one", "--binaries", "programs", "--", "facts", "--output", "text")
 	l.write("slow/site.lua", `exec { "first", command = "sleep 4" } exec { "second", command = "sleep 30" }`)
-	l.says(5, "it took longer than 3s", "one", "--binaries", "programs", "--timeout", "3s", "--", "run", "slow")
+	l.says(5, "timed out after 3s", "one", "--binaries", "programs", "--timeout", "3s", "--", "run", "slow")
 }

@@ -45,7 +45,7 @@ func (c *Choice) Complete(*cobra.Command, []string, string) ([]string, cobra.She
 	return c.values, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Colorful reports whether output to w is to be coloured: --color wins, then
+// Colorful reports whether output to w is to be colored: --color wins, then
 // CLICOLOR_FORCE and FORCE_COLOR, then NO_COLOR and TERM=dumb, then whether w is
 // a terminal.
 func Colorful(e *Env, w any) bool {

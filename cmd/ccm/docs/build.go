@@ -3,6 +3,7 @@ package docs
 import (
 	"errors"
 	"io/fs"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +18,8 @@ import (
 )
 
 func newBuildCommand(e *cli.Env) *cobra.Command {
-	return &cobra.Command{
+	address := ""
+	cmd := &cobra.Command{
 		Use:   "build DIR",
 		Short: "Write the documentation as a website to a directory",
 		Long: `Write the documentation as a website to a directory.
@@ -31,7 +33,15 @@ DIR must be empty, missing, or a website that ccm docs build wrote, which is
 replaced.`,
 		Args: cli.WantArguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			files, err := website.Build(website.Documentation())
+			source := website.Documentation()
+			if address != "" {
+				u, err := url.Parse(address)
+				if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+					return diag.Errorf(diag.Pos{}, "--url: %q is not the URL of a website", address).WithHint("for example https://example.org/ccm/")
+				}
+				source.Address = strings.TrimSuffix(u.String(), "/") + "/"
+			}
+			files, err := website.Build(source)
 			if err != nil {
 				return err
 			}
@@ -42,6 +52,8 @@ replaced.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&address, "url", "", "publish at this `URL`: adds a sitemap and absolute links to the 404 page")
+	return cmd
 }
 
 // websiteList is the file that lists the other files of a website, one a line. A directory with

@@ -20,7 +20,7 @@ func TestFleetStatusFits(t *testing.T) {
 	for _, name := range []string{"prod", "test", "lab"} {
 		f.Environments = append(f.Environments, overview.Environment{Name: name, Nodes: 4, Outcomes: []overview.Count{{Name: "failed", N: 2}},
 			Releases: []overview.Release{{Version: 7, N: 4}},
-			Rollout: &release.Assessment{Release: 7, State: signed.Stopped, Reason: "2 failed, at most 0", Stage: 1,
+			Rollout: &release.Assessment{Release: 7, State: signed.Stopped, Reason: "2 failed, limit 0", Stage: 1,
 				Stages: []release.Stage{{Name: "canary"}, {Name: "10%"}, {Name: "100%"}}}})
 	}
 	for i := range 6 {

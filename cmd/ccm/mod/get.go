@@ -2,6 +2,7 @@ package mod
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -229,10 +230,5 @@ func (x *modSite) latest(ctx context.Context, source module.Source, version stri
 }
 
 func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }

@@ -21,7 +21,7 @@ function element(node) {
   return e;
 }
 
-function say(text) {
+function report(text) {
   trouble.textContent = text;
   trouble.hidden = !text;
   page.classList.toggle("old", !!text); // what is shown is not what there is now
@@ -45,12 +45,12 @@ async function load() {
     answer = await res.json();
     if (!res.ok) {
       if (hash !== shown) page.replaceChildren(); // of another address
-      return say(answer.error + (answer.hint ? ": " + answer.hint : ""));
+      return report(answer.error + (answer.hint ? ": " + answer.hint : ""));
     }
   } catch {
-    return say("ccm fleet serve does not answer; this page is as it was at " + (when.textContent || "no time"));
+    return report("ccm fleet serve does not respond" + (when.textContent && "; this page is from " + when.textContent));
   }
-  say("");
+  report("");
   const next = JSON.stringify(answer.body);
   if (hash !== shown || next !== text) draw(answer.body);
   [shown, text] = [hash, next];

@@ -15,10 +15,10 @@ var kindStyles = map[repl.Kind]terminal.Style{
 // constants are the words of Lua that are values.
 var constants = map[string]bool{"nil": true, "true": true, "false": true}
 
-// Paint returns a text of Lua with colours.
+// Paint returns a text of Lua with colors.
 func Paint(text string) terminal.Text { return paintTokens(text, nil) }
 
-// paintTokens colours a text. Special reports whether a name is a type.
+// paintTokens colors a text. Special reports whether a name is a type.
 func paintTokens(text string, special func(name string) bool) terminal.Text {
 	var b terminal.Buffer
 	for _, t := range repl.Tokens(text) {
@@ -47,7 +47,7 @@ func paintTokens(text string, special func(name string) bool) terminal.Text {
 // at the bottom of the screen, and up again. The library readline needs that row.
 const rowBelow = "\x1bD\x1bM"
 
-// highlight returns the typed text in colours, and with the prompts of further lines. For these the
+// highlight returns the typed text in colors, and with the prompts of further lines. For these the
 // library readline leaves as many columns free as the first prompt takes.
 func (t *editor) highlight(line []rune) string {
 	text := terminal.Lines(string(line))
@@ -74,7 +74,7 @@ func (t *editor) highlight(line []rune) string {
 	return strings.ReplaceAll(text, "\n", "\n\r"+more) + rowBelow
 }
 
-// paint colours a typed text.
+// paint colors a typed text.
 func (t *editor) paint(text string) terminal.Text {
 	if trimmed := strings.TrimLeft(text, " "); strings.HasPrefix(trimmed, ".") || strings.HasPrefix(trimmed, `\`) || strings.HasPrefix(trimmed, "?") {
 		word, rest, spaced := strings.Cut(text, " ")

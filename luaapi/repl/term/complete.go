@@ -47,7 +47,7 @@ func (t *editor) complete(line []rune, cursor int) readline.Completions {
 		}
 		group := item.Group
 		if !t.color {
-			group = "" // otherwise the library colours it
+			group = "" // otherwise the library colors it
 		}
 		// The library would join items with equal descriptions to one item with several names.
 		doc := terminal.Line(item.Doc)

@@ -54,7 +54,7 @@ func (t *editor) newShell() *readline.Shell {
 		"input-meta":                   true,
 		"output-meta":                  true,
 		"multiline-column":             false,  // the prompts of further lines are ours
-		"comment-begin":                "\x00", // comments are coloured with the rest
+		"comment-begin":                "\x00", // comments are colored with the rest
 		"echo-control-characters":      false,
 		"menu-complete-display-prefix": true,
 		"completion-selection-style":   "\x1b[7m",
@@ -105,7 +105,7 @@ func (t *Terminal) withoutForeignKeys() func() {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || os.Getenv(variable) != "" {
 		return func() {}
 	}
-	t.options.Warn("left out: " + err.Error())
+	t.options.Warn("omitted: " + err.Error())
 	_ = os.Setenv(variable, os.DevNull)
 	return func() { _ = os.Unsetenv(variable) }
 }

@@ -1,4 +1,4 @@
-// Package term is the terminal of the prompt: it reads lines, completes and colours
+// Package term is the terminal of the prompt: it reads lines, completes and colors
 // them while they are typed, and says what the keys do that interrupt. The library
 // readline edits the line and walks through the history; the dialog of package repl
 // says what can stand where.
@@ -129,7 +129,7 @@ func (t *Terminal) loop(ctx context.Context) error {
 // Confirm asks a question that only a person can answer with yes.
 func (t *Terminal) Confirm(question string) (bool, error) {
 	if !t.Active() {
-		return false, &diag.Error{Err: errors.New("nobody is there to ask"), Hint: "ccm run applies a script without asking"}
+		return false, &diag.Error{Err: errors.New("cannot ask: not a terminal"), Hint: "apply a script without asking with: ccm run"}
 	}
 	answer, err := t.reader.ask(question)
 	if errors.Is(err, errDropped) {
@@ -174,7 +174,7 @@ func (t *Terminal) Interruptible(ctx context.Context, do func(context.Context)) 
 		terminal.Fprintf(t.options.Stdout, "\n") // the terminal has shown ^C
 		cancel()
 	}, func() {
-		terminal.Fprintf(t.options.Stderr, "ccm: still at work; interrupt once more to end ccm\n")
+		terminal.Fprintf(t.options.Stderr, "ccm: still running; interrupt again to quit ccm\n")
 	}, t.exit)
 	defer func() { t.signals.set(before...) }()
 	do(ctx)

@@ -18,14 +18,14 @@ import (
 func (t *Terminal) Commands() []repl.Command {
 	return []repl.Command{
 		{Name: "clear", Doc: "Clear the screen.", Run: t.clearCommand},
-		{Name: "edit", Args: "[FILE]", Doc: "Edit what was typed last, or FILE, and evaluate it.", Detail: "The editor is that of VISUAL or EDITOR, else vi.", Takes: repl.ArgFile, Run: t.editCommand},
+		{Name: "edit", Args: "[FILE]", Doc: "Edit the last input, or FILE, and evaluate it.", Detail: "Uses the editor of VISUAL or EDITOR, else vi.", Takes: repl.ArgFile, Run: t.editCommand},
 	}
 }
 
 // editCommand is .edit: it edits a script, or the last typed text.
 func (t *Terminal) editCommand(ctx context.Context, d *repl.Dialog, name string) error {
 	if !t.Active() {
-		return errors.New("nobody is there to edit")
+		return errors.New("cannot edit: not a terminal")
 	}
 	if name != "" {
 		if err := t.runEditor(ctx, name); err != nil {
@@ -118,7 +118,7 @@ func chosenTool(standard string, variables ...string) string {
 func (t *Terminal) runTool(ctx context.Context, command string, stdin io.Reader, args ...string) error {
 	words, err := shellquote.Split(command)
 	if err != nil || len(words) == 0 {
-		return fmt.Errorf("%q cannot be run", command)
+		return fmt.Errorf("cannot run %q", command)
 	}
 	before := t.signals.set()
 	defer t.signals.set(before...)

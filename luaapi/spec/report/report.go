@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A Report tells the results of tests, in one of four forms.
+// A Report writes the results of tests, in one of four forms.
 type Report struct {
 	form    string
 	w       *terminal.Writer
@@ -28,7 +28,7 @@ type Report struct {
 // Forms are the forms of a report.
 var Forms = []string{"text", "json", "tap", "junit"}
 
-// New returns a report in one of the forms, which is written to w. Now tells the time.
+// New returns a report in one of the forms, which is written to w. Now returns the time.
 func New(form string, w *terminal.Writer, color bool, now func() time.Time) *Report {
 	return &Report{form: form, w: w, color: color, now: now, start: now()}
 }

@@ -27,7 +27,7 @@ func CheckName(s string) error {
 }
 
 // Spec returns a package in the syntax of dnf: name-version if a version is given. An
-// architecture comes last, and dnf recognises it there only after a release.
+// architecture comes last, and dnf recognizes it there only after a release.
 func Spec(pkg, version string) (string, error) {
 	if err := CheckName(pkg); err != nil || version == "" {
 		return pkg, err

@@ -245,3 +245,31 @@ func (tool Tool) Suits(t *testing.T, provider *svctool.Scripts, commands ...stri
 	require.NoError(t, err)
 	require.Equal(t, []string{"x"}, names)
 }
+
+// Offline tests a machine that is not running: a service that is to be running is enabled, and the script is never
+// called. The provider is not for a machine that boots with systemd.
+func (tool Tool) Offline(t *testing.T, provider *svctool.Scripts, boots string) {
+	m := tool.New(t, t.TempDir())
+	if boots != "" {
+		m.Write(boots, "")
+	}
+	h := host.New(host.Options{Root: m.Root, Runner: tool.runner(m), Offline: "it is an image"})
+	want := resources.Service{Name: "x", Ensure: resources.ServiceRunning, OnChange: resources.ServiceReload, Settle: host.Duration(time.Second)}
+	for _, phrases := range [][]string{{"enabled for the first boot"}, nil} {
+		have, err := provider.Status(t.Context(), &h.View, want)
+		require.NoError(t, err)
+		require.Equal(t, "it is an image", have.DroppedRefresh())
+		d := resources.ServiceType.Type.Decide(&want, have, true)
+		require.NoError(t, d.Err)
+		var got []string
+		for _, a := range d.Actions {
+			got = append(got, a.Phrase)
+			require.NoError(t, want.Perform(t.Context(), h, provider, a))
+		}
+		require.Equal(t, phrases, got)
+	}
+	require.Empty(t, m.Verbs)
+	require.NoError(t, provider.Here(&h.View))
+	m.Write("/usr/lib/systemd/systemd", "")
+	require.ErrorContains(t, provider.Here(&h.View), "boot")
+}

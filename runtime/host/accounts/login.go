@@ -67,7 +67,7 @@ func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) 
 	defer cancel()
 	out, ok := a.Groups.query(ctx, []string{id, "-G", user})
 	var list []uint32
-	for _, word := range strings.Fields(string(out)) {
+	for word := range strings.FieldsSeq(string(out)) {
 		n, err := strconv.ParseUint(word, 10, 32)
 		ok = ok && err == nil
 		list = append(list, uint32(n))

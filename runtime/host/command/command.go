@@ -44,9 +44,9 @@ type Cmd struct {
 	As *Login
 	// Umask is the file mode creation mask in octal; "" for that of this process.
 	Umask string
-	// BelowRoot says that the command acts on nothing outside of the root of its host, because its
-	// arguments name the root (systemctl --root), or because it reads what belongs to the site
-	// (sops). Other commands are refused with a root other than /: see host.View.MayRun.
+	// BelowRoot says that the command runs on this machine even if the host has another root. It
+	// acts on nothing outside of that root, because its arguments name the root (useradd --prefix),
+	// or because it reads what belongs to the site (sops).
 	BelowRoot bool
 	// OnLine is called for each line of output at once; may be nil. A carriage return ends a line
 	// too, and so do 64 KiB without an end.
@@ -55,6 +55,14 @@ type Cmd struct {
 	// Files resolves Dir without following links of other users; a host sets it. Nil leaves Dir to
 	// the kernel, which follows such links.
 	Files *safepath.Resolver
+	// Chroot is the directory that the command has as its root, with its own /proc, /dev, /sys,
+	// /run and /tmp; see [CanChroot]. A host sets it; "" for the root of this process.
+	Chroot string
+	// Binds are directories of this machine that the command sees in its /tmp, by the path there.
+	// Only with Chroot.
+	Binds map[string]string
+	// NoDaemons keeps packages from starting services (policy-rc.d). Only with Chroot.
+	NoDaemons bool
 }
 
 // A Login is a user with the environment of a login, as in login(1).
@@ -77,7 +85,7 @@ func (l *Login) environ() []string {
 }
 
 func (c Cmd) root() string {
-	if c.Files == nil || c.Files.Root == "/" {
+	if c.Chroot != "" || c.Files == nil || c.Files.Root == "/" {
 		return ""
 	}
 	return c.Files.Root

@@ -33,7 +33,10 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	if len(c.Argv) == 0 {
 		return Result{}, errors.New("no command specified")
 	}
-	file, err := LookPath(c.Argv[0], c.Path)
+	file, err := c.Argv[0], error(nil)
+	if c.Chroot == "" {
+		file, err = LookPath(file, c.Path)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -49,7 +52,11 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		return Result{}, err
 	}
 	defer dir.Close()
-	cmd.Dir = cmp.Or(dir.ProcPath(), c.workingDir())
+	if c.Chroot == "" {
+		cmd.Dir = cmp.Or(dir.ProcPath(), c.workingDir())
+	} else if dir != nil {
+		c.Dir = dir.Path
+	}
 	other := c.As != nil && os.Geteuid() == 0
 	running, environ := e.Commands.add(c.String(), other)
 	cmd.Env = append(c.environ(), environ...)
@@ -58,7 +65,12 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		// In the session of root it could open the terminal, and type there as root (TIOCSTI).
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.UID, Gid: c.As.GID, Groups: c.As.Groups}
 	}
-	if c.Umask != "" {
+	in, err := c.enter(cmd, other)
+	if err != nil {
+		return Result{}, err
+	}
+	defer in.Close()
+	if c.Umask != "" && in == nil {
 		const shell = "/bin/sh"
 		cmd.Path, cmd.Args = shell, append([]string{shell, "-c", underUmask, "sh", c.Umask, file}, c.Argv[1:]...)
 	}
@@ -91,12 +103,13 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	if err = cmd.Start(); err == nil {
 		running.setProcess(cmd.Process.Pid)
+		in.begin()
 		err = cmd.Wait()
 	}
 	running.remove()
 	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 	if cmd.ProcessState == nil {
-		return res, err
+		return res, in.explain(err)
 	}
 	res.Code = cmd.ProcessState.ExitCode()
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
@@ -105,6 +118,9 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	if ctx.Err() != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		return res, fmt.Errorf("%s: %w", c, context.Cause(ctx))
+	}
+	if in != nil {
+		return in.result(res)
 	}
 	// A daemon that the command leaves behind keeps the outputs open too.
 	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
@@ -115,6 +131,9 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 
 func (c Cmd) environ() []string {
 	env := append(os.Environ(), "PWD="+c.workingDir())
+	if c.Chroot != "" {
+		env = append(chrootEnviron(), "PWD="+c.workingDir())
+	}
 	if c.Path != "" {
 		env = append(env, "PATH="+c.Path)
 	}

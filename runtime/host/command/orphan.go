@@ -32,8 +32,8 @@ type Orphan struct {
 // terminates the processes first, and kills those that do not end in a moment.
 //
 // A process with the same number but another start time is left alone. If the command itself has
-// ended, the rest of its group is recognised by the run in the environment. If the number is
-// unknown, the command is recognised by its ID in the environment. Processes that left the group,
+// ended, the rest of its group is recognized by the run in the environment. If the number is
+// unknown, the command is recognized by its ID in the environment. Processes that left the group,
 // such as a daemon with a session of its own, are not ended.
 func (s Orphan) End() (ended bool, err error) {
 	if s.PID != 0 || s.ID == "" {

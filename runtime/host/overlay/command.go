@@ -52,7 +52,7 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 		}
 		return res, true, nil
 	}
-	file, err := x.LookPath(c.Argv[0], c.Path, c.Dir)
+	file, err := x.lookPath(rootOf(o, c), c.Argv[0], c.Path, c.Dir)
 	if err != nil {
 		return res, true, err
 	}
@@ -86,22 +86,30 @@ var pathReaders = map[string]bool{
 // LookPath finds a command like command.LookPath, with assumed effects. A relative name with a
 // slash begins in dir.
 func (x Commands) LookPath(name, list, dir string) (string, error) {
+	return x.lookPath(x.o.base.CommandRoot(), name, list, dir)
+}
+
+// lookPath is LookPath for a command that has root as its root.
+func (x Commands) lookPath(root, name, list, dir string) (string, error) {
 	o := x.o
 	if strings.Contains(name, "/") {
-		file := name
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(o.base.Root(), dir, file)
+		file := filepath.Join(root, name)
+		if !filepath.IsAbs(name) {
+			file = filepath.Join(o.base.Root(), dir, name)
 		}
 		if isFile := isExecutable(o, file); !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
 			return "", fmt.Errorf("command %q not found", name)
 		}
 		return file, nil
 	}
-	if list == "" {
+	switch {
+	case list == "" && root == "/":
 		list = os.Getenv("PATH")
+	case list == "":
+		list = command.DefaultPath
 	}
 	for _, dir := range filepath.SplitList(list) {
-		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && isExecutable(o, file) {
+		if file := filepath.Join(root, dir, name); filepath.IsAbs(dir) && isExecutable(o, file) {
 			o.looks.add(Look{Kind: ProgramLook, Name: name, Found: true})
 			return file, nil
 		}
@@ -109,11 +117,7 @@ func (x Commands) LookPath(name, list, dir string) (string, error) {
 	if o.looks.add(Look{Kind: ProgramLook, Name: name}) {
 		return name, nil
 	}
-	_, err := command.LookPath(name, list)
-	if err == nil { // the program is going to be removed
-		err = &command.NotFoundError{Name: name, Dirs: filepath.SplitList(list)}
-	}
-	return "", err
+	return "", &command.NotFoundError{Name: name, Dirs: filepath.SplitList(list)}
 }
 
 // isExecutable reports whether a file of the operating system is an executable program.
@@ -157,10 +161,18 @@ func (x Commands) Text(c command.Cmd) string {
 	return b.String()
 }
 
+// rootOf returns the directory that a command has as its root.
+func rootOf(o *View, c command.Cmd) string {
+	if c.BelowRoot {
+		return "/"
+	}
+	return o.base.CommandRoot()
+}
+
 // commandPath returns the path of the operating system that a word of a command names, or "".
 func commandPath(o *View, c command.Cmd, word string) string {
 	if filepath.IsAbs(word) {
-		return path.Clean(word)
+		return filepath.Join(rootOf(o, c), word)
 	}
 	return filepath.Join(o.base.Root(), c.Dir, word)
 }
@@ -209,6 +221,9 @@ func doubtWords(o *View, c command.Cmd) (paths []string) {
 func (x Commands) Paths(c command.Cmd, text string) (list []string) {
 	o := x.o
 	names := PathsInText(text)
+	for i, name := range names {
+		names[i] = commandPath(o, c, name)
+	}
 	for _, word := range wordText().FindAllString(text, -1) {
 		if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "-") {
 			names = append(names, commandPath(o, c, word))
@@ -293,7 +308,7 @@ func test(o *View, c command.Cmd) (yes, ok bool) {
 	if !inside || words[1] == "" {
 		return false, false
 	}
-	if p, err := o.find(name, words[0] != "-L" && words[0] != "-h"); err == nil && p.absolute && o.base.Root() != "/" {
+	if p, err := o.find(name, words[0] != "-L" && words[0] != "-h"); err == nil && p.absolute && o.base.Root() != rootOf(o, c) {
 		return false, false // such a link leads elsewhere for the command
 	}
 	yes, ok = answerTest(o, words[0], name)

@@ -27,6 +27,8 @@ type Machine interface {
 	FetchSource(ctx context.Context, url string) ([]byte, error)
 	// InScratch reports whether a path is in a scratch directory, about which nothing is assumed.
 	InScratch(name string) bool
+	// CommandRoot returns the directory that commands have as their root.
+	CommandRoot() string
 }
 
 // onMachine returns an effect with its path on the machine, whose root is root. It is false for a

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"path/filepath"
 	"strings"
@@ -114,9 +115,7 @@ func (p *peer) send(typ dbus.Type, to *dbus.Message, headers map[dbus.HeaderFiel
 		dbus.FieldReplySerial: dbus.MakeVariant(to.Serial()),
 		dbus.FieldSignature:   dbus.MakeVariant(dbus.SignatureOf(values...)),
 	}, Body: values}
-	for field, v := range headers {
-		msg.Headers[field] = v
-	}
+	maps.Copy(msg.Headers, headers)
 	_ = msg.EncodeTo(p, binary.LittleEndian)
 }
 

@@ -42,7 +42,7 @@ func TestExtractStripHostile(t *testing.T) {
 		{[]hosttest.ArchiveEntry{Link("a/l", "../x")}, `points outside of the directory`},
 		{[]hosttest.ArchiveEntry{file("a", "x"), hardLink("b/h", "a")}, `is not a file earlier in the archive`},
 		{[]hosttest.ArchiveEntry{file("a/.a.tar.ccm-extract/x", "x")}, `has the name of the directory for unpacking`},
-		{[]hosttest.ArchiveEntry{file("a/x", "x"), file("a/y", "y"), file("z", "z")}, `more than 2 entries`},
+		{[]hosttest.ArchiveEntry{file("a/x", "x"), file("a/y", "y"), file("z", "z")}, `exceeds the limit of 2 entries`},
 	} {
 		root, err := extract(t, "a.tar", hosttest.Tar(t, tt.entries...), unpack.Options{Strip: 1, MaxEntries: 2})
 		require.ErrorContains(t, err, tt.want)

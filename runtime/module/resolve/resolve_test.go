@@ -431,7 +431,7 @@ func TestPlainHTTP(t *testing.T) {
 		return r
 	}
 	plain := parse(t, modFile("site", "nginx v1.0.0 "+served.URL+"/nginx/.git"))
-	refused := ": not trusted as root: http is not protected against tampering (use https or ssh, or set signers in ccm.mod.lua for signed tags, or use --allow-insecure)"
+	refused := ": not trusted as root: http is not protected against tampering (use https or ssh, or set signers in ccm.mod.lua for signed tags, or --allow-insecure)"
 	_, err = root().Lock(t.Context(), at, plain, nil)
 	require.ErrorContains(t, err, served.URL+"/nginx/.git"+refused)
 	archive := parse(t, `return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = "v1.0.0", url = "http://127.0.0.1:1/nginx-{version}.tar.gz" } } }`)
@@ -485,7 +485,7 @@ func TestSignedTags(t *testing.T) {
 	repo.git("update-ref", "refs/tags/v1.4.0", repo.git("rev-parse", "v1.1.0")) // the signed object of v1.1.0 under another name
 	write(t, at, map[string]string{"signers": "ann@example.org namespaces=\"git\" " + string(key)})
 	for version, want := range map[string]string{
-		"v1.0.0": "lacks an SSH signature", "v1.1.0": "", "v1.2.0": "may not", "v1.3.0": "lacks an SSH signature", "v1.4.0": `signed as "v1.1.0"`,
+		"v1.0.0": "lacks an SSH signature", "v1.1.0": "", "v1.2.0": "is not allowed", "v1.3.0": "lacks an SSH signature", "v1.4.0": `signed as "v1.1.0"`,
 	} {
 		text := fmt.Sprintf(`return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = %q, git = "file://%s/nginx" } } }`, version, at)
 		lock, err := newResolver(newCache(t)).Lock(t.Context(), at, parse(t, text), nil)
@@ -565,7 +565,7 @@ func TestRefusedModules(t *testing.T) {
 	repo := newRepository(t, at+"/m")
 	for version, x := range map[string]struct{ file, want string }{
 		"v1.0.0": {"", "ccm.mod.lua does not exist in it"},
-		"v1.1.0": {`return { }`, "it has an empty name"},
+		"v1.1.0": {`return { }`, "module without a name"},
 		"v1.2.0": {`return { name = "other" }`, "holds the module other, and not m"},
 		"v1.3.0": {`return { name = "m", exports = { "m.none" } }`, "but the file does not exist"},
 		"v1.4.0": {`return { name = "m", ccm = ">= 99" }`, ""},

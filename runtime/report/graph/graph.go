@@ -1,5 +1,5 @@
 // Package graph lays out resources from left to right in their order, and draws them as SVG.
-// Resources of one type with the same neighbours are drawn as one stack.
+// Resources of one type with the same neighbors are drawn as one stack.
 //
 // The steps are those of Sugiyama, Tagawa and Toda (Methods for Visual Understanding of
 // Hierarchical System Structures, 1981), each in a file of its own: what is drawn (stack.go,

@@ -1,10 +1,10 @@
 package graph
 
 // heightPasses is the number of passes over all layers in which heights are adjusted to those of
-// neighbours.
+// neighbors.
 const heightPasses = 40
 
-// assignHeights gives each cell a height near the middle of its neighbours, so that lines are
+// assignHeights gives each cell a height near the middle of its neighbors, so that lines are
 // straight. The order in a layer stays, and no cell covers another.
 func (p *part) assignHeights() {
 	for _, layer := range p.layers {
@@ -24,7 +24,7 @@ func (p *part) assignHeights() {
 	}
 }
 
-// A run is neighbouring cells of a layer with the least distance between them.
+// A run is neighboring cells of a layer with the least distance between them.
 type run struct {
 	want   float64 // height of the layer's first cell that suits the run
 	weight float64
@@ -32,7 +32,7 @@ type run struct {
 }
 
 // assignLayerHeights places the cells of a layer as near as possible to the heights that their
-// neighbours want. It is isotonic regression by the pool adjacent violators algorithm (Ayer and
+// neighbors want. It is isotonic regression by the pool adjacent violators algorithm (Ayer and
 // others, An Empirical Distribution Function for Sampling with Incomplete Information, 1955).
 func (p *part) assignLayerHeights(layer []int) {
 	var runs []run
@@ -61,7 +61,7 @@ func (p *part) assignLayerHeights(layer []int) {
 	}
 }
 
-// weightedMean returns the mean height of the neighbours of a cell, and its weight. The bends of long
+// weightedMean returns the mean height of the neighbors of a cell, and its weight. The bends of long
 // lines weigh most, so that these lines are straight.
 func (p *part) weightedMean(c int) (y, weight float64) {
 	own := &p.cells[c]

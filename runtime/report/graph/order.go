@@ -10,7 +10,7 @@ import (
 const sweeps = 24
 
 // order orders the cells of each layer so that few lines cross. Each cell goes near the middle of
-// its neighbours in the layer before or after (the barycentre heuristic). The best order of all
+// its neighbors in the layer before or after (the barycentre heuristic). The best order of all
 // sweeps is kept.
 func (p *part) order() {
 	best, fewest := copied(p.layers), math.MaxInt
@@ -33,7 +33,7 @@ func (p *part) order() {
 	p.layers = best
 }
 
-// orderLayer sorts a layer by the middle of the neighbours in the layer before or after it. Keys
+// orderLayer sorts a layer by the middle of the neighbors in the layer before or after it. Keys
 // is a buffer with one number for each cell.
 func (p *part) orderLayer(layer []int, before bool, keys []float64) {
 	for at, c := range layer {
@@ -65,7 +65,7 @@ func (p *part) orderLayer(layer []int, before bool, keys []float64) {
 	}
 }
 
-// crossings counts the crossings of lines between neighbouring layers: the inversions among their
+// crossings counts the crossings of lines between neighboring layers: the inversions among their
 // ends, by a Fenwick tree (Barth, Mutzel and Jünger, Simple and Efficient Bilayer Cross Counting,
 // 2004).
 func (p *part) crossings() (n int) {

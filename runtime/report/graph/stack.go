@@ -12,9 +12,9 @@ type boxes struct {
 	edges   []Edge  // between boxes, each pair once
 }
 
-// newBoxes stacks nodes of one type and class with the same neighbours, and leaves out implied edges.
+// newBoxes stacks nodes of one type and class with the same neighbors, and leaves out implied edges.
 // It stacks twice: before it leaves out edges, because that takes long with many boxes, and
-// afterwards, because then more boxes have the same neighbours.
+// afterwards, because then more boxes have the same neighbors.
 func newBoxes(nodes []Node, edges []Edge, stack int) boxes {
 	b := boxes{edges: merged(edges)}
 	for i := range nodes {
@@ -59,18 +59,18 @@ func (b boxes) stacked(nodes []Node, stack int) boxes {
 	return out
 }
 
-// keys returns for each box its type, class and neighbours.
+// keys returns for each box its type, class and neighbors.
 func (b boxes) keys(nodes []Node) []string {
 	keys := make([][]byte, len(b.members))
 	for i, members := range b.members {
 		n := nodes[members[0]]
 		keys[i] = append(keys[i], n.Type+"\x00"+n.Class+"\x00"...)
 	}
-	add := func(box int, direction byte, neighbour int, refresh bool) {
+	add := func(box int, direction byte, neighbor int, refresh bool) {
 		if refresh {
 			direction += 2
 		}
-		keys[box] = binary.AppendUvarint(append(keys[box], direction), uint64(neighbour))
+		keys[box] = binary.AppendUvarint(append(keys[box], direction), uint64(neighbor))
 	}
 	for _, e := range b.edges { // they are sorted by From
 		add(e.From, 0, e.To, e.Refresh)

@@ -110,6 +110,6 @@ func rect(x, y, w, h float64) *markup.Element {
 	return markup.New("rect", "x", px(x), "y", px(y), "width", px(w), "height", px(h), "rx", "6")
 }
 
-// Hue returns the colour of a type, in degrees of hsl(). It follows from the name alone, so that
-// a type has the same colour everywhere.
+// Hue returns the color of a type, in degrees of hsl(). It follows from the name alone, so that
+// a type has the same color everywhere.
 func Hue(typ string) int { return int(crc32.ChecksumIEEE([]byte(typ)) % 360) }

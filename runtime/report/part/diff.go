@@ -41,7 +41,7 @@ func cell(class, value string) *markup.Element {
 	return markup.New("td", "class", class).Say(value)
 }
 
-// lines returns the lines of a unified diff without its header, coloured.
+// lines returns the lines of a unified diff without its header, colored.
 func lines(diff string) []markup.Node {
 	text := markup.New("pre", "class", "text", "tabindex", "0", "aria-label", "difference of the content")
 	header, empty := true, true

@@ -18,10 +18,10 @@ var theme string
 //go:embed part.css
 var style string
 
-// Style returns the style sheet with the colours, light and dark, and the rules of all parts.
+// Style returns the style sheet with the colors, light and dark, and the rules of all parts.
 func Style() string { return theme + style + graph.Style }
 
-// Badge returns the name of a type in its colour.
+// Badge returns the name of a type in its color.
 func Badge(typ string) *markup.Element {
 	return markup.New("span", "class", "badge", "style", fmt.Sprintf("--h:%d", graph.Hue(typ))).Say(typ)
 }

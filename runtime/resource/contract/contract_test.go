@@ -122,7 +122,7 @@ func TestBreaches(t *testing.T) {
 		"color is reported to differ, but is not a property": func(f *resource.Functions) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("color", "a", "b"); return d }
 		},
-		`text is said to differ, and is "a" and "a"`: func(f *resource.Functions) {
+		`text is reported to differ, but is "a" and "a"`: func(f *resource.Functions) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("text", "a", "a"); return d }
 		},
 		"a difference without an action: text: a → b": func(f *resource.Functions) {

@@ -172,9 +172,9 @@ func (c *content) Read(p []byte) (int, error) {
 	n, err := c.z.Read(p)
 	c.sum.Write(p[:n])
 	switch {
-	case err == io.EOF && !c.s.IsNamed(c.id, hex.EncodeToString(c.sum.Sum(nil))):
+	case errors.Is(err, io.EOF) && !c.s.IsNamed(c.id, hex.EncodeToString(c.sum.Sum(nil))):
 		return n, fmt.Errorf("backup %s is damaged: content mismatch%s", c.id, c.orKey())
-	case err != nil && err != io.EOF:
+	case err != nil && !errors.Is(err, io.EOF):
 		return n, fmt.Errorf("backup %s is damaged: %w", c.id, err)
 	}
 	return n, err

@@ -104,12 +104,12 @@ func (d *Dir) in(op, name string, use func(dir int, base string) error) error {
 
 // wrap names the path in an error of the system.
 func (d *Dir) wrap(op, name string, err error) error {
-	switch err {
-	case unix.ELOOP:
+	switch {
+	case errors.Is(err, unix.ELOOP):
 		return d.foreign(name, "a symbolic link")
-	case unix.ENOTDIR:
+	case errors.Is(err, unix.ENOTDIR):
 		return d.foreign(name, "something else where there should be a directory")
-	case unix.ENXIO: // a pipe that nobody reads
+	case errors.Is(err, unix.ENXIO):
 		return d.foreign(name, "a pipe")
 	}
 	if errno, ok := err.(syscall.Errno); ok {
@@ -252,7 +252,7 @@ func (d *Dir) Touch(name string, now time.Time) error {
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return n, err
 		}
 	}

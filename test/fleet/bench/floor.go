@@ -72,7 +72,7 @@ func (b *bench) measureFloor(ctx context.Context, ca string) error {
 		if _, err := nc.Subscribe("told.release", func(*nats.Msg) { f.messages.Add(1) }); err != nil {
 			return err
 		}
-		if _, err := nc.Subscribe("order", func(*nats.Msg) { go f.store(ctx, nc, fmt.Sprintf("result.%d", i), resultBytes) }); err != nil {
+		if _, err := nc.Subscribe("order", func(*nats.Msg) { go func() { _ = f.store(ctx, nc, fmt.Sprintf("result.%d", i), resultBytes) }() }); err != nil {
 			return err
 		}
 		return nc.FlushTimeout(time.Minute)

@@ -1,0 +1,286 @@
+// Package ccm configures a machine from a Go program, as the command ccm does:
+//
+//	site, err := ccm.Load(ctx, "site.lua", ccm.Options{})
+//	if err != nil {
+//		return err // the mistakes in the script, with their positions
+//	}
+//	defer site.Close()
+//	for event, err := range site.Run(ctx) { // or site.Plan, which changes nothing
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(event)
+//	}
+//
+// [Ensure] applies a single resource without a script. [NewType] makes a resource type of a Go
+// struct. A program may load and run several sites at once, if each has its own state directory.
+//
+// This package follows semantic versions. The packages below it do not: types of theirs appear in
+// [Options].Process, [Options].RunOptions, [Options].Providers and the methods Unwrap, which serve
+// the command itself.
+package ccm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
+)
+
+// Options control how a site is read, planned and run. The zero Options are those of the command
+// ccm without flags, except that they read no data file and no .env from the working directory.
+type Options struct {
+	// Root is the directory that stands for /; "" for / itself. Nothing outside it is changed.
+	Root string
+	// StateDir is the directory for history, backups and the lock. If it is empty, it is
+	// CCM_STATE_DIR of the environment, else /var/lib/ccm or, for other users than root,
+	// ~/.local/state/ccm.
+	StateDir string
+	// Args are the arguments of the script.
+	Args []string
+	// Facts override facts of the machine. Maps are merged.
+	Facts map[string]any
+	// Data overrides the data of the site. Maps are merged. Texts may hold expressions, as in a
+	// data file.
+	Data map[string]any
+	// DataFile is a file or URL with further data; "" for none.
+	DataFile string
+	// Types are resource types of this program; see [NewType].
+	Types []Type
+	// Providers are further providers of the types that ship with ccm.
+	Providers []resource.Binding
+	// Targets are resources as TYPE#NAME, in which * and ** stand for any text. Only these and
+	// those that they require are planned and run. Without Targets and Tags, all are.
+	Targets []string
+	// Tags select resources like Targets, by their tags. Resources with one of SkipTags are left
+	// out.
+	Tags, SkipTags []string
+	// Strict makes warnings mistakes.
+	Strict bool
+	// Noop means that the site is only planned: ccm.noop is true in scripts, [Site.Run] is
+	// [Site.Plan], and no lock is taken.
+	Noop bool
+	// CheckIdempotent plans again after a run without failures. What a second run would change
+	// is an error of [Site.Run].
+	CheckIdempotent bool
+	// EvalTimeout limits the evaluation of a script or manifest, and the time to read each file.
+	// 0 means a minute.
+	EvalTimeout time.Duration
+	// Timeout limits a run. 0 means no limit.
+	Timeout time.Duration
+	// LockTimeout is how long a run waits for another one with the same state directory. 0 means
+	// that it does not wait.
+	LockTimeout time.Duration
+	// Output takes what scripts print, without secrets. Nil discards it.
+	Output io.Writer
+	// Warn is called with each warning. May be nil.
+	Warn func(*Mistake)
+	// Log takes what commands print, and each effect on the machine at the level of debugging.
+	// Nil discards it.
+	Log *slog.Logger
+
+	// Process and RunOptions have what the command ccm adds, such as its signals. They do not
+	// follow semantic versions. The fields above override those of RunOptions that they cover.
+	Process    *site.Process
+	RunOptions *site.RunOptions
+}
+
+// Load reads a script or manifest, evaluates it and checks all of its resources. Nothing is changed.
+// The error has all mistakes in it, see [Mistakes].
+//
+// Unless Options.Noop is set, the site holds the lock of the state directory, if that exists and is
+// free, until [Site.Close] or the end of [Site.Run].
+func Load(ctx context.Context, file string, o Options) (*Site, error) {
+	return load(ctx, file, o.process(), o)
+}
+
+// LoadText is [Load] for the text of a script or manifest that is in no file. Name represents the
+// file in positions. Its ending, .lua or .yaml, names the language, and its directory has the modules
+// and templates of the site.
+func LoadText(ctx context.Context, name, text string, o Options) (*Site, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	p := o.process()
+	p.Files.EditedText = func(file string) (string, bool) { return text, file == path }
+	return load(ctx, name, p, o)
+}
+
+func load(ctx context.Context, file string, p *site.Process, o Options) (*Site, error) {
+	if err := o.addTypes(p); err != nil {
+		return nil, err
+	}
+	s := &Site{process: p, output: o.output(p)}
+	if o.Process == nil {
+		p.Messages.W = terminal.NewWriter(s.output)
+	}
+	inner, during := s.detach(ctx)
+	defer during()
+	run := o.run()
+	run.ID = cmp.Or(run.ID, p.NewRunID(o.StateDir))
+	if o.Process == nil {
+		p.Files.SetContext(inner)
+		run.Explain = s.explain
+	}
+	r, err := p.ReadRun(inner, file, o.Args, run)
+	_ = s.output.Flush() // the program knows whether its writer fails
+	if err != nil {
+		s.cancel(nil)
+		return nil, placed(err, p.Secrets)
+	}
+	s.run = r
+	return s, nil
+}
+
+// process returns the process of the options, or a new one.
+func (o *Options) process() *site.Process {
+	if o.Process != nil {
+		return o.Process
+	}
+	m := &site.Messages{W: terminal.NewWriter(io.Discard)}
+	p := &site.Process{
+		Clock: host.RealClock{}, Commands: new(command.Commands), Stdin: new(bytes.Reader),
+		Files: &site.Files{Messages: m}, Messages: m, Log: o.Log, Version: version(),
+	}
+	dir := o.StateDir
+	p.Secrets = secret.New(func() ([]byte, error) { return p.Files.ReadKey(dir) })
+	m.Warning = func(d *diag.Error) {
+		if o.Warn != nil {
+			o.Warn(mistake(d, p.Secrets))
+		}
+	}
+	return p
+}
+
+// addTypes adds the types and providers of the options to a process.
+func (o *Options) addTypes(p *site.Process) error {
+	for _, t := range o.Types {
+		if t.err != nil {
+			return t.err
+		}
+		p.Providers = append(p.Providers, t.binding)
+	}
+	p.Providers = append(p.Providers, o.Providers...)
+	return nil
+}
+
+// output returns the writer for what scripts print.
+func (o *Options) output(p *site.Process) *secret.Writer {
+	w := o.Output
+	if w == nil {
+		w = io.Discard
+	}
+	return secret.NewWriter(w, p.Secrets)
+}
+
+// run returns the options for package site.
+func (o *Options) run() *site.RunOptions {
+	r := new(site.RunOptions)
+	if o.RunOptions != nil {
+		*r = *o.RunOptions
+	}
+	if r.Site == nil {
+		r.Site = &site.Options{Data: site.DataOptions{None: o.DataFile == "", File: o.DataFile}}
+		r.Record.Limits = state.DefaultLimits
+		r.Host.Log = o.Log
+		r.Texts = true
+	}
+	s := r.Site
+	s.Root, s.EvalTimeout, s.Strict = o.Root, cmp.Or(o.EvalTimeout, time.Minute), o.Strict
+	s.Facts.Values, s.Data.Values = o.Facts, o.Data
+	s.Part.Targets, s.Part.Tags, s.Part.SkipTags = o.Targets, o.Tags, o.SkipTags
+	r.Record.Root, r.Record.StateDir, r.Record.Timeout, r.Record.LockTimeout = o.Root, o.StateDir, o.Timeout, o.LockTimeout
+	r.Plan, r.CheckIdempotent = o.Noop, o.CheckIdempotent
+	return r
+}
+
+// version returns the version of this module in the program.
+func version() string {
+	const module = "github.com/luaccm/ccm"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)"
+	}
+	for _, d := range info.Deps {
+		if d.Path == module {
+			return d.Version
+		}
+	}
+	return cmp.Or(info.Main.Version, "(devel)")
+}
+
+// Facts returns the facts of the machine, such as facts["os"], as scripts see them with the options.
+func Facts(ctx context.Context, o Options) (map[string]any, error) {
+	p := o.process()
+	p.Files.SetContext(ctx)
+	all, err := p.Facts(ctx, p.View(o.Root), o.run().Site.Facts)
+	if err != nil {
+		return nil, placed(err, p.Secrets)
+	}
+	tree, err := all.Tree()
+	return maps.Clone(tree), err
+}
+
+// Ensure applies one resource, or plans it if Options.Noop is set. The properties are those of scripts, without
+// the name; texts are taken as they are. A failed resource is an [ErrFailed]. With any other error, nothing was
+// changed.
+func Ensure(ctx context.Context, typ, name string, properties map[string]any, o Options) (Event, error) {
+	s := &Site{process: o.process()}
+	if err := o.addTypes(s.process); err != nil {
+		return Event{}, err
+	}
+	inner, during := s.detach(ctx)
+	defer during()
+	defer s.cancel(nil)
+	p, run := s.process, o.run()
+	p.Files.SetContext(inner)
+	one, err := p.NewOneOff(inner, site.OneOffOptions{Kind: "ensure", Site: run.Site, Record: run.Record, Host: run.Host, Plan: o.Noop, Explain: s.explain})
+	if err != nil {
+		return Event{}, placed(err, p.Secrets)
+	}
+	defer one.Close()
+	types, err := one.Registry()
+	if err != nil {
+		return Event{}, err
+	}
+	t := types.Type(typ)
+	if t == nil {
+		return Event{}, placed(site.UnknownType(types, typ), p.Secrets)
+	}
+	table := schema.ValueOf(properties).Table()
+	if table == nil {
+		table = new(schema.Table)
+	}
+	table.Set(t.Schema().Name().Name, schema.StringValue(name))
+	result, err := one.Converge(inner, manifest.Single{Type: t, Properties: table, Literal: true}, nil)
+	if err != nil {
+		return Event{}, placed(err, p.Secrets)
+	}
+	var own Event
+	for _, e := range result.Events { // the others are of resources that it applies
+		if e.Fails() {
+			s.note(e)
+		}
+		if e.Resource.Type == t && e.Resource.ID.Name == name || own.record == nil {
+			own = newEvent(e)
+		}
+	}
+	return own, s.failure(ctx, result.Summary)
+}

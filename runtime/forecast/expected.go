@@ -1,0 +1,64 @@
+package forecast
+
+import (
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// recordExpected makes the event of an unknown resource pending and uncertain if a run will change the
+// resource whatever the earlier ones bring, unless they bring exactly what it wants. For later resources
+// it stays unknown.
+func (f *Forecaster) recordExpected(ev *event.Event) {
+	if !f.planning || f.past || ev.Outcome != event.Unknown || !f.isExpected(ev) {
+		return
+	}
+	if f.expected == nil {
+		f.expected = make(map[int]bool)
+	}
+	f.expected[ev.Index], ev.Outcome, ev.Uncertain = true, event.Pending, true
+}
+
+// isExpected reports whether a run will change an unknown resource, unless an earlier one brings
+// exactly what it wants.
+func (f *Forecaster) isExpected(ev *event.Event) bool {
+	r, x := ev.Resource, ev.Forecast
+	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.UncertainAfterPending(r.Spec) {
+		return false
+	}
+	if e, ok := r.Spec.(resource.FileEditor); ok && e.EditedFile() != "" { // the line may be in what others bring
+		return false
+	}
+	if slices.ContainsFunc(x.Actions, func(a resource.Action) bool { return a.Intent != "" }) {
+		return false
+	}
+	switch {
+	case len(r.LazyProperties) > 0:
+		return isCreation(x.Diff)
+	case x.Refresh:
+		return slices.ContainsFunc(f.catalog.Deps[ev.Index], func(d catalog.Dep) bool {
+			return d.Refresh && f.expected[d.Index] && r.ConcernedBy(f.catalog.Resources[d.Index])
+		})
+	case isService(r):
+		return x.Once || ev.BecauseSurely && f.isInstalled(ev)
+	case x.Once && !x.MayExist && isCreation(x.Diff):
+		return true
+	}
+	whole, ok := r.Spec.(resource.WholeSetter)
+	return ok && whole.SetsWhole(isCreation(x.Diff))
+}
+
+// isInstalled reports whether the surest reason of an unknown resource installs files, as packages do.
+func (f *Forecaster) isInstalled(ev *event.Event) bool {
+	first := f.suspects.suspectsOf[ev.Index]
+	return len(first) > 0 && f.suspects.effects.byIndex[first[0]] != nil && f.suspects.effects.byIndex[first[0]].installsFiles
+}
+
+// isCreation reports whether differences say that something is missing that is to be there.
+func isCreation(diff []resource.Delta) bool {
+	return slices.ContainsFunc(diff, func(d resource.Delta) bool {
+		return d.Property == "ensure" && d.Have == "absent" && !resource.IsAbsent(d.Want)
+	})
+}
