@@ -24,7 +24,7 @@ func TestParsePlan(t *testing.T) {
 		{`"options":{"Root":"/"}`, `"options":null`, "damaged plan: options missing"},
 		{`"options":{"Root":"/"}`, `"options":{"Rooot":"/"}`, `unknown field "Rooot"`},
 		{`"key_digest"`, `"key":"AAAA","key_digest"`, "expected a key of 32 bytes, got 3"},
-		{resource, resource + "," + resource, `has "file#/a" twice`},
+		{resource, resource + "," + resource, `duplicate "file#/a"`},
 		{"}]}", "}]}x", "not a saved plan, or a damaged one"},
 		{"}]}", "", "not a saved plan, or a damaged one"},
 	} {

@@ -51,7 +51,7 @@ func TestTimings(t *testing.T) {
   evaluate      12.50 ms
   converge    3000.00 ms
   report         0.00 ms
-  in all      3015.50 ms
+  total       3015.50 ms
 Memory: 512.0 MiB peak, 5.0 MiB allocated in 1234 pieces, 3.0 MiB in use at the end
 The slowest of 13 resources:
        6.00 ms  stable  exec#f  (site.lua:3)
