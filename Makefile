@@ -19,12 +19,12 @@
 # make fleet      tests with real nats-servers: keys, objects, and a fleet
 # make integration-short fleet-short browser-short  the part of these that runs for each change
 # make disks      full disks, quotas, little memory, power cuts (root)
-# make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (eight minutes)
+# make bench-fleet  measure fleets of NODES simulated nodes, and write test/fleet/bench.md (eight minutes)
 # make fleet-soak  the long forms of make fleet, with random faults for SOAK (10m; half an hour in all, root, nft)
 # make browser    test the pages of ccm in headless Chromium
 # make studio-vendor  bundle the libraries of the page of ccm studio again (needs npm)
 # make fuzz       each fuzz target for FUZZTIME, one after the other
-# make reliability  run the tests that count their tries, and write docs/reliability.md (root)
+# make reliability  run the tests that count their tries, and write test/reliability/counts.md (root)
 # make growth     compare the costs of 1,000 and of up to 100,000 resources (many minutes)
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks, COUNT times each; benchstat compares two outputs
@@ -176,7 +176,7 @@ NODES ?= 1000,10000
 SOAK ?= 10m
 
 bench-fleet:
-	cd test/fleet && go run ./bench -nodes $(NODES) -out ../../docs/fleet.md
+	cd test/fleet && go run ./bench -nodes $(NODES) -out bench.md
 
 fleet-soak:
 	cd test/fleet && CCM_FLEET_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -parallel 1 -run Soak .

@@ -24,6 +24,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -54,13 +55,16 @@ type Options struct {
 	StateDir string
 	// Args are the arguments of the script.
 	Args []string
-	// Facts override facts of the machine. Maps are merged.
+	// Facts override facts of the machine. Maps are merged. Values here and in Data are texts,
+	// booleans, numbers, slices and maps with texts as keys.
 	Facts map[string]any
 	// Data overrides the data of the site. Maps are merged. Texts may hold expressions, as in a
 	// data file.
 	Data map[string]any
 	// DataFile is a file or URL with further data; "" for none.
 	DataFile string
+	// Secrets are texts that are masked in all output and in all records.
+	Secrets []string
 	// Types are resource types of this program; see [NewType].
 	Types []Type
 	// Providers are further providers of the types that ship with ccm.
@@ -110,9 +114,8 @@ func Load(ctx context.Context, file string, o Options) (*Site, error) {
 	return load(ctx, file, o.process(), o)
 }
 
-// LoadText is [Load] for the text of a script or manifest that is in no file. Name represents the
-// file in positions. Its ending, .lua or .yaml, names the language, and its directory has the modules
-// and templates of the site.
+// LoadText is [Load] for a text that is not in a file. Positions use the name as that of the file. Its ending, .lua or
+// .yaml, is that of the language, and its directory has the modules and templates of the site.
 func LoadText(ctx context.Context, name, text string, o Options) (*Site, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -124,25 +127,23 @@ func LoadText(ctx context.Context, name, text string, o Options) (*Site, error) 
 }
 
 func load(ctx context.Context, file string, p *site.Process, o Options) (*Site, error) {
-	if err := o.addTypes(p); err != nil {
+	run, err := o.run(p)
+	if err != nil {
 		return nil, err
 	}
-	s := &Site{process: p, output: o.output(p)}
-	if o.Process == nil {
-		p.Messages.W = terminal.NewWriter(s.output)
-	}
+	s := &Site{process: p, output: o.output(p), own: o.Process == nil}
 	inner, during := s.detach(ctx)
 	defer during()
-	run := o.run()
 	run.ID = cmp.Or(run.ID, p.NewRunID(o.StateDir))
-	if o.Process == nil {
+	if s.own {
+		p.Messages.W = terminal.NewWriter(s.output)
 		p.Files.SetContext(inner)
 		run.Explain = s.explain
 	}
 	r, err := p.ReadRun(inner, file, o.Args, run)
 	_ = s.output.Flush() // the program knows whether its writer fails
 	if err != nil {
-		s.cancel(nil)
+		s.release()
 		return nil, placed(err, p.Secrets)
 	}
 	s.run = r
@@ -169,18 +170,6 @@ func (o *Options) process() *site.Process {
 	return p
 }
 
-// addTypes adds the types and providers of the options to a process.
-func (o *Options) addTypes(p *site.Process) error {
-	for _, t := range o.Types {
-		if t.err != nil {
-			return t.err
-		}
-		p.Providers = append(p.Providers, t.binding)
-	}
-	p.Providers = append(p.Providers, o.Providers...)
-	return nil
-}
-
 // output returns the writer for what scripts print.
 func (o *Options) output(p *site.Process) *secret.Writer {
 	w := o.Output
@@ -190,8 +179,28 @@ func (o *Options) output(p *site.Process) *secret.Writer {
 	return secret.NewWriter(w, p.Secrets)
 }
 
-// run returns the options for package site.
-func (o *Options) run() *site.RunOptions {
+// run gives a process what the options have for it, and returns the rest for a run.
+func (o *Options) run(p *site.Process) (*site.RunOptions, error) {
+	for _, t := range o.Types {
+		if t.err != nil {
+			return nil, t.err
+		}
+		p.Providers = append(p.Providers, t.binding)
+	}
+	p.Providers = append(p.Providers, o.Providers...)
+	for i, text := range o.Secrets {
+		if err := p.Secrets.Add(text); err != nil {
+			return nil, fmt.Errorf("Options.Secrets[%d]: %w", i, err)
+		}
+	}
+	facts, err := plainMap("Options.Facts", o.Facts)
+	if err != nil {
+		return nil, err
+	}
+	data, err := plainMap("Options.Data", o.Data)
+	if err != nil {
+		return nil, err
+	}
 	r := new(site.RunOptions)
 	if o.RunOptions != nil {
 		*r = *o.RunOptions
@@ -204,11 +213,11 @@ func (o *Options) run() *site.RunOptions {
 	}
 	s := r.Site
 	s.Root, s.EvalTimeout, s.Strict = o.Root, cmp.Or(o.EvalTimeout, time.Minute), o.Strict
-	s.Facts.Values, s.Data.Values = o.Facts, o.Data
+	s.Facts.Values, s.Data.Values = facts, data
 	s.Part.Targets, s.Part.Tags, s.Part.SkipTags = o.Targets, o.Tags, o.SkipTags
 	r.Record.Root, r.Record.StateDir, r.Record.Timeout, r.Record.LockTimeout = o.Root, o.StateDir, o.Timeout, o.LockTimeout
 	r.Plan, r.CheckIdempotent = o.Noop, o.CheckIdempotent
-	return r
+	return r, nil
 }
 
 // version returns the version of this module in the program.
@@ -229,8 +238,12 @@ func version() string {
 // Facts returns the facts of the machine, such as facts["os"], as scripts see them with the options.
 func Facts(ctx context.Context, o Options) (map[string]any, error) {
 	p := o.process()
+	run, err := o.run(p)
+	if err != nil {
+		return nil, err
+	}
 	p.Files.SetContext(ctx)
-	all, err := p.Facts(ctx, p.View(o.Root), o.run().Site.Facts)
+	all, err := p.Facts(ctx, p.View(o.Root), run.Site.Facts)
 	if err != nil {
 		return nil, placed(err, p.Secrets)
 	}
@@ -242,16 +255,23 @@ func Facts(ctx context.Context, o Options) (map[string]any, error) {
 // the name; texts are taken as they are. A failed resource is an [ErrFailed]. With any other error, nothing was
 // changed.
 func Ensure(ctx context.Context, typ, name string, properties map[string]any, o Options) (Event, error) {
-	s := &Site{process: o.process()}
-	if err := o.addTypes(s.process); err != nil {
+	p := o.process()
+	run, err := o.run(p)
+	if err != nil {
 		return Event{}, err
 	}
+	given, err := plainMap("properties", properties)
+	if err != nil {
+		return Event{}, err
+	}
+	s := &Site{process: p, own: o.Process == nil}
 	inner, during := s.detach(ctx)
 	defer during()
-	defer s.cancel(nil)
-	p, run := s.process, o.run()
+	defer s.release()
 	p.Files.SetContext(inner)
-	one, err := p.NewOneOff(inner, site.OneOffOptions{Kind: "ensure", Site: run.Site, Record: run.Record, Host: run.Host, Plan: o.Noop, Explain: s.explain})
+	one, err := p.NewOneOff(inner, site.OneOffOptions{
+		Kind: "ensure", Site: run.Site, Record: run.Record, Host: run.Host, Plan: o.Noop, Explain: s.explain,
+	})
 	if err != nil {
 		return Event{}, placed(err, p.Secrets)
 	}
@@ -264,10 +284,7 @@ func Ensure(ctx context.Context, typ, name string, properties map[string]any, o 
 	if t == nil {
 		return Event{}, placed(site.UnknownType(types, typ), p.Secrets)
 	}
-	table := schema.ValueOf(properties).Table()
-	if table == nil {
-		table = new(schema.Table)
-	}
+	table := schema.ValueOf(given).Table()
 	table.Set(t.Schema().Name().Name, schema.StringValue(name))
 	result, err := one.Converge(inner, manifest.Single{Type: t, Properties: table, Literal: true}, nil)
 	if err != nil {

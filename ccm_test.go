@@ -1,6 +1,7 @@
 package ccm_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -236,13 +238,161 @@ ccm.after(link { "/a", target = "x" }, function() error("in after") end)`, optio
 	require.Contains(t, m.Message, "in after")
 }
 
-func TestSecretsInErrors(t *testing.T) {
-	_, err := ccm.LoadText(t.Context(), "site.lua", `error("the password is " .. ccm.secret("hunter22-hunter22"):reveal())`, options(t))
+// TestSecrets: what the program or the script calls secret is in no error, event or output.
+func TestSecrets(t *testing.T) {
+	o := options(t)
+	var printed bytes.Buffer
+	o.Output, o.Secrets = &printed, []string{"hunter22-hunter22"}
+	_, err := ccm.LoadText(t.Context(), "site.lua", `error("the password is hunter22-hunter22")`, o)
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "hunter22")
-	for _, m := range ccm.Mistakes(err) {
-		require.NotContains(t, m.Message, "hunter22")
+	require.NotContains(t, ccm.Mistakes(err)[0].Message, "hunter22")
+	o.Data = map[string]any{"password": "hunter22-hunter22"}
+	site := loadText(t, `print(data.password)  local link = require "std.link"  link { "/a", target = data.password }`, o)
+	for event := range site.Run(t.Context()) {
+		require.Len(t, event.Changes, 2)
+		require.NotContains(t, fmt.Sprint(event.Changes, event), "hunter22")
 	}
+	require.NotEmpty(t, printed.String())
+	require.NotContains(t, printed.String(), "hunter22")
+	target, err := os.Readlink(filepath.Join(o.Root, "a"))
+	require.NoError(t, err)
+	require.Equal(t, "hunter22-hunter22", target)
+
+	o.Secrets = []string{"a"}
+	_, err = ccm.LoadText(t.Context(), "site.lua", "", o)
+	require.ErrorContains(t, err, "Options.Secrets[0]")
+}
+
+// TestValues: the maps of a program may have the types that Go programs use.
+func TestValues(t *testing.T) {
+	type word string
+	yes := true
+	o := options(t)
+	var printed bytes.Buffer
+	o.Output = &printed
+	o.Facts = map[string]any{"list": []string{"a", "b"}, "small": int8(3), "word": word("w"), "yes": &yes}
+	o.Data = map[string]any{"ports": map[word]uint16{"http": 80}, "ratio": float32(0.5), "nothing": nil}
+	loadText(t, `print(facts.list[2], facts.small + 1, facts.word, facts.yes, data.ports.http + 1, data.ratio)`, o)
+	require.Equal(t, "b\t4\tw\ttrue\t81\t0.5\n", printed.String())
+
+	for want, x := range map[string]any{"Options.Data[x]: ": func() {}, "got struct": struct{}{}, "x][0]: ": []any{make(chan int)}, "too large": uint64(1 << 63), "map[int]": map[int]int{}} {
+		o.Data = map[string]any{"x": x}
+		_, err := ccm.LoadText(t.Context(), "site.lua", "", o)
+		require.ErrorContains(t, err, want)
+	}
+	o.Data = nil
+	o.Types = []ccm.Type{ccm.NewType("listed", listed{})}
+	event, err := ccm.Ensure(t.Context(), "listed", "n", map[string]any{"words": []string{"a", "b"}}, o)
+	require.NoError(t, err)
+	require.Equal(t, ccm.Stable, event.Outcome)
+}
+
+// TestValuesOfAProperty: a string type may list its values.
+func TestValuesOfAProperty(t *testing.T) {
+	o := options(t)
+	o.Types = []ccm.Type{ccm.NewType("lamp", brokenNotes[lamp]{})}
+	_, err := ccm.Ensure(t.Context(), "lamp", "n", map[string]any{"state": "onn"}, o)
+	var m *ccm.Mistake
+	require.ErrorAs(t, err, &m)
+	require.Contains(t, m.Error(), `"on"`)
+}
+
+type lamp struct {
+	Name  string    `ccm:"name,name"`
+	State lampState `ccm:"state"`
+}
+
+type lampState string
+
+func (lampState) Values() []string { return []string{"on", "off"} }
+
+type list struct {
+	Name  string   `ccm:"name,name"`
+	Words []string `ccm:"words"`
+}
+
+// listed finds the words a and b.
+type listed struct{ brokenNotes[list] }
+
+func (listed) Status(context.Context, *ccm.View, list) (list, error) {
+	return list{Words: []string{"a", "b"}}, nil
+}
+
+// TestCheckIdempotent: what a second run would change is a mistake at the end.
+func TestCheckIdempotent(t *testing.T) {
+	o := options(t)
+	o.CheckIdempotent = true
+	o.Root = "" // the command true changes nothing
+	outcomes, err := collect(loadText(t, "\n"+`exec { "true" }`, o).Run(t.Context()))
+	require.Equal(t, []ccm.Outcome{ccm.Changed}, outcomes)
+	var m *ccm.Mistake
+	require.ErrorAs(t, err, &m)
+	require.Equal(t, 2, m.Line)
+	require.NotErrorIs(t, err, ccm.ErrFailed)
+}
+
+// A watched is a note with all methods that a provider may have.
+type watched struct {
+	notes
+	refreshed *[]string
+}
+
+func (watched) Validate(want Note) error {
+	if want.Ensure != "absent" && want.Text == nil {
+		return errors.New("text is required")
+	}
+	return nil
+}
+
+func (watched) Files(want Note) []string { return []string{"/notes/" + want.Name} }
+
+func (w watched) Refresh(_ context.Context, _ *ccm.Machine, want Note) error {
+	*w.refreshed = append(*w.refreshed, want.Name)
+	return nil
+}
+
+func TestMethodsOfAProvider(t *testing.T) {
+	o := options(t)
+	var refreshed []string
+	o.Types = []ccm.Type{ccm.NewType("note", watched{refreshed: &refreshed})}
+	_, err := ccm.LoadText(t.Context(), "site.lua", `note { "n" }`, o)
+	require.ErrorContains(t, err, "note#n: text is required")
+
+	// A plan knows what is at the path of another note, and nothing about others.
+	site := loadText(t, `local link = require "std.link"
+note { "a", text = "1" }
+link { "/b", target = "a" }
+note { "c", text = "3", subscribe = "link#/b" }`, o)
+	plan, err := collect(site.Plan(t.Context()))
+	require.NoError(t, err)
+	require.Equal(t, []ccm.Outcome{ccm.Pending, ccm.Pending, ccm.Pending}, plan)
+	_, err = collect(site.Run(t.Context()))
+	require.NoError(t, err)
+	require.Empty(t, refreshed, "what is created needs no refresh")
+	require.NoError(t, os.Remove(filepath.Join(o.Root, "b")))
+	outcomes, err := collect(loadText(t, `local link = require "std.link"
+link { "/b", target = "a" }
+note { "c", text = "3", subscribe = "link#/b" }`, o).Run(t.Context()))
+	require.NoError(t, err)
+	require.Equal(t, []ccm.Outcome{ccm.Changed, ccm.Changed}, outcomes)
+	require.Equal(t, []string{"c"}, refreshed)
+}
+
+// TestNothingRuns: a closed site leaves no goroutine behind.
+func TestNothingRuns(t *testing.T) {
+	before := runtime.NumGoroutine()
+	o := options(t)
+	for range 3 {
+		site, err := ccm.LoadText(t.Context(), "site.lua", `for i = 1, 100 do file { "/" .. i, ensure = "absent" } end`, o)
+		require.NoError(t, err)
+		_, err = collect(site.Plan(t.Context()))
+		require.NoError(t, err)
+		site.Close()
+		site.Close()
+	}
+	// The condition has a goroutine too.
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, time.Minute, time.Millisecond)
 }
 
 func TestEnsureTakesTextsAsTheyAre(t *testing.T) {

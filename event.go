@@ -30,7 +30,7 @@ const (
 	Changed Outcome = "changed"
 	// Pending means that a run would change the resource.
 	Pending Outcome = "pending"
-	// Unknown means that a plan cannot tell before an earlier resource was changed.
+	// Unknown means that a plan cannot tell whether a run would change the resource: see Event.Reason.
 	Unknown Outcome = "unknown"
 	// Skipped means that the resource was not looked at: see Event.Reason.
 	Skipped Outcome = "skipped"
@@ -65,8 +65,8 @@ type Event struct {
 
 func newEvent(e *event.Event) Event {
 	x := Event{
-		Resource: newResource(e.Resource), Outcome: Outcome(e.Outcome.String()), Message: report.Message(e), Provider: e.Provider,
-		Reason: e.Reason, Err: e.Err, Start: e.Start, Duration: e.Duration, record: e,
+		Resource: newResource(e.Resource), Outcome: Outcome(e.Outcome.String()), Message: report.Message(e),
+		Provider: e.Provider, Reason: e.Reason, Err: e.Err, Start: e.Start, Duration: e.Duration, record: e,
 	}
 	for _, d := range e.Diff {
 		x.Changes = append(x.Changes, Change(d))

@@ -246,21 +246,15 @@ func ExamplePending() {
 	// Output: true <nil>
 }
 
-// Nobody knows whether the file will exist: it depends on a value that is only known after a file was written.
+// The exit status of the command decides whether it counts as a change.
 func ExampleUnknown() {
 	ctx := context.Background()
 	o, remove := machine()
 	defer remove()
-	site := load(ctx, `
-local id = file { "/id", content = "7" }
-file { "/motd", content = ccm.lazy(function() return id.outcome end) }`, o)
-	defer site.Close()
-	for event := range site.Plan(ctx) {
-		fmt.Println(event.Resource, event.Outcome == ccm.Unknown)
-	}
-	// Output:
-	// file#/id false
-	// file#/motd true
+	o.Root, o.Noop = "", true // the machine that has the command
+	event, err := ccm.Ensure(ctx, "exec", "true", map[string]any{"unchanged_returns": []int{3}}, o)
+	fmt.Println(event.Outcome == ccm.Unknown, err)
+	// Output: true <nil>
 }
 
 func ExampleSkipped() {

@@ -20,6 +20,7 @@ var ErrFailed = errors.New("a resource failed")
 // again for another run. A Site is not safe for use by several goroutines at once.
 type Site struct {
 	process *site.Process
+	own     bool // the process is of this site alone
 	run     *site.Run
 	output  *secret.Writer
 	cancel  context.CancelCauseFunc // of the context of the site
@@ -48,8 +49,8 @@ func (s *Site) Resources() []Resource {
 	return list
 }
 
-// Plan yields an event for each resource that shows what [Site.Run] would do. It changes nothing and takes no lock.
-// An error is the last element: why there is no plan, or an [ErrFailed] if a resource would fail. Plan may be
+// Plan yields an event for each resource with what [Site.Run] would do. It changes nothing and takes no lock.
+// An error is the last element: why no plan exists, or an [ErrFailed] if a resource would fail. Plan may be
 // called several times before Run.
 func (s *Site) Plan(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -92,7 +93,9 @@ func (s *Site) Run(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 // walk calls a function that plans or runs the site, and yields its events and its error.
-func (s *Site) walk(ctx context.Context, yield func(Event, error) bool, walk func(context.Context, *forwarder) (event.Summary, error)) {
+func (s *Site) walk(
+	ctx context.Context, yield func(Event, error) bool, walk func(context.Context, *forwarder) (event.Summary, error),
+) {
 	inner, during := s.detach(ctx)
 	defer during()
 	s.first, s.errs = nil, nil
@@ -145,7 +148,15 @@ func (s *Site) failure(ctx context.Context, sum event.Summary) error {
 func (s *Site) Close() {
 	s.ended = true
 	s.run.End()
+	s.release()
+}
+
+// release ends the context of the site, and the connections of a process of its own.
+func (s *Site) release() {
 	s.cancel(nil)
+	if s.own {
+		s.process.Close()
+	}
 }
 
 // Unwrap returns the run in the form that the command ccm uses. It does not follow semantic versions.

@@ -23,7 +23,7 @@ type Type struct {
 }
 
 // A Provider manages the resources of a type whose properties are the struct D. All methods are called from the
-// goroutine that iterates over a plan or run.
+// goroutine that loads, plans or runs the site.
 //
 // It may have these methods besides:
 //
@@ -50,9 +50,12 @@ type Provider[D any] interface {
 //	}
 //
 // A tag has the name of the property, and options: name (it names the resource), required, secret, default=VALUE.
-// Fields are of the kinds string, bool, int, int64 and float64, slices and maps of these, or pointers. A property that is left out is a nil
-// pointer, which is not compared, or the zero value, which is. If there is a property ensure, its value absent means that there is nothing,
-// and so does an empty Ensure in what Status returns. A mistake in D is an error of [Load].
+// Fields are of the kinds string, bool, int, int64 and float64, slices and maps of these, or pointers. A string type
+// with a method Values() []string has only these values. A property that is left out is a nil pointer, which is not
+// compared, or the zero value, which is.
+//
+// If there is a property ensure, its value absent means that there is nothing, and so does an empty Ensure in what
+// Status returns. A mistake in D is an error of [Load].
 func NewType[D any](name string, p Provider[D]) Type {
 	f := &functions[D]{name: name, provider: p}
 	b, err := f.bind()
@@ -226,7 +229,7 @@ func (v *View) ReadFile(file string) ([]byte, error) { return v.view.ReadFile(fi
 func (v *View) Exists(file string) (bool, error) { return v.view.Exists(file) }
 
 // Query runs a command that changes nothing, and returns its standard output. A command that does not exit with 0 is
-// an error. Below another root than /, commands are refused.
+// an error. Options.Root is the root of the command, which needs Linux; elsewhere it must be /.
 func (v *View) Query(ctx context.Context, argv ...string) (string, error) {
 	return output(argv, func(c host.Cmd) (host.Result, error) { return v.view.Query(ctx, c) })
 }
@@ -258,7 +261,7 @@ func (m *Machine) MakeDirectory(dir string) error {
 func (m *Machine) Remove(file string) error { return m.host.Remove(file) }
 
 // Run runs a command that changes the machine, and returns its standard output. A command that does not exit with 0
-// is an error. Below another root than /, commands are refused.
+// is an error. Options.Root is the root of the command, as in [View.Query].
 func (m *Machine) Run(ctx context.Context, argv ...string) (string, error) {
 	return output(argv, func(c host.Cmd) (host.Result, error) { return m.host.Run(ctx, c) })
 }

@@ -76,6 +76,12 @@ func TestLinks(t *testing.T) {
 	require.Greater(t, links, 50)
 }
 
+// TestRecipesAreLinked: the README and the tutorial lead to the recipes.
+func TestRecipesAreLinked(t *testing.T) {
+	require.Contains(t, readPage(t, "README.md"), "(docs/recipes/basics.md)")
+	require.Contains(t, Text("tutorial"), "(recipes/basics.md)")
+}
+
 // TestComparison: the README has the table of comparison.md.
 func TestComparison(t *testing.T) {
 	table := regexp.MustCompile(`(?m)(^\|.*\n)+`).FindString(Text("comparison"))
@@ -101,10 +107,14 @@ func hasAnchor(t *testing.T, page, anchor string) bool {
 // TestFind: a topic is found by its name, its last part and its beginning; a mistake says what
 // is near.
 func TestFind(t *testing.T) {
-	for topic, want := range map[string]string{"plans": "plans", "plan": "reference/commands/plan", "file": "reference/types/file", "files": "files", "mount": "reference/types/mount", "Plans.md": "plans", "tut": "tutorial"} {
+	for topic, want := range map[string]string{"plans": "plans", "plan": "reference/commands/plan", "file": "reference/types/file", "files": "files", "mount": "reference/types/mount", "Plans.md": "plans", "tut": "tutorial", "encrypted.md": "secrets", "sharing": "modules"} {
 		got, err := Find(topic)
 		require.NoError(t, err)
 		require.Equal(t, want, got, topic)
+	}
+	for former, page := range formerNames {
+		require.NotContains(t, Names(), former)
+		require.Contains(t, Names(), page)
 	}
 	for topic, want := range map[string]string{"te": "several pages", "palns": "no page", "": "no page", "../docs": "no page", "\x1b[2J": "no page"} {
 		_, err := Find(topic)

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFieldRows: each row of field.md names a report, and words of a test that is there.
+// TestFieldRows: each row of test/field.md names a report, and words of a test that is there.
 func TestFieldRows(t *testing.T) {
 	report := regexp.MustCompile(`^[\w.-]+/[\w.-]+#\d+(, (#\d+|[\w.-]+/[\w.-]+#\d+))*$`)
 	rows := 0
-	for line := range strings.Lines(Text("field")) {
+	for line := range strings.Lines(readPage(t, "test/field.md")) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 		if !strings.HasPrefix(line, "| ") || strings.TrimSpace(cells[0]) == "report" {
 			continue

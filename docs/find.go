@@ -9,11 +9,21 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
+// formerNames has the pages that took in others, by the names of those.
+var formerNames = map[string]string{
+	"api": "ensure", "coming-from-tinycm": "coming-from-choria", "editor": "testing-sites", "encrypted": "secrets",
+	"parts": "order", "registration": "health-checks", "sharing": "modules",
+	"walks": "architecture",
+}
+
 // Find returns the name of the page about a topic: the name of a page, the last part of one, or
-// the beginning of either. If several fit, or none, the error names what is near.
+// the beginning of either, or the former name of a page. If several fit, or none, the error names what is near.
 func Find(topic string) (string, error) {
 	all := Names()
 	wanted := strings.TrimSuffix(strings.ToLower(topic), suffix)
+	if page := formerNames[wanted]; page != "" {
+		return page, nil
+	}
 	for _, fits := range []func(name string) bool{
 		func(name string) bool { return name == wanted },
 		func(name string) bool { return path.Base(name) == wanted || strings.HasSuffix(name, "/"+wanted) },

@@ -20,16 +20,26 @@ const (
 // groups is the table of contents: each page is in one of them. A name that ends with a slash
 // stands for all pages below it, in order of name.
 var groups = []Group{
-	{"Getting started", []string{"install", "tutorial", "ensure", "repl", "comparison", "glossary"}},
-	{"Recipes", []string{"recipes/basics", "recipes/running", "recipes/changes", "recipes/pipelines", "recipes/machines", "recipes/software", "recipes/sites"}},
-	{"Language", []string{"resources", "lua", "lua-for-yaml", "manifests", "templates", "data", "facts", "modules", "sharing", "types", "editor", "studio"}},
-	{"Resource types", []string{"files", "edits", "packages", "services", "commands", "secrets", "encrypted", "health-checks", "registration"}},
-	{"Runs", []string{"plans", "order", "parts", "prune", "bundles", "images", "ssh", "agent", "fleet", "reports", "errors", "testing-sites", "api", "go"}},
-	{"Coming from", []string{"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "coming-from-tinycm"}},
-	{"Reference", []string{"reference/overview", "stdlib", "reference/lua", "reference/exit-codes", "reference/events", "reference/schemas", "reference/properties"}},
+	{"Getting started", []string{"install", "tutorial", "ensure", "repl"}},
+	{"Recipes", []string{
+		"recipes/basics", "recipes/running", "recipes/changes", "recipes/pipelines", "recipes/machines",
+		"recipes/software", "recipes/sites",
+	}},
+	{"Language", []string{
+		"resources", "lua", "lua-for-yaml", "manifests", "templates", "data", "modules", "types", "testing-sites", "studio",
+	}},
+	{"Resource types", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
+	{"Runs", []string{"plans", "ci", "order", "prune", "bundles", "images", "ssh", "agent", "fleet", "reports"}},
+	{"Coming from", []string{
+		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "comparison",
+	}},
+	{"Reference", []string{
+		"reference/overview", "stdlib", "go", "facts", "errors", "glossary", "reference/lua", "reference/exit-codes",
+		"reference/events", "reference/schemas", "reference/properties",
+	}},
 	{"Types", []string{typesDir}},
 	{"Commands", []string{commandsDir}},
-	{"Internals", []string{"architecture", "walks", "decisions", "testing", "field", "reliability", "performance"}},
+	{"Internals", []string{"architecture", "decisions", "testing", "reliability", "performance"}},
 }
 
 // Groups returns the table of contents with the pages that there are.

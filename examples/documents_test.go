@@ -116,7 +116,7 @@ func instance(t *testing.T, v any) any {
 func TestSchemasAcceptTheDocumentsOfTheAPI(t *testing.T) {
 	requests := compile(t, manifest.RequestSchema(registry(t), manifest.RequestProtocol))
 	responses := compile(t, report.ResponseSchema())
-	text, err := os.ReadFile("../docs/api.md")
+	text, err := os.ReadFile("../docs/ensure.md")
 	require.NoError(t, err)
 	seen := 0
 	for _, block := range strings.Split(string(text), "```json\n")[1:] {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // maxLoad is the longest text, in bytes, that load compiles: the parser cannot be interrupted.
@@ -272,7 +274,7 @@ func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 	if !ok {
 		text := L.CheckString(1)
 		if len(text) > maxLoad {
-			L.ArgError(1, fmt.Sprintf("the text must be at most %d MiB", maxLoad>>20))
+			L.ArgError(1, "the text "+diag.MustBe("at most %d MiB", maxLoad>>20).Error())
 		}
 		return text, true
 	}
@@ -290,7 +292,7 @@ func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 			return "", false
 		}
 		if b.WriteString(string(s)); b.Len() > maxLoad {
-			L.ArgError(1, fmt.Sprintf("the text must be at most %d MiB", maxLoad>>20))
+			L.ArgError(1, "the text "+diag.MustBe("at most %d MiB", maxLoad>>20).Error())
 		}
 	}
 }

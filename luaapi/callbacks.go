@@ -160,7 +160,7 @@ func (cb *callbacks) resultField(L *lua.LState, handle *lua.LUserData, field str
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
 	if ofCommand && r != nil && !resource.VerifiesItself(r.Spec) {
-		cb.in.report.throw(L, "only resources that run a command have this field", "%s: unknown field %q", id, field)
+		cb.in.report.throw(L, "only resources that run a command have this field", "%s: %w", id, diag.Unknown("field", field, nil))
 	}
 	res, ok := cb.results[id]
 	if cb.running == 0 && (cb.in.console == nil || !ok) {

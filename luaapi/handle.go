@@ -148,7 +148,7 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 		if hint == "" {
 			hint = "fields of a handle: type, name, id, set, and after the resource was applied: changed, failed, outcome"
 		}
-		dc.in.report.throw(L, hint, "%s: unknown field %q", id, key)
+		dc.in.report.throw(L, hint, "%s: %w", id, diag.Unknown("field", key, nil))
 	}
 	return 1
 }
@@ -173,7 +173,7 @@ func (dc *declarer) groupField(L *lua.LState, g handleGroup, key lua.LValue) lua
 		return is
 	default:
 		hint := "fields of several handles: changed, failed; [1] is the first handle"
-		dc.in.report.throw(L, hint, "%s are %d resources: unknown field %q", g, len(g), field)
+		dc.in.report.throw(L, hint, "%s are %d resources: %w", g, len(g), diag.Unknown("field", field, nil))
 	}
 	return lua.LNil
 }

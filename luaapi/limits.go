@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Why an evaluation is stopped.
@@ -58,5 +60,5 @@ func (lm *limits) takeString(L *lua.LState, function string, size int) {
 
 // tooLong throws the mistake that a string gets too long.
 func (lm *limits) tooLong(L *lua.LState, function string) {
-	lm.in.report.throw(L, "", "%s: the result must be at most %d MiB", function, maxString>>20)
+	lm.in.report.throw(L, "", "%s: the result %w", function, diag.MustBe("at most %d MiB", maxString>>20))
 }

@@ -84,7 +84,7 @@ func (ov *overrides) collect(L *lua.LState) int {
 		switch key := L.Get(2).(type) {
 		case lua.LString:
 			if key != "set" {
-				dc.in.report.throw(L, "the list of handles has the function set only", "ccm.resources: unknown field %q", string(key))
+				dc.in.report.throw(L, "the list of handles has the function set only", "ccm.resources: %w", diag.Unknown("field", string(key), nil))
 			}
 			L.Push(set)
 		default:

@@ -119,7 +119,7 @@ func (lib *tableLib) insert(L *lua.LState) int {
 		at := checkInt(L, 2)
 		switch {
 		case at < 1:
-			L.ArgError(2, "the position must be at least 1")
+			L.ArgError(2, "the position "+diag.MustBe("at least 1").Error())
 		case at > length:
 			t.RawSetInt(at, L.Get(3))
 		default:

@@ -289,7 +289,11 @@ func (a Archive) effect(have ArchiveState, download bool) host.PathEffect {
 	if a.Creates == "" {
 		mode &^= unextracted
 	}
-	return host.PathEffect{Path: a.Name, Kind: host.Regular, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
+	source := ""
+	if download {
+		source = a.Source
+	}
+	return host.PathEffect{Path: a.Name, Kind: host.Regular, Source: source, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
 }
 
 // unextracted is the sticky bit, which marks an archive until its extraction has finished.

@@ -49,6 +49,11 @@ type Scaffold struct {
 	// Parents makes the directories above the target that are missing, with mode 0755 and
 	// the user and group that ccm runs as.
 	Parents bool `ccm:"parents,default=true"`
+	// Links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow
+	// writes the file that the link leads to, and replace puts the file in the place of the link. A
+	// link of another user is followed only to files of that user. Links in the place of directories
+	// are refused, and with ensure absent links stay.
+	Links FileLinks `ccm:"links,default=refuse"`
 	// Purge removes the files in the target that were not rendered.
 	Purge bool `ccm:"purge"`
 	// Post lists commands for rendered files, each under a glob pattern for the
@@ -95,6 +100,8 @@ type ScaffoldState struct {
 	Changed []string
 	// Missing lists the missing files in Changed.
 	Missing []string
+	// Ends lists the paths outside the target that links of Changed lead to.
+	Ends []string
 	// Stable lists the files that are as rendered.
 	Stable []string
 	// Purged lists the files in the target that were not rendered.
@@ -207,7 +214,12 @@ func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
 func (s Scaffold) SetsWhole(isNew bool) bool { return isNew }
 
 // ConfinedTo implements resource.EffectBound.
-func (s Scaffold) ConfinedTo() (paths []string, tree bool) { return []string{s.Name}, true }
+func (s Scaffold) ConfinedTo() (paths []string, tree bool) {
+	if s.Links == LinksFollow { // which may lead anywhere
+		return nil, false
+	}
+	return []string{s.Name}, true
+}
 
 // DependsOnData implements resource.DataDependent: templates see facts and data.
 func (Scaffold) DependsOnData() bool { return true }
@@ -224,7 +236,7 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 		d.Err = fmt.Errorf("no template in %s", s.Source)
 		return d
 	case len(have.Obstacles) > 0:
-		d.Err = diag.Expected("files and directories").Found("%s, which is not replaced or followed", strings.Join(have.Obstacles, ", "))
+		d.Err = diag.Expected("files and directories").Found("%s, which is not replaced or followed%s", strings.Join(have.Obstacles, ", "), s.linksHint(have))
 		return d
 	}
 	if err := have.parentError(s.Parents); err != nil {
@@ -232,6 +244,15 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 		return d
 	}
 	return s.decidePresent(have)
+}
+
+// linksHint names the ways to deal with links in the place of files, "" if none is in the way.
+func (s Scaffold) linksHint(have ScaffoldState) string {
+	isLink := func(obstacle string) bool { return strings.HasPrefix(obstacle, host.Symlink.String()) }
+	if s.Links != LinksRefuse || !slices.ContainsFunc(have.Obstacles, isLink) {
+		return ""
+	}
+	return ` (links = "follow" writes the files that links lead to, links = "replace" puts files in the place of links)`
 }
 
 func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
@@ -248,6 +269,9 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 		}
 		d.Add("source", what, "rendered")
 		d.Effects = append(d.Effects, s.rendered(file)...)
+	}
+	for _, end := range have.Ends {
+		d.Effects = append(d.Effects, host.PathEffect{Path: end, Kind: host.Regular})
 	}
 	if s.Purge {
 		count += len(have.Purged)

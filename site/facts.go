@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/state"
 )
 
 // Facts returns the facts of the machine. They are overridden by those of the configuration
@@ -43,7 +44,13 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 	if o.Values != nil {
 		over = facts.Merge(over, o.Values)
 	}
-	return facts.New(ctx, v, gatherers(p.ObserveLook), over.(map[string]any)), nil
+	list := gatherers(p.ObserveLook)
+	for i, g := range list {
+		if g.CacheTime > 0 {
+			list[i].Gather = p.cachedFact(g, filepath.Join(state.CacheDir(), "facts"))
+		}
+	}
+	return facts.New(ctx, v, list, over.(map[string]any)), nil
 }
 
 // decodeYAML decodes a YAML document into plain values.

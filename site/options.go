@@ -19,9 +19,11 @@ import (
 // them in.
 type Options struct {
 	// Root is the directory below which the file system is converged.
-	Root  string
-	Facts FactOptions
-	Data  DataOptions
+	Root string
+	// Offline says that the machine is not running, as below a root: no service of it is started.
+	Offline bool `json:",omitempty"`
+	Facts   FactOptions
+	Data    DataOptions
 	// EvalTimeout is the time limit to evaluate a script or manifest; 0 means none.
 	EvalTimeout time.Duration
 	// EvalMemory is the limit, in bytes, on the memory of a script's evaluation; 0 means

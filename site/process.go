@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -67,6 +68,14 @@ type Process struct {
 	decrypter *askingDecrypter // nil until needed
 }
 
+// Close ends the connections of the process. It can be used again after that.
+func (p *Process) Close() {
+	for _, c := range p.clients {
+		c.Close()
+	}
+	p.clients = nil
+}
+
 // Exec returns the runner of real commands.
 func (p *Process) Exec() host.Runner {
 	exec := command.Exec{Commands: p.Commands}
@@ -79,13 +88,29 @@ func (p *Process) Exec() host.Runner {
 // View returns the machine below root, for a command that only looks.
 func (p *Process) View(root string) *host.View { return &p.unrecordedHost(root).View }
 
+// hostOf returns the machine of the options as a host whose changes are not recorded.
+func (p *Process) hostOf(o *Options) *host.Host {
+	return p.newHost(host.Options{Root: o.Root, Offline: offline(o.Offline), Log: p.Log, Runner: p.Exec()})
+}
+
 // unrecordedHost returns the machine below root as a host whose changes are not recorded.
 func (p *Process) unrecordedHost(root string) *host.Host {
 	return p.newHost(host.Options{Root: root, Log: p.Log, Runner: p.Exec()})
 }
 
-// newHost returns the host for the options.
+// offline is the reason for Offline of [Options].
+func offline(yes bool) string {
+	if yes {
+		return "--offline"
+	}
+	return ""
+}
+
+// newHost returns the host for the options. In a container without an init system, no services run.
 func (p *Process) newHost(o host.Options) *host.Host {
+	if o.Offline == "" && filepath.Clean("/"+o.Root) == "/" {
+		o.Offline = facts.WithoutInit()
+	}
 	o.Clock, o.Refuse, o.Foreign, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, true, p.decryption().file // the decryption is made before there are goroutines
 	if p.NewHost != nil {
 		return p.NewHost(o)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -29,6 +30,8 @@ type RecordOptions struct {
 	Timeout time.Duration
 	// Root is the directory below which the file system is converged.
 	Root string
+	// Offline is that of [Options].
+	Offline bool
 }
 
 // Store returns the store of a state directory, after checking that the directory is trusted:
@@ -47,6 +50,9 @@ type Recorder struct {
 	process *Process
 	options RecordOptions
 	writer  *state.RecordWriter // of the present run; nil for none
+	// changed are the paths in an image that the run changed.
+	changed   changedPaths
+	changedMu sync.Mutex
 	// work records commands and temporary directories that would be left behind if the process
 	// died. It is nil while the lock is not held.
 	work *state.Work
@@ -86,7 +92,7 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 		}
 	}
 	return p.newHost(host.Options{
-		Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
+		Offline: offline(r.options.Offline), Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
 		BeforeChange: r.beforeChange, RecordTemporary: r.recordTemporary, Progress: o.Progress,
 		Hold: r.hold, Extractions: &recordedExtractions{recorder: r},
 	})
@@ -102,6 +108,14 @@ func (r *Recorder) hold(path string) (host.Held, error) {
 
 // beforeChange backs up an entry that is about to be changed.
 func (r *Recorder) beforeChange(v *host.View, d host.PreImage) error {
+	r.changedMu.Lock()
+	if r.changed == nil {
+		r.changed = make(changedPaths)
+	}
+	if v.Offline() != "" {
+		r.changed[d.Path] = true
+	}
+	r.changedMu.Unlock()
 	if r.writer == nil {
 		return nil
 	}

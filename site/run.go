@@ -208,6 +208,9 @@ func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.S
 		r.summary = engine.Plan(ctx, &s.Host.View, s.Catalog)
 	} else {
 		r.summary = engine.Run(ctx, s.Host, s.Catalog)
+		if err := r.recorder.limitTimes(s.Host); err != nil {
+			r.process.Messages.Warn("modification times: " + err.Error())
+		}
 	}
 	r.walked = true
 	o.Timings.enter(phaseReport)
@@ -223,7 +226,7 @@ func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.S
 		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.writer.NoticeUndeclared()
 	}
 	r.noteTimeout(ctx)
-	if o.CheckIdempotent && !r.timedOut && !r.scripts.failed && !r.summary.Interrupted && !r.summary.Failed() {
+	if o.CheckIdempotent && !o.Plan && !r.timedOut && !r.scripts.failed && !r.summary.Interrupted && !r.summary.Failed() {
 		r.nonidempotence = r.checkIdempotent(ctx)
 	}
 	return r.summary

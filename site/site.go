@@ -35,13 +35,13 @@ type Site struct {
 // Load reads a script or manifest and builds its catalog, for a command that only looks. Args are
 // the arguments of the script.
 func (p *Process) Load(ctx context.Context, name string, args []string, o *Options) (*Site, error) {
-	return p.load(ctx, p.unrecordedHost(o.Root), name, args, o, loadOptions{noop: true})
+	return p.load(ctx, p.hostOf(o), name, args, o, loadOptions{noop: true})
 }
 
 // LoadManifest reads a manifest that is going to be written in another form. It returns nil for a
 // script.
 func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*manifest.Manifest, error) {
-	s, err := p.load(ctx, p.unrecordedHost(o.Root), name, nil, o, loadOptions{noop: true, resolved: true})
+	s, err := p.load(ctx, p.hostOf(o), name, nil, o, loadOptions{noop: true, resolved: true})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*m
 // its whole manifest, so that it can be converted, besides its catalog. After mistakes, Examine
 // returns the part that could be read, with types and without a catalog, or nil.
 func (p *Process) Examine(ctx context.Context, name string, o *Options) (*Site, error) {
-	return p.load(ctx, p.unrecordedHost(o.Root), name, nil, o, loadOptions{noop: true, whole: true})
+	return p.load(ctx, p.hostOf(o), name, nil, o, loadOptions{noop: true, whole: true})
 }
 
 // loadOptions are options of special readers of a site.

@@ -46,10 +46,10 @@ func TestUser(t *testing.T) {
 			"shared":  `{ "bob", uid = 1000, non_unique = true }`,
 		},
 		fails: map[string]string{
-			"missing/unlock": "the user has no password that could be unlocked", "group/unlock": "the user has no password that could be unlocked",
-			"otherwise/unlock": "the user has no password that could be unlocked",
-			"missing/unknown":  "there is no group nope in /etc/group", "group/unknown": "there is no group nope in /etc/group", "there/unknown": "there is no group nope in /etc/group", "locked/unknown": "there is no group nope in /etc/group", "otherwise/unknown": "there is no group nope in /etc/group",
-			"missing/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "group/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "there/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "locked/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)", "otherwise/taken": "the uid 1000 is that of the user alice (non_unique = true allows both)",
+			"missing/unlock": "the user does not have a password to unlock", "group/unlock": "the user does not have a password to unlock",
+			"otherwise/unlock": "the user does not have a password to unlock",
+			"missing/unknown":  "no such group nope in /etc/group", "group/unknown": "no such group nope in /etc/group", "there/unknown": "no such group nope in /etc/group", "locked/unknown": "no such group nope in /etc/group", "otherwise/unknown": "no such group nope in /etc/group",
+			"missing/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "group/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "there/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "locked/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "otherwise/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},
@@ -72,7 +72,7 @@ func TestUser(t *testing.T) {
 			"there/none": {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:\n")},
 		},
 	}.run(t)
-	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: expected the name of a user, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
+	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: expected a user name, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
 }
 
 // TestUserHome: the home is made, moved and made again with the user, and the shell has to be there.
@@ -108,17 +108,17 @@ func TestUserHome(t *testing.T) {
 		},
 		fails: func() map[string]string {
 			fails := map[string]string{
-				"both/moved": "/home/bob cannot be moved to /srv/deep/bob, which exists already",
+				"both/moved": "cannot move /home/bob to /srv/deep/bob, which already exists",
 				"file/moved": "/srv/deep is not a directory",
 			}
 			for _, start := range []string{"home", "gone", "both", "target", "file", "new"} {
-				fails[start+"/zsh"], fails[start+"/broken"] = "there is no shell /bin/zsh", "there is no shell /bin/gone"
+				fails[start+"/zsh"], fails[start+"/broken"] = "the shell /bin/zsh does not exist", "the shell /bin/gone does not exist"
 				fails[start+"/mode"], fails[start+"/folder"] = "the shell /bin/plain is not executable (its mode is 0644)", "the shell /bin is a directory"
 			}
 			return fails
 		}(),
 		phrases: map[string][]string{
-			"home/plain": {}, "gone/plain": {"made the home directory"}, "home/moved": {"updated the user"}, "gone/moved": {"updated the user"},
+			"home/plain": {}, "gone/plain": {"created the home directory"}, "home/moved": {"updated the user"}, "gone/moved": {"updated the user"},
 			"target/moved": {"updated the user"}, "home/shell": {}, "new/moved": {"created the user"}, "new/plain": {"created the user"}, "gone/not": {"updated the user"},
 		},
 		after: map[string]map[string]*string{
@@ -131,7 +131,7 @@ func TestUserHome(t *testing.T) {
 		},
 		modes: map[string]map[string]os.FileMode{"gone/plain": {"/home/bob": 0o750}, "gone/moved": {"/srv/deep": 0o755}},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.user" { "bob", home = "/a:b" }`), "user#bob: home: expected a text without colons")
+	require.Contains(t, mistake(t, `require "std.user" { "bob", home = "/a:b" }`), "user#bob: home: expected a string without colons")
 }
 
 func TestGroup(t *testing.T) {
@@ -156,8 +156,8 @@ func TestGroup(t *testing.T) {
 			"absent":  `{ "ops", ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"own/absent": "the user ops has the group ops as its own, which cannot be removed", "nothing/members": "there is no user root in /etc/passwd", "nothing/exact": "there is no user alice in /etc/passwd",
-			"missing/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "there/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "full/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "stale/taken": "the gid 33 is that of the group www (non_unique = true allows both)", "own/taken": "the gid 33 is that of the group www (non_unique = true allows both)",
+			"own/absent": "ops is the primary group of the user ops and cannot be removed", "nothing/members": "no such user root in /etc/passwd", "nothing/exact": "no such user alice in /etc/passwd",
+			"missing/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "there/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "full/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "stale/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "own/taken": "the gid 33 is used by the group www (allow both with non_unique = true)",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the group"}, "there/plain": {}, "there/gid": {}, "full/gid": {"updated the group"}, "full/members": {},
@@ -210,12 +210,12 @@ func TestAuthorizedKey(t *testing.T) {
 				fails["link/"+want], fails["dirlink/"+want] = "expected a file at "+file+", found a link, which is not replaced", "expected a directory at /home/me/.ssh, found a link, which is not replaced"
 			}
 			for _, want := range []string{"key", "options", "none", "path"} {
-				fails["nobody/"+want] = "there is no user me in /etc/passwd"
+				fails["nobody/"+want] = "no such user me in /etc/passwd"
 			}
 			for _, start := range []string{"home", "plain", "options", "windows", "link", "dirlink"} {
 				fails[start+"/lost"] = "expected a directory at /home/lost"
 			}
-			fails["nobody/lost"] = "there is no user lost"
+			fails["nobody/lost"] = "no such user lost"
 			return fails
 		}(),
 		phrases: map[string][]string{
@@ -240,12 +240,12 @@ func TestAuthorizedKey(t *testing.T) {
 		},
 	}.run(t)
 	for args, want := range map[string]string{
-		`key = "x"`:                                               `key: expected a public key such as ssh-ed25519 AAAA..., got "x" (fs.read reads one from a .pub file)`,
-		`key = "-----BEGIN X PRIVATE KEY-----"`:                   `key: expected the public key, got a private one (ssh-keygen -y -f FILE prints the public key)`,
-		`key = "` + sshKey[:60] + `"`:                             `key: key is cut off or was changed: what follows ssh-ed25519 is no such key`,
-		`key = "ssh-rsa` + sshKey[11:] + `"`:                      `key: key is cut off or was changed: what follows ssh-rsa is no such key`,
-		`key = [[` + quoted + sshKey + `]]`:                       `key: expected options apart from the key: options = { 'command="echo \\"a b\\", ` + otherKey + `"', "no-pty" }`,
-		`key = "` + sshKey + `\n` + sshKey + `"`:                  `key: expected the one line of a .pub file, got several`,
+		`key = "x"`:                                               `key: expected a public key such as ssh-ed25519 AAAA..., got "x" (read a .pub file with fs.read)`,
+		`key = "-----BEGIN X PRIVATE KEY-----"`:                   `key: expected a public key, got a private key (ssh-keygen -y -f FILE prints the public key)`,
+		`key = "` + sshKey[:60] + `"`:                             `key: invalid ssh-ed25519 key: it is truncated or damaged`,
+		`key = "ssh-rsa` + sshKey[11:] + `"`:                      `key: invalid ssh-rsa key: it is truncated or damaged`,
+		`key = [[` + quoted + sshKey + `]]`:                       `key: expected options separate from the key: options = { 'command="echo \\"a b\\", ` + otherKey + `"', "no-pty" }`,
+		`key = "` + sshKey + `\n` + sshKey + `"`:                  `key: expected one line of a .pub file, got several lines`,
 		`key = "` + sshKey + `", options = { [[command="a" b]] }`: `options: expected options such as no-pty and command="/bin/true", got 'command="a" b'`,
 		`key = "` + sshKey + `", options = { "a\nssh-rsa AAAA" }`: `options: expected one line, got "a\nssh-rsa AAAA"`,
 		`key = "` + sshKey + `", comment = "a\nssh-rsa AAAA"`:     `comment: expected one line`,
@@ -319,9 +319,9 @@ func TestUserHomeWithData(t *testing.T) {
 		},
 		wants: map[string]string{"absent": `{ "bob", ensure = "absent", manage_home = true }`},
 		phrases: map[string][]string{
-			"bare/absent":    {"removed the user with /srv/bob and all in it"},
-			"data/absent":    {"removed the user without the home: no record of a run that created /srv/bob/data, 4 B (remove it too with --with-data or with_data = true)"},
-			"changed/absent": {"removed the user without the home: no record of a run that created /srv/bob/.profile, 1 B (remove it too with --with-data or with_data = true)"},
+			"bare/absent":    {"removed the user with /srv/bob and its content"},
+			"data/absent":    {"removed the user without the home: no run is known to have created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
+			"changed/absent": {"removed the user without the home: no run is known to have created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
 			"shared/absent":  {"removed the user without the home: the home of eve is /srv/bob/eve"},
 		},
 		after: map[string]map[string]*string{

@@ -133,12 +133,12 @@ func TestLineGroups(t *testing.T) {
 			"grub/fixed":   {"/etc/x": new("$$5 $1\nCMD=\"a b\"\n")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: expected groups of match, of which tags: 1, got ${2}")
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: match has 1 groups, got ${2}")
 	require.Empty(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?P<x>a)(b)]] }`))
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", after = "^b" }`), `unknown property "after" (did you mean "insert_after"?)`)
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", before = "^b" }`), `got "^b" (is insert_before meant?)`)
 	for _, key := range []string{"create = true", `insert_before = "a"`, `insert_after = "a"`} {
-		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${1}", match = "(a)", `+key+` }`), "a line with ${1} is never added, only replaced")
+		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${1}", match = "(a)", `+key+` }`), "a line with ${1} can only replace a line, not be added")
 	}
 }
 
@@ -169,8 +169,8 @@ func TestLinePlaces(t *testing.T) {
 			"done/all":    {"/etc/x": new("Port 22\nPort 22\n")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", all = true }`), "line#/x: all: goes with match")
-	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", insert_before = "a", insert_after = "b" }`), "insert_before: goes without insert_after")
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", all = true }`), "line#/x: all: requires match")
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", insert_before = "a", insert_after = "b" }`), "insert_before: cannot be used with insert_after")
 }
 
 func TestBlock(t *testing.T) {
@@ -192,7 +192,7 @@ func TestBlock(t *testing.T) {
 			"absent": `{ "b", path = "/etc/x", ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"broken/block": "one of the two markers of the block b is missing", "broken/no end": "missing", "broken/after": "missing",
+			"broken/block": "a marker of the block b is missing", "broken/no end": "missing", "broken/after": "missing",
 			"broken/empty": "missing", "broken/absent": "missing",
 		},
 		phrases: map[string][]string{
@@ -300,15 +300,15 @@ func TestIniSection(t *testing.T) {
 			"none/name":     {"/etc/x": new("a = 1\n[b]")},
 		},
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", value = "1", whole_section = true }`), "whole_section: goes with ensure absent")
-	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", key = "b", ensure = "absent", whole_section = true }`), "key: goes without whole_section")
+	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", value = "1", whole_section = true }`), "whole_section: requires ensure absent")
+	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", key = "b", ensure = "absent", whole_section = true }`), "key: cannot be used with whole_section")
 }
 
 // TestIniWhere: where selects one of several sections with the same name.
 func TestIniWhere(t *testing.T) {
 	const path = "/etc/wireguard/wg0.conf"
 	two := "[Interface]\nPrivateKey = x=\n\n[Peer]\n# ada\nPublicKey = a=\nAllowedIPs = 10.0.0.2/32\n\n[Peer]\npublickey=b=\nAllowedIPs = 10.0.0.3/32\n"
-	const which = "tags: 2 sections [Peer]: where says which one, by a setting that only this one has"
+	const which = "found 2 sections [Peer] (select one with where, by a setting unique to it)"
 	suite{
 		name: "ini",
 		starts: map[string]map[string]string{
@@ -323,7 +323,7 @@ func TestIniWhere(t *testing.T) {
 			"gone":   `{ "ada", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, whole_section = true, ensure = "absent" }`,
 			"key":    `{ "AllowedIPs", path = "` + path + `", section = "Peer", where = { PublicKey = "a=" }, ensure = "absent" }`,
 		},
-		fails: map[string]string{"two/unsure": which, "same/unsure": which, "same/second": `tags: 2 sections [Peer] with PublicKey = b=`},
+		fails: map[string]string{"two/unsure": which, "same/unsure": which, "same/second": `found 2 sections [Peer] with PublicKey = b=`},
 		phrases: map[string][]string{
 			"two/second": {"changed the setting"}, "one/second": {"added the setting"}, "one/unsure": {"added the setting"},
 			"two/gone": {"removed the section"}, "none/gone": {}, "same/gone": {}, "two/key": {"removed the setting"}, "one/key": {}, "none/key": {},
@@ -337,8 +337,8 @@ func TestIniWhere(t *testing.T) {
 		},
 	}.run(t)
 	for properties, want := range map[string]string{
-		`where = { PublicKey = "a" }`:                      "where: goes with section",
-		`section = "Peer", where = { a = "b" }`:            "where: goes without the key itself, a",
+		`where = { PublicKey = "a" }`:                      "where: requires section",
+		`section = "Peer", where = { a = "b" }`:            "where: cannot contain the key itself, a",
 		`section = "Peer", where = { PublicKey = "" }`:     "where: expected keys with their values",
 		`section = "Peer", where = { ["a=b"] = "c" }`:      "where: expected keys with their values",
 		`section = "Peer", where = { PublicKey = "a\nb" }`: "where",
@@ -368,8 +368,8 @@ func TestReplace(t *testing.T) {
 		},
 		fails: map[string]string{
 			"missing/lines": found, "missing/groups": found, "missing/gone": found, "missing/dollar": found, "missing/grows": found, "missing/swaps": found,
-			"old/grows": "would replace something again", "new/grows": "would replace something again", "crlf/grows": "would replace something again",
-			"old/swaps": "would replace something again", "new/swaps": "would replace something again", "crlf/swaps": "would replace something again",
+			"old/grows": "would replace text again", "new/grows": "would replace text again", "crlf/grows": "would replace text again",
+			"old/swaps": "would replace text again", "new/swaps": "would replace text again", "crlf/swaps": "would replace text again",
 		},
 		phrases: map[string][]string{"old/lines": {"replaced the text"}, "new/lines": {}},
 		after: map[string]map[string]*string{
@@ -382,8 +382,8 @@ func TestReplace(t *testing.T) {
 		},
 	}.run(t)
 	for properties, want := range map[string]string{
-		`match = "a*", replacement = "b"`:       `match: expected a pattern that does not match an empty text, got "a*"`,
-		`match = "(a)", replacement = "${2}"`:   "replacement: expected groups of match, of which tags: 1, got ${2}",
+		`match = "a*", replacement = "b"`:       `match: expected a pattern that does not match an empty string, got "a*"`,
+		`match = "(a)", replacement = "${2}"`:   "replacement: match has 1 groups, got ${2}",
 		`match = "(a", replacement = "b"`:       "missing closing )",
 		`match = "a"`:                           "replacement is required",
 		`match = "a", replacement = "b", x = 1`: `unknown property "x"`,
@@ -412,7 +412,7 @@ func TestEditValidate(t *testing.T) {
 		after: map[string]map[string]*string{"old/good": {"/etc/x": new("old\nnew\n")}, "missing/made": {"/etc/x": new("new\n")}},
 	}.run(t)
 	for validate, want := range map[string]string{
-		`"visudo -c"`:        `validate: expected %s in the command, for the file to check, got "visudo -c"`,
+		`"visudo -c"`:        `validate: expected %s in the command, for the file that it looks at, got "visudo -c"`,
 		`{ "visudo", "-c" }`: `validate: expected %s in the command`,
 		`"'%s"`:              `validate: `,
 		`{ "", "%s" }`:       `validate: expected a command`,
@@ -466,10 +466,10 @@ func TestSettings(t *testing.T) {
 			modes: map[string]map[string]os.FileMode{"missing/made": {"/etc/x": 0o600}},
 		}.run(t)
 		for args, want := range map[string]string{
-			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names separated by dots, got "a..b"`,
+			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names with dots between them, got "a..b"`,
 			`{ "a", path = "/x" }`:                        "value is required unless ensure is absent",
-			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: expected a text such as ",
-			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names separated by dots, got "b."`,
+			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: expected a string such as ",
+			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names with dots between them, got "b."`,
 		} {
 			require.Contains(t, mistake(t, `require "std.`+tt.name+`" `+args), want)
 		}

@@ -18,7 +18,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			-- Starts a unit, of which systemctl show tells that, and returns the error.
 			local function start(unit, shown, fails)
 				local host = {
-					root = "/", stat = function() return { kind = "directory" } end, which = function(c) return "/bin/" .. c end,
+					root = "/", live = true, stat = function() return { kind = "directory" } end, which = function(c) return "/bin/" .. c end,
 					run = function() if fails then error(fails, 0) end end,
 					query = function(c)
 						if c[1] == "journalctl" then return c[2] == "--sync" and "" or "boom\nexited, status=3", 0 end
@@ -28,14 +28,14 @@ func TestModulesOnFakeHosts(t *testing.T) {
 				local ok, err = pcall(systemd.start, host, unit)
 				return not ok and err or nil
 			end
-			local log = "\nits log ends with:\n  boom\n  exited, status=3"
+			local log = "\nend of its log:\n  boom\n  exited, status=3"
 			check(start("a.service", { "ActiveState=active", "SubState=running", "ExecMainCode=0" }), nil)
 			check(start("a.timer", { "ActiveState=active", "SubState=waiting" }), nil)
-			check(start("a.service", { "ActiveState=failed", "Result=exit-code", "ExecMainCode=1", "ExecMainStatus=3" }), "the unit was started and failed (result exit-code, exit status 3)" .. log)
-			check(start("a.service", { "ActiveState=activating", "SubState=auto-restart", "Result=signal", "ExecMainCode=2", "ExecMainStatus=9" }), "the unit was started and failed (result signal, signal 9)" .. log)
-			check(start("a.timer", { "ActiveState=failed", "Result=resources" }), "the unit was started and failed (result resources)" .. log)
-			check(start("a.service", { "ActiveState=inactive", "Type=oneshot" }), "the unit ran to its end: a oneshot service without RemainAfterExit=yes is never active" .. log)
-			check(start("a.service", { "ActiveState=inactive", "Type=simple" }), "the unit was started and is not active" .. log)
+			check(start("a.service", { "ActiveState=failed", "Result=exit-code", "ExecMainCode=1", "ExecMainStatus=3" }), "the unit failed after the start (result exit-code, exit status 3)" .. log)
+			check(start("a.service", { "ActiveState=activating", "SubState=auto-restart", "Result=signal", "ExecMainCode=2", "ExecMainStatus=9" }), "the unit failed after the start (result signal, signal 9)" .. log)
+			check(start("a.timer", { "ActiveState=failed", "Result=resources" }), "the unit failed after the start (result resources)" .. log)
+			check(start("a.service", { "ActiveState=inactive", "Type=oneshot" }), "the unit finished: a oneshot service without RemainAfterExit=yes is never active" .. log)
+			check(start("a.service", { "ActiveState=inactive", "Type=simple" }), "the unit is not active after the start" .. log)
 			check(start("a.timer", {}, "has a bad unit file setting"), "has a bad unit file setting" .. log)`,
 		"linked unit": `
 			local systemd = require "std.systemd"
@@ -63,20 +63,20 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			local devices = require "std.devices"
 			-- Whether the device of an entry is there on a machine with these paths.
 			local function ok(e, paths, findfs)
-				local host = { root = "/", which = function() return findfs and "/sbin/findfs" end,
+				local host = { root = "/", live = true, which = function() return findfs and "/sbin/findfs" end,
 					stat = function(p) return tbl.contains(paths, p) and { kind = "special" } or nil end,
 					query = function() return "", findfs == "found" and 0 or 1 end }
 				local ok, err = pcall(devices.check, host, tbl.merge({ type = "ext4", options = {} }, e))
 				return ok or err
 			end
-			check(ok({ device = "UUID=0000-dead" }, {}), "there is no device UUID=0000-dead")
-			check(ok({ device = "UUID=0000-dead" }, {}, "none"), "there is no device UUID=0000-dead")
+			check(ok({ device = "UUID=0000-dead" }, {}), "no such device UUID=0000-dead")
+			check(ok({ device = "UUID=0000-dead" }, {}, "none"), "no such device UUID=0000-dead")
 			check(ok({ device = "UUID=0000-dead" }, {}, "found"), true)
 			check(ok({ device = 'LABEL="data"' }, { "/dev/disk/by-label/data" }), true)
-			check(ok({ device = "/dev/sdz1", type = "auto" }, {}), "there is no device /dev/sdz1")
+			check(ok({ device = "/dev/sdz1", type = "auto" }, {}), "no such device /dev/sdz1")
 			check(ok({ device = "/dev/sdz1" }, { "/dev/sdz1" }), true)
-			check(ok({ device = "/srv/img", type = "iso9660", options = { "loop" } }, {}), "there is no device /srv/img")
-			check(ok({ device = "/srv/src", type = "none", options = { "bind" } }, {}), "there is no device /srv/src")
+			check(ok({ device = "/srv/img", type = "iso9660", options = { "loop" } }, {}), "no such device /srv/img")
+			check(ok({ device = "/srv/src", type = "none", options = { "bind" } }, {}), "no such device /srv/src")
 			check(ok({ device = "tmpfs", type = "tmpfs" }, {}), true)
 			check(ok({ device = "nas:/export", type = "nfs" }, {}), true)
 			check(ok({ device = "//nas/share", type = "cifs" }, {}), true)
@@ -110,11 +110,11 @@ func TestModulesOnFakeHosts(t *testing.T) {
 				local host = { stat = function() return { kind = "link", target = target } end }
 				return select(2, pcall(systemd.refuse_mask, host, "/etc/systemd/system/x.timer"))
 			end
-			check(refused "/dev/null", "x.timer is masked: /etc/systemd/system/x.timer is a link to /dev/null (service { \"x.timer\", mask = false } takes it away)")
+			check(refused "/dev/null", "x.timer is masked: /etc/systemd/system/x.timer is a link to /dev/null (remove it with service { \"x.timer\", mask = false })")
 			check(refused "/opt/x.timer", nil)`,
 		"users of commands": `
 			local accounts = require "std.accounts"
-			local host = { root = "/", which = function() return "getent" end, pending_user = function() end,
+			local host = { root = "/", live = true, which = function() return "getent" end, pending_user = function() end,
 				read = function(p) return p == "/etc/passwd" and "root:x:0:0::/:/bin/sh\n" or "" end,
 				query = function(c) return c[3] == "0" and "root:x:0:0::/:/bin/sh" or c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh" or "", 0 end }
 			local function fails(name, by_number) return not pcall(accounts.check_user, host, name, "who runs it", by_number) end
@@ -130,8 +130,8 @@ func TestModulesOnFakeHosts(t *testing.T) {
 				query = function(c) return c[3] == "ada" and "ada:x:5000:5000::/:/bin/sh\n" or c[2] .. c[3] == "groupstaff" and "staff:x:5000:\n" or "", 0 end,
 				run = function(c) ran[#ran + 1] = table.concat(c, " ") end } end
 			local function refused(host, ...) return select(2, pcall(nss.refuse, host, ...)) end
-			check(refused(with "/", "passwd", "ada", "useradd"), "a directory service has a user ada, which is not in /etc/passwd, and useradd makes no second one (getent passwd ada)")
-			check(refused(with "/", "group", "staff", "groupadd"), "a directory service has a group staff, which is not in /etc/group, and groupadd makes no second one (getent group staff)")
+			check(refused(with "/", "passwd", "ada", "useradd"), "the user ada exists in a directory service but not in /etc/passwd, so useradd cannot create it (see getent passwd ada)")
+			check(refused(with "/", "group", "staff", "groupadd"), "the group staff exists in a directory service but not in /etc/group, so groupadd cannot create it (see getent group staff)")
 			check(refused(with "/", "passwd", "bob", "useradd"), nil)
 			check(refused(with "/image", "passwd", "ada", "useradd"), nil) -- a directory has no services
 			check(refused(with("/", { ensure = "absent" }), "passwd", "ada", "useradd"), nil) -- an earlier resource removes it

@@ -167,7 +167,7 @@ func TestGit(t *testing.T) {
 	} {
 		suite{
 			name: "git", wants: some, machine: clone(change),
-			fails:  map[string]string{"changed/main": "the clone was changed; force = true throws the changes away", "changed/absent": "/srv/app has " + kept},
+			fails:  map[string]string{"changed/main": "the clone has changes (discard them with force = true)", "changed/absent": "/srv/app has " + kept},
 			starts: map[string]map[string]string{"changed": {}},
 			after:  map[string]map[string]*string{"changed/force": {"/srv/app/f": new("two")}},
 		}.run(t)
@@ -198,8 +198,8 @@ func TestGit(t *testing.T) {
 			"no url": `{ "/srv/app", url = "/no/such/repository", ref = "main" }`,
 		},
 		fails: map[string]string{
-			"nothing/no ref": "has no branch or tag nope", "nothing/no url": "/no/such/repository",
-			"other/no ref": "found a directory with something else in it", "other/no url": "something else in it",
+			"nothing/no ref": "no such branch or tag", "nothing/no url": "/no/such/repository",
+			"other/no ref": "found a directory with other content", "other/no url": "with other content",
 			"file/no ref": "expected a directory, found a file", "file/no url": "found a file",
 		},
 	}.run(t)
@@ -233,11 +233,11 @@ func TestDirectoryRecurse(t *testing.T) {
 		},
 	}.run(t)
 	for properties, want := range map[string]string{
-		`source = "x", recurse = true`:     "recurse: goes without source",
-		`source = "x", mode = "u=rwX"`:     "mode: a mode such as u=rwX goes without source",
+		`source = "x", recurse = true`:     "recurse: cannot be used with source",
+		`source = "x", mode = "u=rwX"`:     "mode: a mode such as u=rwX cannot be used with source",
 		`mode = "u=rwz"`:                   `mode: expected parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X, got "u=rwz"`,
-		`mode = "0750"`:                    `mode: is for files, of which none are managed without source or recurse; dir_mode = "0750" is for the directory`,
-		`recurse = true`:                   "recurse: goes with owner, group, mode or dir_mode",
+		`mode = "0750"`:                    `mode: applies to files, and requires source or recurse; use dir_mode = "0750" for the directory`,
+		`recurse = true`:                   "recurse: requires owner, group, mode or dir_mode",
 		`mode = "0999"`:                    `mode: expected octal permissions such as "0644", got "0999"`,
 		`mode = "g+X,u+x", recurse = true`: "permissions with the same result when applied again",
 	} {
@@ -248,6 +248,6 @@ func TestDirectoryRecurse(t *testing.T) {
 		"/etc/nginx": false, "/home/joe/bin": false, "/usr/local/bin": false, "/var/lib/app": false, "/srv/www": false,
 	} {
 		found := mistake(t, `require "std.directory" { "`+dir+`", purge = true }`)
-		require.Equal(t, refused, strings.Contains(found, "what is not declared is not removed from "+dir), dir)
+		require.Equal(t, refused, strings.Contains(found, "cannot purge "+dir), dir)
 	}
 }

@@ -26,7 +26,7 @@ func TestFirewall(t *testing.T) {
 			"ip":     `{ "web", family = "ip", rules = [[chain b { comment "} {"; } # } ]] }`,
 			"absent": `{ "web", ensure = "absent" }`,
 		},
-		fails: map[string]string{"nothing/rules": "there is no /etc/nftables.conf (its package is nftables)", "nothing/ip": "there is no /etc/nftables.conf"},
+		fails: map[string]string{"nothing/rules": "/etc/nftables.conf does not exist (install the package nftables)", "nothing/ip": "/etc/nftables.conf does not exist"},
 		phrases: map[string][]string{
 			"installed/rules": {"loaded the rules"}, "right/rules": {}, "not read/rules": {"replaced the rules"}, "other/rules": {"replaced the rules"}, "right/ip": {"replaced the rules"},
 			"right/absent": {"removed the rules"}, "nothing/absent": {},
@@ -39,14 +39,14 @@ func TestFirewall(t *testing.T) {
 		},
 	}.run(t)
 	for args, want := range map[string]string{
-		`rules = "chain a { } } table ip x {"`: `rules: a } ends the table, which has its own`,
-		`rules = "chain a {"`:                  `rules: a { has no }`,
+		`rules = "chain a { } } table ip x {"`: `rules: unmatched } in the rules`,
+		`rules = "chain a {"`:                  `rules: unmatched { in the rules`,
 		// nft continues a quoted text on the next line.
-		`rules = [[chain a { accept comment "x` + "\n" + `y"; }; }; table ip evil { chain b { accept comment "z"; }]]`: `rules: a } ends the table, which has its own`,
-		`rules = [[chain a { accept comment "x; }]]`: `rules: expected a text without NUL bytes, and quotes in pairs`,
-		`rules = [["]]`:            `rules: expected a text without NUL bytes, and quotes in pairs`,
-		`rules = "chain a { }\0}"`: `rules: expected a text without NUL bytes, and quotes in pairs`,
-		`rules = [[include "/x"]]`: `rules: include is not allowed: fs.read takes a file of the site`,
+		`rules = [[chain a { accept comment "x` + "\n" + `y"; }; }; table ip evil { chain b { accept comment "z"; }]]`: `rules: unmatched } in the rules`,
+		`rules = [[chain a { accept comment "x; }]]`: `rules: expected a string without NUL bytes, and quotes in pairs`,
+		`rules = [["]]`:            `rules: expected a string without NUL bytes, and quotes in pairs`,
+		`rules = "chain a { }\0}"`: `rules: expected a string without NUL bytes, and quotes in pairs`,
+		`rules = [[include "/x"]]`: `rules: include is not allowed (read a file of the site with fs.read)`,
 		`family = "inet"`:          `rules: is required unless ensure is absent`,
 	} {
 		require.Contains(t, mistake(t, `require "std.firewall" { "web", `+args+` }`), "firewall#web: "+want)

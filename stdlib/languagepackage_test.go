@@ -102,11 +102,11 @@ func TestLanguagePackage(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		`"x"`: `manager is required`,
-		`{ "x", manager = "pip", ensure = "latest", version = "1" }`: `ensure: latest goes without version and source`,
+		`{ "x", manager = "pip", ensure = "latest", version = "1" }`: `ensure: latest cannot be used with version or source`,
 		`{ "x", manager = "cpan" }`:                                  `manager: expected one of pip, npm, gem, got "cpan"`,
-		`{ "--x", manager = "pip" }`:                                 `name: expected the name of a package, got "--x"`,
+		`{ "--x", manager = "pip" }`:                                 `name: expected a package name, got "--x"`,
 		`{ "x", manager = "pip", version = ">= 1" }`:                 `version: expected a version such as 3.0.2, got ">= 1"`,
-		`{ "x", manager = "pip", user = "-s" }`:                      `user: expected the name of a user, got "-s"`,
+		`{ "x", manager = "pip", user = "-s" }`:                      `user: expected a user name, got "-s"`,
 		`{ "x", manager = "pip", sorce = "x.whl" }`:                  `did you mean "source"?`,
 	} {
 		require.Contains(t, mistake(t, `require "std.language_package" `+args), want)

@@ -24,10 +24,10 @@ func TestSwapMistakes(t *testing.T) {
 	for args, want := range map[string]string{
 		`"std.swap" { "area" }`:                                 `swap#area: name: expected a path, LABEL= or UUID=, got "area"`,
 		`"std.swap" { "/area", size = "2 GB" }`:                 `swap#/area: size: expected a size such as 2G or 512M, got "2 GB"`,
-		`"std.swap" { "LABEL=x", size = "2G" }`:                 `swap#LABEL=x: size: only a file has one, and LABEL=x is a device`,
-		`"std.swap" { "/dev/sdb", size = "2G" }`:                `swap#/dev/sdb: size: only a file has one, and /dev/sdb is a device`,
-		`"std.swap" { "/area", options = { "a,b" } }`:           `swap#/area: options: expected one option in each text, such as pri=10, got "a,b"`,
-		`"std.mount" { "/x", type = "swap", device = "/area" }`: `mount#/x: type: std.swap puts swap to use (swap { "/area" })`,
+		`"std.swap" { "LABEL=x", size = "2G" }`:                 `swap#LABEL=x: size: applies only to files, and LABEL=x is a device`,
+		`"std.swap" { "/dev/sdb", size = "2G" }`:                `swap#/dev/sdb: size: applies only to files, and /dev/sdb is a device`,
+		`"std.swap" { "/area", options = { "a,b" } }`:           `swap#/area: options: expected one option per item, such as pri=10, got "a,b"`,
+		`"std.mount" { "/x", type = "swap", device = "/area" }`: `mount#/x: type: use std.swap for swap (swap { "/area" })`,
 	} {
 		require.Contains(t, mistake(t, `require `+args), want)
 	}
@@ -57,8 +57,8 @@ func TestMount(t *testing.T) {
 			"odd": `{ "/srv/a\194\160b\rc\11d\194\133e f\ng", device = "tm\195\160pfs\12\27[2J", type = "tmpfs", options = { "nosuid", [[context="a\b"]] } }`,
 		},
 		fails: map[string]string{
-			"nothing/options": "device is required, because /etc/fstab has no line for /srv/my data", "missing/options": "device is required",
-			"link/data": "/srv/my data is a link to /srv/real (name that as the mount point)", "link/plain": "is a link to /srv/real", "link/options": "is a link to /srv/real", "link/unmounted": "is a link to /srv/real",
+			"nothing/options": "device is required, because /etc/fstab does not contain /srv/my data", "missing/options": "device is required",
+			"link/data": "/srv/my data is a link to /srv/real (use the target as the mount point)", "link/plain": "is a link to /srv/real", "link/options": "is a link to /srv/real", "link/unmounted": "is a link to /srv/real",
 		},
 		phrases: map[string][]string{
 			"missing/data": {"added it to /etc/fstab"}, "right/data": {}, "right/plain": {}, "twice/data": {"updated /etc/fstab"}, "right/options": {"updated /etc/fstab"},
@@ -78,11 +78,11 @@ func TestMount(t *testing.T) {
 	}.run(t)
 	for args, want := range map[string]string{
 		`"srv"`:                                                `mount#srv: name: expected an absolute path`,
-		`{ "/srv", options = { "a,b" } }`:                      `mount#/srv: options: expected one option in each text, such as noatime, got "a,b"`,
+		`{ "/srv", options = { "a,b" } }`:                      `mount#/srv: options: expected one option per item, such as noatime, got "a,b"`,
 		`{ "/srv", device = "#x" }`:                            `mount#/srv: device: expected such as LABEL=data, got "#x"`,
 		`{ "/srv", options = { "a\0b" } }`:                     `mount#/srv: options: expected one line, got "a\x00b"`,
 		`{ "/srv", options = { "a\nb" } }`:                     `mount#/srv: options: expected one line, got "a\nb"`,
-		`{ "/srv", options = { "a b" } }`:                      `mount#/srv: options: expected one option in each text`,
+		`{ "/srv", options = { "a b" } }`:                      `mount#/srv: options: expected one option per item`,
 		`{ "/srv", options = { [[x="]], "nosuid" } }`:          `mount#/srv: options: expected quotes in pairs, because what follows would be a part of it, got 'x="'`,
 		`{ "/srv", options = { "rbind" }, device = "home/m" }`: `mount#/srv: device: expected an absolute path with rbind, got "home/m"`,
 		`{ "/srv", device = "a\0b" }`:                          `mount#/srv: device: expected one line, got "a\x00b"`,
@@ -159,12 +159,12 @@ func TestAlternative(t *testing.T) {
 			"same": `{ "pager", path = "/bin/more", link = "/usr/bin/pager", priority = 50 }`,
 		},
 		fails: map[string]string{
-			"nothing/more": "tags: no alternatives pager", "nothing/less": "tags: no alternatives pager", "nothing/none": "tags: no alternatives pager",
-			"nothing/auto": "tags: no alternatives pager",
-			"bare/more":    "tags: no alternatives pager", "bare/less": "tags: no alternatives pager", "bare/none": "tags: no alternatives pager",
-			"bare/auto": "tags: no alternatives pager", "bare/same": "there is no directory /usr/bin",
-			"auto/none": "/bin/cat is none of the alternatives", "manual/none": "/bin/cat is none of", "lost/none": "/bin/cat is none of",
-			"lost/more": "there is no program /bin/more", "lost/same": "there is no program /bin/more", "redhat/none": "/bin/cat is none of",
+			"nothing/more": "no such alternatives: pager", "nothing/less": "no such alternatives: pager", "nothing/none": "no such alternatives: pager",
+			"nothing/auto": "no such alternatives: pager",
+			"bare/more":    "no such alternatives: pager", "bare/less": "no such alternatives: pager", "bare/none": "no such alternatives: pager",
+			"bare/auto": "no such alternatives: pager", "bare/same": "no such directory: /usr/bin",
+			"auto/none": "/bin/cat is not one of the alternatives", "manual/none": "/bin/cat is not one of", "lost/none": "/bin/cat is not one of",
+			"lost/more": "no such program: /bin/more", "lost/same": "no such program: /bin/more", "redhat/none": "/bin/cat is not one of",
 		},
 		phrases: map[string][]string{
 			"auto/less": {"set the alternative"}, "auto/more": {"set the alternative"}, "manual/more": {}, "manual/same": {}, "redhat/same": {}, "auto/auto": {},
@@ -184,7 +184,7 @@ func TestAlternative(t *testing.T) {
 			"weight": `{ "pager", path = "/bin/more", link = "/usr/bin/pager", priority = 60 }`,
 			"absent": `{ "pager", path = "/bin/more", ensure = "absent" }`,
 		},
-		fails: map[string]string{"gone/cat": "there is no program /bin/cat", "gone/weight": "there is no program /bin/more", "lost/weight": "there is no program /bin/more"},
+		fails: map[string]string{"gone/cat": "no such program: /bin/cat", "gone/weight": "no such program: /bin/more", "lost/weight": "no such program: /bin/more"},
 		phrases: map[string][]string{
 			"there/cat": {"set the alternative"}, "there/absent": {"removed the alternative"}, "nothing/absent": {},
 		},
@@ -197,8 +197,8 @@ func TestAlternative(t *testing.T) {
 	for args, want := range map[string]string{
 		`"pager"`:                                 `path: is required unless ensure is auto`,
 		`{ "a b", ensure = "auto" }`:              `name: expected a name such as editor, got "a b"`,
-		`{ "a", path = "/x", link = "/y" }`:       `priority: link and priority go together`,
-		`{ "a", ensure = "auto", priority = 12 }`: `priority: link and priority go together`,
+		`{ "a", path = "/x", link = "/y" }`:       `priority: link and priority must be used together`,
+		`{ "a", ensure = "auto", priority = 12 }`: `priority: link and priority must be used together`,
 	} {
 		require.Contains(t, mistake(t, `require "std.alternative" `+args), want)
 	}
@@ -226,7 +226,7 @@ func TestLocale(t *testing.T) {
 		fails: func() map[string]string {
 			fails := make(map[string]string)
 			for _, want := range []string{"plain", "default", "not", "euro"} {
-				fails["nothing/"+want] = "there is no locale de_DE"
+				fails["nothing/"+want] = "no such locale de_DE"
 			}
 			return fails
 		}(),
@@ -284,8 +284,8 @@ func TestWaitFor(t *testing.T) {
 			"nobody": `{ "x", port = ` + nobody + `, within = "1ms" }`,
 		},
 		fails: map[string]string{
-			"missing/file": "waited 1ms in vain for /run/app: /run/app does not exist", "missing/match": "waited 1ms in vain for \"^ready$\" in /run/app: /run/app does not exist",
-			"missing/other": "/run/app does not exist", "there/match": `"^ready$" is not in it`, "there/other": `waited 1ms in vain for "nope" in /run/app: "nope" is not in it`, "there/gone": "waited 1ms in vain for /run/app: it is there",
+			"missing/file": "timed out after 1ms waiting for /run/app: /run/app does not exist", "missing/match": "timed out after 1ms waiting for \"^ready$\" in /run/app: /run/app does not exist",
+			"missing/other": "/run/app does not exist", "there/match": `no match for "^ready$"`, "there/other": `timed out after 1ms waiting for "nope" in /run/app: no match for "nope"`, "there/gone": "timed out after 1ms waiting for /run/app: it exists",
 			"missing/no": "expected status 200, got 404 Not Found", "there/no": "expected status 200, got 404 Not Found",
 			"missing/nobody": "connection refused", "there/nobody": "connection refused",
 		},
@@ -298,7 +298,7 @@ func TestWaitFor(t *testing.T) {
 		`{ "/x", match = "(" }`:               "match: expected a regular expression (RE2): missing closing ): `(`",
 		`{ "/x", within = "soon" }`:           `within: expected a duration such as 30s, got "soon"`,
 		`{ "x", url = "ftp://x" }`:            `url: expected an http or https URL, got "ftp://x"`,
-		`{ "x", port = 1, match = "a" }`:      `match: goes only with a file or a url`,
+		`{ "x", port = 1, match = "a" }`:      `match: requires file or url`,
 	} {
 		require.Contains(t, mistake(t, `require "std.wait_for" `+args), want)
 	}

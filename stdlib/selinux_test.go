@@ -75,14 +75,14 @@ func TestSELinuxBoolean(t *testing.T) {
 			"off":       {seConfig: config, seBooleans: seHead + "httpd_can=0\n"},
 		},
 		wants:   map[string]string{"on": `"httpd_can"`, "off": `{ "httpd_can", value = false }`},
-		fails:   map[string]string{"nothing/on": "there is no /etc/selinux/config: SELinux is not installed", "nothing/off": "SELinux is not installed"},
+		fails:   map[string]string{"nothing/on": "SELinux is not installed: /etc/selinux/config does not exist", "nothing/off": "SELinux is not installed"},
 		phrases: map[string][]string{"installed/on": {"turned it on"}, "installed/off": {"turned it off"}, "on/on": {}, "off/on": {"turned it on"}, "off/off": {}},
 		after: map[string]map[string]*string{
 			"installed/on": {seBooleans: new(seHead + "httpd_can=1\n")}, "on/off": {seBooleans: new(seHead + "a=0\nhttpd_can=0\n")},
 		},
 		machine: func(root string) host.Runner { return selinuxTools{root} },
 	}.run(t)
-	require.Contains(t, mistake(t, `require "std.selinux_boolean" "-x"`), `selinux_boolean#-x: name: expected the name of a boolean such as httpd_can_network_connect, got "-x"`)
+	require.Contains(t, mistake(t, `require "std.selinux_boolean" "-x"`), `selinux_boolean#-x: name: expected a boolean name such as httpd_can_network_connect, got "-x"`)
 }
 
 func TestSELinuxContext(t *testing.T) {

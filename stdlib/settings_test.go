@@ -153,12 +153,12 @@ func TestKeysOfSections(t *testing.T) {
 		e.run(t)
 	}
 	for props, want := range map[string]string{
-		`value = "1", no_value = true`:      "no_value: goes without value and values",
-		`value = "1", values = { "2" }`:     "values: goes without value",
-		`values = {}`:                       "values: expected a value at least",
+		`value = "1", no_value = true`:      "no_value: cannot be used with value and values",
+		`value = "1", values = { "2" }`:     "values: cannot be used with value",
+		`values = {}`:                       "values: expected at least one value",
 		`values = { "a\nb" }`:               `values: expected one line, got "a\nb"`,
-		`values = { 1 }, ensure = "absent"`: "values: goes without ensure absent",
-		`among = true`:                      "among: goes with value",
+		`values = { 1 }, ensure = "absent"`: "values: cannot be used with ensure absent",
+		`among = true`:                      "among: requires value",
 		`section = "s"`:                     "value is required unless ensure is absent",
 	} {
 		require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", `+props+` }`), want)
@@ -262,7 +262,7 @@ func TestItemsOfLists(t *testing.T) {
 	}
 	for _, typ := range []string{"json_setting", "yaml_setting", "toml_setting"} {
 		for _, key := range []string{`"hosts.0"`, `"0"`, `"x", key = "a.b.12"`} {
-			require.Contains(t, mistake(t, `require "std.`+typ+`" { `+key+`, path = "/x", ensure = "absent" }`), "a position in a list cannot be absent")
+			require.Contains(t, mistake(t, `require "std.`+typ+`" { `+key+`, path = "/x", ensure = "absent" }`), "a list position cannot be absent")
 		}
 		suite{
 			name: typ, starts: map[string]map[string]string{"x": {"/x": map[string]string{"json_setting": `{"h": ["a"], "s": 1}`, "yaml_setting": "h: [a]\ns: 1\n", "toml_setting": "h = ['a']\ns = 1\n"}[typ]}},
@@ -270,7 +270,7 @@ func TestItemsOfLists(t *testing.T) {
 				"position": `{ "p", path = "/x", key = { "h", "0" }, ensure = "absent" }`,
 				"no list":  `{ "s", path = "/x", value = 1, among = true }`,
 			},
-			fails: map[string]string{"x/position": map[bool]string{true: "part of a list", false: "the item behind it would take its place"}[typ == "toml_setting"], "x/no list": `"s" is not a list`},
+			fails: map[string]string{"x/position": map[bool]string{true: "part of a list", false: "the next item would move into its position"}[typ == "toml_setting"], "x/no list": `"s" is not a list`},
 		}.run(t)
 	}
 }
@@ -303,7 +303,7 @@ func TestDocuments(t *testing.T) {
 		wants: map[string]string{
 			"many": `{ "n", path = "/x", value = 9, document = { kind = "B" } }`, "none": `{ "n", path = "/x", value = 9, document = 4 }`, "any": `{ "n", path = "/x", value = 9 }`,
 		},
-		fails: map[string]string{"x/many": "documents 2 and 3 both fit", "x/none": "/x: no document of 3 fits 4", "x/any": "found a second one (document = 1 chooses one)"},
+		fails: map[string]string{"x/many": "documents 2 and 3 both match", "x/none": "/x: none of 3 documents matches 4", "x/any": "found a second one (select one with document = 1)"},
 	}.run(t)
 	require.Contains(t, mistake(t, `require "std.yaml_setting" { "a", path = "/x", value = 1, document = 0 }`), "document: expected a number from 1")
 	require.Contains(t, mistake(t, `require "std.json_setting" { "a", path = "/x", value = 1, document = 1 }`), `unknown property "document"`)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,9 +87,9 @@ func TestUnit(t *testing.T) {
 			"enabled/absent": {dir + "x.timer": nil, dir + "timers.target.wants/x.timer": nil},
 		},
 	}.run(t)
-	require.Equal(t, `site.lua:1:22: unit#x: name: expected the name of a unit with its suffix, such as app.service, got "x"`,
+	require.Equal(t, `site.lua:1:22: unit#x: name: expected a unit name with its suffix, such as app.service, got "x"`,
 		mistake(t, `require "std.unit" { "x", content = "" }`))
-	require.Equal(t, `site.lua:1:57: unit#x@.timer: enable: x@.timer is a template, and only its instances run: service { "x@NAME", enable = true }`,
+	require.Equal(t, `site.lua:1:57: unit#x@.timer: enable: x@.timer is a template: only its instances can run (service { "x@NAME", enable = true })`,
 		mistake(t, `require "std.unit" { "x@.timer", content = "", enable = true }`))
 }
 
@@ -172,14 +173,14 @@ func TestCron(t *testing.T) {
 		`schedule = "1 2 * * 8"`:                                         `schedule: day of the week must be 0 to 7, got "8"`,
 		`schedule = "1 2 mon * *"`:                                       `schedule: day of the month must be 1 to 31, got "mon"`,
 		`schedule = "0 # * * *"`:                                         `schedule: hour must be 0 to 23, got "#"`,
-		`schedule = "@daily", user = "a b"`:                              `user: expected the name of a user, got "a b"`,
+		`schedule = "@daily", user = "a b"`:                              `user: expected a user name, got "a b"`,
 		`schedule = "@daily", user = "root\0"`:                           `user: expected one line, got "root\x00"`,
-		`schedule = "@daily", user = "A=b"`:                              `user: expected the name of a user, got "A=b"`,
+		`schedule = "@daily", user = "A=b"`:                              `user: expected a user name, got "A=b"`,
 		`schedule = "@daily", environment = { A = "1\0" }`:               `environment: expected one line for A, got`,
 		`schedule = "@daily", environment = { A = "1\n@daily root x" }`:  `environment: expected one line for A, got`,
 		`schedule = "@daily", environment = { ["A B"] = "1" }`:           `environment: expected names of letters, digits and underscores, got "A B"`,
-		`schedule = "@daily", environment = { PATH = "$PATH:/opt/bin" }`: `environment: expected the whole value of PATH, because cron puts nothing in the place of $PATH`,
-		`schedule = "@daily", environment = { A = "1 " }`:                `environment: expected a value of A that does not end with a space`,
+		`schedule = "@daily", environment = { PATH = "$PATH:/opt/bin" }`: `environment: expected the final value of PATH (cron does not expand $PATH)`,
+		`schedule = "@daily", environment = { A = "1 " }`:                `environment: expected a value of A without a trailing space`,
 		`schedule = "@daily", environment = { A = [[ "'"]] }`:            `environment: expected a value of A that cron can read`,
 	} {
 		require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", `+args+` }`), "cron#b: "+want)
@@ -274,7 +275,7 @@ func TestAptRepo(t *testing.T) {
 // The same repository in two files with different keys has apt read none at all.
 func TestAptRepoTwice(t *testing.T) {
 	const dir = "/etc/apt/sources.list.d/"
-	const refused = "has the repository http://apt.example.org/ stable too, with another value of Signed-By"
+	const refused = "already has the repository http://apt.example.org/ stable with another value of Signed-By"
 	suite{
 		name: "apt_repo",
 		starts: map[string]map[string]string{
@@ -345,7 +346,7 @@ func TestHost(t *testing.T) {
 		`{ "db", ip = "fe80::1%a\n192.0.2.1 bank" }`: `host#db: ip: expected an address such as`,
 		`{ "db", ip = "fe80::1%a b" }`:               `host#db: ip: expected an address such as`,
 		`{ "d b", ip = "::1" }`:                      `host#d b: name: expected a host name, got "d b"`,
-		`{ "db", ip = "::1", aliases = { "a#b" } }`:  `host#db: aliases: expected names of hosts, got "a#b"`,
+		`{ "db", ip = "::1", aliases = { "a#b" } }`:  `host#db: aliases: expected host names, got "a#b"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.host" `+args), want)
 	}
@@ -381,7 +382,7 @@ func TestKernelModule(t *testing.T) {
 		},
 	}.run(t)
 	for args, want := range map[string]string{
-		`"a b"`:                           `kernel_module#a b: name: expected the name of a module such as br_netfilter, got "a b"`,
+		`"a b"`:                           `kernel_module#a b: name: expected a module name such as br_netfilter, got "a b"`,
 		`{ "a", options = "x\ninstall" }`: `kernel_module#a: options: expected one line`,
 	} {
 		require.Contains(t, mistake(t, `require "std.kernel_module" `+args), want)
@@ -402,7 +403,7 @@ func TestTimezone(t *testing.T) {
 			"nothing":  {"/usr/share/zoneinfo/Europe/Berlin/": ""},
 		},
 		wants: map[string]string{"berlin": `"Europe/Berlin"`},
-		fails: map[string]string{"nothing/berlin": "there is no time zone Europe/Berlin in /usr/share/zoneinfo/ (its package is tzdata)"},
+		fails: map[string]string{"nothing/berlin": "no such time zone Europe/Berlin in /usr/share/zoneinfo/ (install the package tzdata)"},
 		phrases: map[string][]string{
 			"none/berlin": {"set the time zone"}, "right/berlin": {}, "relative/berlin": {}, "other/berlin": {"set the time zone"}, "half/berlin": {"set the time zone"}, "copy/berlin": {"set the time zone"},
 		},
@@ -434,5 +435,22 @@ func TestHostname(t *testing.T) {
 	}.run(t)
 	for _, name := range []string{"web_1", "-web", "web..org", "web\nx", strings.Repeat("a", 65)} {
 		require.Contains(t, mistake(t, `require "std.hostname" { `+fmt.Sprintf("%q", name)+` }`), "name: expected a name of letters, digits, hyphens and dots, of at most 64 characters")
+	}
+}
+
+// TestLinksOfUnits: a plan knows the links of a unit that is enabled by its text, or not at all.
+func TestLinksOfUnits(t *testing.T) {
+	for text, want := range map[string]string{
+		"[Install]\nWantedBy=a.target b.target\n": "/etc/systemd/system/a.target.wants/x.service /etc/systemd/system/b.target.wants/x.service",
+		"[Install]\nAlias=y.service\n":            "/etc/systemd/system/y.service",
+		"[Install]\nRequiredBy=a.target\n":        "/etc/systemd/system/a.target.requires/x.service",
+		"[Service]\nExecStart=/bin/true\n":        "",
+		"[Install]\nAlso=y.socket\n":              "nil",
+		"[Install]\nWantedBy=%i.target\n":         "nil",
+		"[Install]\nWantedBy=a.target \\\nb\n":    "nil",
+	} {
+		site := `local links = require("std.systemd").links("x.service", ` + strconv.Quote(text) + `)
+error("links: " .. (links and str.join(tbl.map(links, function(l) return l.path end), " ") or "nil"), 0)`
+		require.Equal(t, strings.TrimSpace("links: "+want), strings.TrimSpace(strings.TrimPrefix(mistake(t, site), "site.lua:2:1: ")), text)
 	}
 }

@@ -87,7 +87,7 @@ func (c *commands) previewImport(ctx context.Context, args, names []string) (any
 func (w *workspace) addImported(ctx context.Context, d *document, in Import, lines []json.RawMessage) (any, error) {
 	d.readModel()
 	if d.model == nil {
-		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
+		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has an error: "+errText(d.modelErr))
 	}
 	next := d.model
 	for _, line := range lines {

@@ -22,7 +22,7 @@ func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Deriv
 	}
 	out := &DerivedText{Language: model.Lua}
 	if err != nil {
-		out.Reason = "it follows when the mistakes are mended"
+		out.Reason = "updated when the errors are fixed"
 		return out
 	}
 	if found.Manifest == nil {
@@ -41,7 +41,7 @@ func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Deriv
 func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
 	out := &DerivedText{Language: model.YAML}
 	if err != nil {
-		out.Reason = "it follows when the mistakes are mended"
+		out.Reason = "updated when the errors are fixed"
 		return out
 	}
 	m, err := model.Read(c.name, c.texts[c.by.pathOf(c.name)], withTypes(shippedTypes(), own))
@@ -49,7 +49,7 @@ func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
 		var left []model.Mark
 		out.Text, left, err = m.Manifest()
 		if len(left) > 0 {
-			out.Reason = fmt.Sprintf("%d things of the script have no words in a manifest, the first in line %d: %s", len(left), left[0].Line, left[0].Reason)
+			out.Reason = fmt.Sprintf("%d parts of the script cannot be written in a manifest, first on line %d: %s", len(left), left[0].Line, left[0].Reason)
 		}
 	}
 	if err != nil {
@@ -94,11 +94,11 @@ func parseData(name, text string) (any, error) {
 // counterpart in the file, nothing is edited. The caller holds the document.
 func (w *workspace) editDerived(ctx context.Context, d *document, in TextEdit) (any, error) {
 	if d.checked == nil || d.checked.rev != d.rev || d.checked.derived == nil || !d.checked.derived.Current {
-		return nil, refuse(http.StatusUnprocessableEntity, "convert", "the text of the other language is not that of the file now")
+		return nil, refuse(http.StatusUnprocessableEntity, "convert", "the text in the other language is out of date")
 	}
 	d.readModel()
 	if d.model == nil {
-		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
+		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has an error: "+errText(d.modelErr))
 	}
 	base := d.checked.derived.Text
 	typed, err := typedText(base, in)
@@ -110,7 +110,7 @@ func (w *workspace) editDerived(ctx context.Context, d *document, in TextEdit) (
 		return nil, err
 	}
 	if len(marks) > 0 {
-		f := Failure{Error: marks[0].Reason, Code: "convert", Line: marks[0].Line, Hint: "convert the file to write such things"}
+		f := Failure{Error: marks[0].Reason, Code: "convert", Line: marks[0].Line, Hint: "convert the file to Lua first"}
 		for _, m := range marks {
 			f.Conflicts = append(f.Conflicts, m.Line)
 		}

@@ -44,31 +44,31 @@ func checkFileName(name string) error {
 	bad := func(why string) error { return diag.Errorf(diag.Pos{}, "the name %q: %s", name, why) }
 	switch {
 	case name == "":
-		return bad("it is empty")
+		return bad("empty name")
 	case !utf8.ValidString(name):
-		return bad("it is no text")
+		return bad("not text")
 	case !fs.ValidPath(name) || name == ".":
-		return bad(diag.Expected("one relative to the directory, without ..").Error())
+		return bad(diag.Expected("a path relative to the directory, without ..").Error())
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\\' }):
-		return bad("it has a control character or a backslash")
+		return bad("contains a control character or a backslash")
 	}
 	parts := strings.Split(name, "/")
 	if len(parts) > maxDepth {
-		return bad("it is too deep")
+		return bad("nested too deeply")
 	}
 	for _, part := range parts {
 		if len(part) > maxName {
-			return bad("it is too long")
+			return bad("too long")
 		}
 	}
 	return nil
 }
 
 var (
-	errLink       = errors.New("it is a link, and links are not followed")
-	errNotRegular = errors.New("it is no regular file")
-	errTooLarge   = fmt.Errorf("it has more than %d MiB", maxText>>20)
-	errExchanged  = errors.New("it was exchanged meanwhile")
+	errLink       = errors.New("a link, which is not followed")
+	errNotRegular = errors.New("not a regular file")
+	errTooLarge   = fmt.Errorf("larger than %d MiB", maxText>>20)
+	errExchanged  = errors.New("replaced meanwhile")
 )
 
 // parent opens the directory in which a file lies, without following links. It must be closed.
@@ -165,7 +165,7 @@ func readIn(at *os.Root, base string) (fileText, error) {
 	case len(b) > maxText:
 		return fileText{}, errTooLarge
 	case !utf8.Valid(b):
-		return fileText{}, errors.New("it is no text in UTF-8")
+		return fileText{}, errors.New("not UTF-8 text")
 	}
 	return fileText{string(b), digestOf(string(b)), fi}, nil
 }

@@ -41,7 +41,7 @@ type document struct {
 // restore the one before.
 type step struct{ redo, undo []splice.Splice }
 
-var errNothing = errors.New("there is nothing more to take back, or to do again")
+var errNothing = errors.New("nothing to undo or redo")
 
 // languageOf returns the language of a file, by its name.
 func languageOf(name string) string {

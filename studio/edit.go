@@ -37,10 +37,10 @@ func (w *workspace) edit(ctx context.Context, in Edit) (any, error) {
 func (w *workspace) apply(ctx context.Context, d *document, e model.Edit, by asker) (*State, error) {
 	d.readModel()
 	if d.modelErr != nil {
-		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
+		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has an error: "+errText(d.modelErr))
 	}
 	if d.model == nil {
-		return nil, refuse(http.StatusUnprocessableEntity, "shape", "this file can only be edited as text")
+		return nil, refuse(http.StatusUnprocessableEntity, "shape", "this file can be edited only as text")
 	}
 	old := map[string]bool{}
 	for _, r := range d.model.Resources {
@@ -100,11 +100,11 @@ func modelEdit(in Edit) (model.Edit, error) {
 			e.Path = append(e.Path, x)
 		case float64:
 			if x != float64(int(x)) || x < 0 {
-				return bad("path: %v", diag.Expected("keys and numbers of items"))
+				return bad("path: %v", diag.Expected("keys and item numbers"))
 			}
 			e.Path = append(e.Path, int(x))
 		default:
-			return bad("path: %v", diag.Expected("keys and numbers of items"))
+			return bad("path: %v", diag.Expected("keys and item numbers"))
 		}
 	}
 	var err error

@@ -73,7 +73,7 @@ func (c *check) run(ctx context.Context) (out *checkResult) {
 	out = &checkResult{rev: c.rev}
 	defer func() {
 		if x := recover(); x != nil {
-			out.add(fmt.Errorf("ccm is broken: %v", x), "error")
+			out.add(fmt.Errorf("internal error: %v", x), "error")
 		}
 		out.duration = time.Since(began)
 	}()
@@ -89,7 +89,7 @@ func (c *check) run(ctx context.Context) (out *checkResult) {
 		out.types = ownTypes(found)
 	}
 	if ctx.Err() != nil && c.by.ctx.Err() == nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		err = diag.Errorf(diag.Pos{File: c.name}, "it is not evaluated within %s", checkTimeout)
+		err = diag.Errorf(diag.Pos{File: c.name}, "evaluation timed out after %s", checkTimeout)
 	}
 	out.add(err, "error")
 	if err == nil {

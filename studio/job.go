@@ -139,7 +139,7 @@ func (j *jobs) start(c func(id string) command, end func(id string, e commandEnd
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.cancel) >= maxJobs {
-		return nil, refuse(http.StatusTooManyRequests, "busy", "two commands are under way already")
+		return nil, refuse(http.StatusTooManyRequests, "busy", "two commands are already running")
 	}
 	id := guard.RandomText(8)
 	ctx, cancel := context.WithTimeout(j.ctx, jobTimeout)
@@ -162,7 +162,7 @@ func (j *jobs) end(_ context.Context, in Cancel) (any, error) {
 	defer j.mu.Unlock()
 	cancel := j.cancel[in.Job]
 	if cancel == nil {
-		return nil, refuse(http.StatusNotFound, "", "it has ended already")
+		return nil, refuse(http.StatusNotFound, "", "already finished")
 	}
 	cancel()
 	return nil, nil
@@ -193,7 +193,7 @@ func (e commandEnd) asError() error {
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(e.messages, "ccm: "))
 	if text == "" {
-		text = "the command was ended: " + e.status
+		text = "the command was stopped: " + e.status
 	}
 	return refuse(http.StatusUnprocessableEntity, "", text)
 }

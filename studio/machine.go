@@ -186,7 +186,7 @@ func (m *machine) factsOf(ctx context.Context, profile string) (any, error) {
 			return nil, err
 		}
 		if !json.Valid([]byte(t.text)) {
-			return nil, refuse(http.StatusUnprocessableEntity, "", file+" is no JSON")
+			return nil, refuse(http.StatusUnprocessableEntity, "", file+" is not JSON")
 		}
 		out.Facts = json.RawMessage(t.text)
 		return out, nil

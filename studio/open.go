@@ -46,8 +46,8 @@ func (w *workspace) lock() error {
 		return err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.Join(diag.Errorf(diag.Pos{File: w.directory.path}, "another studio has this directory open").
-			WithHint("use its page, or end it"), f.Close())
+		return errors.Join(diag.Errorf(diag.Pos{File: w.directory.path}, "another studio is using this directory").
+			WithHint("use its page, or stop it"), f.Close())
 	}
 	w.lockFile = f
 	return nil
@@ -64,7 +64,7 @@ func (w *workspace) document(name string, create bool) (*document, error) {
 		return d, nil
 	}
 	if len(w.documents) >= maxOpen {
-		return nil, refuse(http.StatusServiceUnavailable, "limit", fmt.Sprintf("%d files are open, which is the most", maxOpen))
+		return nil, refuse(http.StatusServiceUnavailable, "limit", fmt.Sprintf("too many open files: the limit is %d", maxOpen))
 	}
 	d, err := w.open(name, create)
 	if err != nil {

@@ -159,7 +159,7 @@ func (c *commands) graph(ctx context.Context, file string, stack int, job string
 		c.workspace.checkSoon(ctx, d, false)
 	}
 	if d.checked == nil || d.checked.rev != d.rev || d.checked.catalog == nil {
-		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no order while the text has mistakes")
+		return nil, refuse(http.StatusUnprocessableEntity, "", "the order is unknown while the text has errors")
 	}
 	drawing := draw(d.checked.catalog, stack, c.outcomesOf(job))
 	drawing.Rev = d.rev

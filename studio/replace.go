@@ -136,7 +136,7 @@ func fill(f *os.File, text string, old fs.FileInfo) error {
 		}
 		if now, both := mine.Sys().(*syscall.Stat_t); ok && both && (now.Uid != st.Uid || now.Gid != st.Gid) {
 			if err := f.Chown(int(st.Uid), int(st.Gid)); err != nil {
-				return fmt.Errorf("its owner and group cannot be kept: %w", bare(err))
+				return fmt.Errorf("cannot preserve owner and group: %w", bare(err))
 			}
 		}
 	}

@@ -326,7 +326,7 @@ func TestOneStudio(t *testing.T) {
 	dir := siteDir(t)
 	s := open(t, dir, nil)
 	_, err := Open(t.Context(), s.options)
-	require.ErrorContains(t, err, "another studio has this directory open")
+	require.ErrorContains(t, err, "another studio is using this directory")
 	s.close()
 	again, err := Open(t.Context(), s.options)
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ const maxEvaluations = 2
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := guard.CheckLoopback(o.Listen); err != nil {
 		return nil, diag.Errorf(diag.Pos{}, "--listen: %w", err).
-			WithHint("studio has the rights of who starts it; to reach it from elsewhere, forward a port by ssh -L")
+			WithHint("studio runs with your permissions; for remote access forward a port with ssh -L")
 	}
 	files := o.Process.Files
 	if err := files.CheckState(o.StateDir); err != nil {
@@ -193,7 +193,7 @@ func (s *Server) handler() http.Handler {
 	return &guard.Guard{Origin: s.origin(), Login: s.login, Next: known}
 }
 
-// Serve answers requests until the context ends or the page says so.
+// Serve answers requests until the context ends or the page requests it.
 func (s *Server) Serve(ctx context.Context) error {
 	server := guard.NewServer(s.handler())
 	defer s.close()

@@ -79,7 +79,7 @@ func (w *workspace) newFile(ctx context.Context, in NewRequest) (any, error) {
 		return nil, err
 	}
 	if _, err := w.directory.read(in.File); !errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse(http.StatusConflict, "", terminal.Line(in.File)+" is there already")
+		return nil, refuse(http.StatusConflict, "", terminal.Line(in.File)+" already exists")
 	}
 	d, err := w.document(in.File, true)
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *workspace) newFile(ctx context.Context, in NewRequest) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.text != "" {
-		return nil, refuse(http.StatusConflict, "", terminal.Line(in.File)+" is open already")
+		return nil, refuse(http.StatusConflict, "", terminal.Line(in.File)+" is already open")
 	}
 	text := in.Text
 	if text == "" {
@@ -134,9 +134,9 @@ func (w *workspace) convert(ctx context.Context, in Convert) (any, error) {
 	d.mu.Unlock()
 	switch {
 	case c == nil || c.derived == nil:
-		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no other language for this file")
+		return nil, refuse(http.StatusUnprocessableEntity, "", "this file cannot be shown in another language")
 	case c.rev != rev || !c.derived.Current:
-		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no text in the other language: "+c.derived.Reason)
+		return nil, refuse(http.StatusUnprocessableEntity, "", "no text in the other language: "+c.derived.Reason)
 	}
 	to := in.To
 	if to == "" {

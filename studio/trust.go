@@ -54,16 +54,16 @@ func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
 	}
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
-		return trustState{}, fmt.Errorf("%s: this system does not say whose it is", dir)
+		return trustState{}, fmt.Errorf("%s: unknown owner", dir)
 	}
 	t := trustState{place: place{dir, uint64(st.Dev), st.Ino}, own: true} //nolint:unconvert // Dev is int32 on other systems
 	if me := uint32(os.Geteuid()); st.Uid != me {
 		t.own = false
-		t.reasons = append(t.reasons, "It belongs to "+trust.UserName(st.Uid)+".")
+		t.reasons = append(t.reasons, "The folder belongs to "+trust.UserName(st.Uid)+".")
 	}
 	if fi.Mode().Perm()&0o002 != 0 {
 		t.own = false
-		t.reasons = append(t.reasons, fmt.Sprintf("Everybody may write in it (mode %04o).", fi.Mode().Perm()))
+		t.reasons = append(t.reasons, fmt.Sprintf("The folder is world-writable (mode %04o).", fi.Mode().Perm()))
 	}
 	list, err := readTrusted(state)
 	if err != nil {
@@ -75,7 +75,7 @@ func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
 			return t, err
 		}
 		if t.empty = len(inside) == 0 && fi.Mode().Perm()&0o020 == 0; !t.empty { // an empty directory needs no trust
-			t.reasons = append(t.reasons, "It was not opened in studio before.")
+			t.reasons = append(t.reasons, "The folder was not opened in studio before.")
 		}
 	}
 	t.trusted = len(t.reasons) == 0
@@ -122,7 +122,7 @@ func (s *Server) serveTrust(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if filepath.Clean(in.Directory) != s.options.Directory {
-		fail(w, http.StatusBadRequest, Failure{Error: "this is about " + s.options.Directory})
+		fail(w, http.StatusBadRequest, Failure{Error: "the request is for " + s.options.Directory})
 		return
 	}
 	if err := s.gate.open(); err != nil {
@@ -140,7 +140,7 @@ func (t *trustState) look() {
 		return
 	}
 	if inside, err := os.ReadDir(t.place.Path); err != nil || len(inside) > 0 {
-		t.trusted, t.empty, t.reasons = false, false, []string{"It was empty, and something came into it that studio has not written."}
+		t.trusted, t.empty, t.reasons = false, false, []string{"The folder was empty, and now contains files that studio did not write."}
 	}
 }
 
@@ -212,4 +212,4 @@ func (g *gate) rememberOwn() error {
 }
 
 // errUntrusted is the reason why nothing is evaluated.
-const errUntrusted = "this directory is not trusted yet, and nothing of it is evaluated"
+const errUntrusted = "this directory is not trusted yet, so nothing is evaluated"

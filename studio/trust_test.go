@@ -19,7 +19,7 @@ func TestTrust(t *testing.T) {
 	var session Session
 	require.Equal(t, http.StatusOK, v.ask("GET", "/api/session", nil, &session))
 	require.False(t, session.Trusted)
-	require.Equal(t, []string{"It was not opened in studio before."}, session.Reasons)
+	require.Equal(t, []string{"The folder was not opened in studio before."}, session.Reasons)
 	st := v.get("site.lua")
 	require.False(t, st.Checked)
 	for _, m := range st.Mistakes { // syntax errors may be reported

@@ -30,7 +30,7 @@ func useOf(t *testing.T, name string) (m allocations) {
 	var before, evaluated, after runtime.MemStats
 	heap(&before)
 	run, err := e.OpenRun(t.Context(), name, nil, &site.RunOptions{
-		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions("/"), Plan: true, Reporters: newReport(e, f).all(),
+		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&site.Options{Root: "/"}), Plan: true, Reporters: newReport(e, f).all(),
 	})
 	require.NoError(t, err)
 	defer run.End()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/format"
 	"io"
 	"maps"
 	"os"
@@ -149,6 +150,10 @@ func checkBlock(page string, b markdown.Block) (shell string, err error) {
 	case "ini":
 		if b.Note == "" {
 			return "", errors.New("a unit has the name of its file, so that a test on real machines starts it")
+		}
+	case "go": // the first program of a page is compiled by TestProgramOfThePage
+		if _, err := format.Source([]byte(b.Code)); err != nil {
+			return "", err
 		}
 	case "puppet": // code that the reader already has
 	default:

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Situations of public reports about containers and chroots (docs/field.md): plan and run in name spaces of their own.
+// Situations of public reports about containers and chroots (test/field.md): plan and run in name spaces of their own.
 func TestFieldContainers(t *testing.T) {
 	const plan, run = "ccm plan --state-dir state site.lua", "ccm run --state-dir state site.lua"
 	const stable = run + " | grep 'Nothing to do'"

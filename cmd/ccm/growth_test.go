@@ -59,7 +59,7 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	run, err := e.OpenRun(t.Context(), name, nil, &site.RunOptions{
-		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(root), Plan: true, Reporters: newReport(e, f).all(),
+		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&site.Options{Root: root}), Plan: true, Reporters: newReport(e, f).all(),
 	})
 	require.NoError(t, err)
 	defer run.End()

@@ -144,7 +144,7 @@ func TestSwap(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	at := dir + "/area"
 	for _, want := range []string{
-		"+ swap#" + at + ": Would have made the file. Would have put it to use. Would have added it to /etc/fstab (options pri=5)",
+		"+ swap#" + at + ": Would have created the file. Would have activated it.  Would have added it to /etc/fstab (options pri=5)",
 		"+ swap#" + at + ": Made the file. Put it to use. Added it to /etc/fstab",
 		"\n600\n" + at + " none swap pri=5 0 0\nNothing to do: 1 resource up to date",
 		"~ swap#" + at + ": Put it to use (corrective)\n    ensure  in fstab, but not in use → present",

@@ -45,7 +45,7 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 func newOneOff(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, kind string, h site.HostOptions, s *session.Session) (*site.OneOff, error) {
 	f.EvalTimeout = time.Minute
 	return e.NewOneOff(cmd.Context(), site.OneOffOptions{
-		Kind: kind, Site: &f.Options, Record: f.RecordFlags.RecordOptions(f.Root), Host: h, Plan: f.noop, Diff: report.DiffMode(f.diff.Value), Session: s,
+		Kind: kind, Site: &f.Options, Record: f.RecordFlags.RecordOptions(&f.Options), Host: h, Plan: f.noop, Diff: report.DiffMode(f.diff.Value), Session: s,
 	})
 }
 

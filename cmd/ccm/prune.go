@@ -72,7 +72,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	defer f.reportFile.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	x, err := e.OpenPrune(ctx, args[0], args[1:], &site.RunOptions{
-		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),
+		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options), Host: rep.hostOptions(e, f),
 		Plan: f.noop, Texts: f.diff.Value != string(report.DiffOff),
 	})
 	read()

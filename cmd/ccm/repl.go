@@ -105,7 +105,7 @@ func newPrompt(ctx context.Context, e *cli.Env, f *replFlags, args []string, pri
 	}
 	color := cli.Colorful(e, e.Stdout)
 	return prompt.New(ctx, e.Process, prompt.Options{
-		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Args: args, Plan: f.noop, Diff: report.DiffMode(f.diff.Value),
+		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options), Args: args, Plan: f.noop, Diff: report.DiffMode(f.diff.Value),
 		Form: f.form.Value, Print: print, Data: e.Print().Data(), Stdout: e.Stdout, Color: color, Init: !f.noInit, Greeting: greeting,
 		Log: func(w terminal.Printer) *slog.Logger { return cli.NewLogger(e, w, f.debug) },
 		Terminal: term.New(term.Options{

@@ -82,7 +82,7 @@ func restoreFiles(ctx context.Context, e *cli.Env, f *runFlags, o *site.RestoreO
 	f.Root = o.Run.Root
 	rep := newReport(e, f)
 	defer f.reportFile.write(e, f.quiet, &err)
-	o.ID, o.Record, o.Host, o.Reporters = rep.id, f.RecordFlags.RecordOptions(f.Root), rep.hostOptions(e, f), rep.all()
+	o.ID, o.Record, o.Host, o.Reporters = rep.id, f.RecordFlags.RecordOptions(&f.Options), rep.hostOptions(e, f), rep.all()
 	o.Plan, o.Texts = f.noop, f.diff.Value != string(report.DiffOff)
 	sum, err := e.Restore(ctx, o)
 	if err != nil {

@@ -45,6 +45,7 @@ type runFlags struct {
 	idempotent    bool
 	profile       profileFlag
 	out           string          // the file for the plan, or ""
+	compare       string          // the other version of the site for a plan, or ""
 	plan          *site.SavedPlan // the saved plan to run, or nil
 	siteArguments string          // the script or manifest with flags and arguments, for messages that suggest another command
 	confirm       bool
@@ -113,10 +114,15 @@ func newPlanCommand(e *cli.Env) *cobra.Command {
 
   ccm plan site.lua
   ccm plan site.lua --out site.plan && ccm run site.plan
+  ccm plan site.lua --compare main --output markdown
 
 --out saves the plan. ccm run applies exactly this plan, or nothing if the site or the
 affected resources have changed since. The file contains the command line, and only
-digests of properties. ccm plan FILE shows whether a saved plan is still valid.`,
+digests of properties. ccm plan FILE shows whether a saved plan is still valid.
+
+--compare shows how the plan differs from that of another version of the site: a
+branch, tag or commit of its git repository, or a folder. --output markdown is for
+comments on pull requests.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile("plan", "gz", "tgz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
@@ -130,10 +136,17 @@ digests of properties. ccm plan FILE shows whether a saved plan is still valid.`
 				return err
 			}
 			defer leave(&err)
+			if f.compare != "" || f.output.Value == outputMarkdown {
+				return listPlan(cmd.Context(), e, f, args)
+			}
 			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
 		},
 	}
 	f.add(cmd, report.DiffChanges)
+	f.output = cli.NewChoice("text", "text", "json", outputMarkdown)
+	output := cmd.Flags().Lookup("output")
+	output.Value, output.Usage = f.output, "form of the report: text, json (one object a line) or markdown"
+	cmd.Flags().StringVar(&f.compare, "compare", "", "show how the plan differs from that of `VERSION`, a git commit or folder")
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan to `FILE` for ccm run FILE")
 	f.sort = cli.NewChoice(sortOrder, sortOrder, sortRisk)
 	cmd.Flags().Var(f.sort, "sort", "order: as applied (order), or failures and removals first (risk)")
@@ -142,10 +155,18 @@ digests of properties. ccm plan FILE shows whether a saved plan is still valid.`
 	for _, other := range []string{"quiet", "sort", "group", "verbose"} {
 		cmd.MarkFlagsMutuallyExclusive("summary", other)
 	}
+	for _, other := range []string{"out", "sort", "group", "summary", "profile", "quiet"} {
+		cmd.MarkFlagsMutuallyExclusive("compare", other)
+	}
 	check := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		if f.isDigest() && f.output.Value == "json" {
-			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text")
+		switch {
+		case f.isDigest() && f.output.Value != "text":
+			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary are for the text, got --output %s", f.output.Value)
+		case f.compare != "" && f.output.Value == "json":
+			return diag.Errorf(diag.Pos{}, "--compare is for text and markdown, got --output json")
+		case f.out != "" && f.output.Value == outputMarkdown:
+			return diag.Errorf(diag.Pos{}, "--out goes with --output text or json, got --output markdown")
 		}
 		return check(cmd, args)
 	}
@@ -158,6 +179,9 @@ const (
 	sortOrder = "order"
 	sortRisk  = "risk"
 )
+
+// outputMarkdown is the form of a report for comments on pull requests.
+const outputMarkdown = "markdown"
 
 // isDigest reports whether a plan is reported at its end, in another form than that of a run.
 func (f *runFlags) isDigest() bool {
@@ -305,7 +329,7 @@ func (f *runFlags) options(e *cli.Env, rep *runReport, args []string, timings *s
 		EvalTimeout: s.EvalTimeout, Timeout: f.Timeout, LockTimeout: f.LockTimeout,
 		Process: e.Process,
 		RunOptions: &site.RunOptions{
-			ID: rep.id, Site: s, Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f), Reporters: rep.status,
+			ID: rep.id, Site: s, Record: f.RecordFlags.RecordOptions(&f.Options), Host: rep.hostOptions(e, f), Reporters: rep.status,
 			ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff),
 			Timings: timings, NamesUndeclared: f.output.Value == "text" && !f.quiet,
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -35,9 +36,11 @@ func TestMain(m *testing.M) {
 }
 
 // wholeMachine makes a host for which a root is not an image but a whole machine, whose commands are those of this one:
-// most tests work below a directory. Confinedccm is as users have it.
+// most tests work below a directory. It is running, whatever process 1 is. Confinedccm is as users have it.
 func wholeMachine(o host.Options) *host.Host {
-	o.Foreign = false
+	if o.Foreign = false; o.Offline != "--offline" {
+		o.Offline = ""
+	}
 	return host.New(o)
 }
 
@@ -59,7 +62,7 @@ func (laterClock) Now() time.Time { return time.Now().Add(time.Hour) }
 // compared output.
 //
 // Scripts have their own directory as $WORK, their state in $WORK/state, and the user and group of the test as $OWNER
-// and $GROUP. [root] is whether that user is root.
+// and $GROUP. [root] is whether that user is root, and [chroot] whether commands can enter a root.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -76,10 +79,13 @@ func TestScript(t *testing.T) {
 			return os.MkdirAll(filepath.Join(e.WorkDir, "root", "etc"), 0o755)
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "root" {
-				return false, fmt.Errorf("no condition %q", cond)
+			switch cond {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "chroot":
+				return canChroot(t), nil
 			}
-			return os.Geteuid() == 0, nil
+			return false, fmt.Errorf("no condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":  exitStatusOf,
@@ -87,6 +93,14 @@ func TestScript(t *testing.T) {
 			"waitfor": waitFor,
 		},
 	})
+}
+
+// canChroot reports whether commands can enter a root here: whether one that it does not have is looked for there.
+func canChroot(t *testing.T) bool {
+	_, err := command.Exec{}.Run(t.Context(), command.Cmd{Chroot: t.TempDir(), Argv: []string{"true"}})
+	_, entered := errors.AsType[*command.NotFoundError](err)
+	_, ldd := exec.LookPath("ldd")
+	return entered && ldd == nil
 }
 
 // exitStatusOf runs ccm and checks its exit status: status 2 plan site.lua.

@@ -68,13 +68,13 @@ func TestUsersPaths(t *testing.T) {
 		require.NoError(t, err, "%s", out)
 		text := string(out)
 		for _, name := range []string{"root/1", "root/2", "root/3", "root/4", "root/5", "home/d/new", "home/link", "root/users/x", "open/made"} {
-			require.Regexp(t, `x mount#`+base+"/"+name+`: failed: .*( belongs to 54321, so a link could lead mount elsewhere| is a link to )`, text)
+			require.Regexp(t, `x mount#`+base+"/"+name+`: failed: .*( belongs to 54321, so a link could redirect mount| is a link to )`, text)
 		}
 		for _, name := range []string{"pip", "npm", "gem"} {
-			require.Regexp(t, `x language_package#`+name+`: failed: .*/home belongs to 54321, who could have root run anything there`, text)
+			require.Regexp(t, `x language_package#`+name+`: failed: .*/home belongs to 54321, who could make root run anything there`, text)
 		}
 		for i, home := range []string{"home/new", "home/link/new", "root/users/new", "open/made/new"} {
-			require.Regexp(t, fmt.Sprintf(`x user#ccm-%d: failed: .* belongs to 54321, so a link could lead manage_home elsewhere on the way to %s/%s;`, i+1, base, home), text)
+			require.Regexp(t, fmt.Sprintf(`x user#ccm-%d: failed: .* belongs to 54321, so a link could redirect manage_home on the way to %s/%s `, i+1, base, home), text)
 		}
 		require.Len(t, listed(t, filepath.Join(base, "victim")), 1, "nothing is made where a link of a user leads")
 		require.Equal(t, 2, strings.Count(text, "+ mount#"), text)

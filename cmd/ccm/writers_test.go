@@ -93,6 +93,7 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/secret/editor.go":  {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // the file for the user's editor, in its own directory with a random name
 		"cmd/ccm/author/test.go":    {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
 		"cmd/ccm/author/studio.go":  {"Chdir"},                                                     // to the site, as if commands were typed there
+		"cmd/ccm/compare.go":        {"MkdirTemp", "RemoveAll"},                                    // a commit of the site, in its own directory with a random name
 		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // the content of a bundle, in its own directory with a random name
 		"cmd/ccm/ssh/request.go":    {"MkdirTemp", "WriteFile", "RemoveAll"},                       // a script from standard input, in its own directory with a random name
 		"site/bundle.go":            {"Chdir"},                                                     // to an own directory that nobody else can write, and back

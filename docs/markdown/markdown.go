@@ -4,8 +4,11 @@
 // It reads what the pages use of CommonMark (spec.commonmark.org) and of its tables
 // (github.github.com/gfm): headings, paragraphs, lists, quotations, code, tables, rules, comments;
 // within them code, emphasis, links, pictures and addresses between angle brackets. HTML is text.
-// A test compares its result for every page with that of a full CommonMark reader. Programs do
-// not contain the full reader, because it would delay each start by a millisecond.
+// A test compares its result for every page with that of goldmark, a full CommonMark reader.
+//
+// Why the program has its own reader: goldmark adds 0.78 MB to it and takes 1.1 ms of the 4.8 ms of each start, because
+// its packages compile regular expressions and make tables when they are initialized. Pages that are read by goldmark
+// beforehand and embedded would need a second file of each page in the repository, which every edit of a page changes.
 package markdown
 
 import (

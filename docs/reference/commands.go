@@ -62,7 +62,7 @@ func writeFlags(p *page, flags *pflag.FlagSet, heading string) {
 	})
 	if b.Len() > 0 {
 		p.printf("%s", heading)
-		p.printf("| flag | what it does |\n|---|---|\n%s", b.String())
+		p.printf("| flag | effect |\n|---|---|\n%s", b.String())
 	}
 }
 
@@ -83,7 +83,7 @@ func topicPage(cmd *cobra.Command) string {
 	p := page{root: "../"}
 	p.printf("# %s", prose(cmd.Short))
 	p.help(cmd.Long)
-	p.printf("`ccm help %s` prints this.", cmd.Name())
+	p.printf("`ccm help %s` prints this page.", cmd.Name())
 	return p.String()
 }
 

@@ -32,9 +32,9 @@ var objects = []object{
 func (s Source) eventsPage() (string, error) {
 	p := page{root: "../"}
 	p.printf("# Events")
-	p.printf("`ccm run --output json`, `plan`, `drift`, `undo` and `restore` print an object a line: an event for each resource, then a summary.")
+	p.printf("`ccm run --output json`, `plan`, `drift`, `undo` and `restore` print one object per line: an event for each resource, then a summary.")
 	p.console("$ ccm run --output json site.lua")
-	p.printf("A field that may be left out is there unless it is empty. `ccm schema event` prints the [JSON Schema](schemas.md) of events. [api.md](../api.md#reports-of-runs) shows how programs use them.")
+	p.printf("Optional fields are omitted if they are empty. `ccm schema event` prints the [JSON Schema](schemas.md) of events. [ensure.md](../ensure.md#output-of-runs-for-programs) shows how programs use them.")
 	for _, o := range objects {
 		fields, err := fieldsOf(filepath.Join(s.Repository, filepath.FromSlash(o.file)), o.name)
 		if err != nil {

@@ -14,8 +14,8 @@ func (s Source) luaPage() (string, error) {
 	p.printf("# Functions of scripts")
 	p.fence("lua", `local port = lookup("data.port", 8080)
 local hosts = str.lines(fs.read "/etc/hosts")`)
-	p.printf("Scripts are Lua 5.1 ([lua.md](../lua.md)). Each type is a function too: [overview.md](overview.md#types). Behind a function stand its arguments and what it returns. A question mark stands behind what may be left out.")
-	p.printf("## Of scripts")
+	p.printf("Scripts are Lua 5.1 ([lua.md](../lua.md)). Each type is also a function ([overview.md](overview.md#types)). A signature shows arguments and results. A question mark means optional.")
+	p.printf("## In scripts")
 	if err := s.writeFunctions(&p, "luaapi/stubs/base.lua"); err != nil {
 		return "", err
 	}
@@ -29,9 +29,9 @@ local hosts = str.lines(fs.read "/etc/hosts")`)
 		p.printf("| function | |\n|---|---|\n%s", b.String())
 	}
 	p.printf("## In types")
-	p.printf("A type that is written in Lua is given `host`, which looks at the machine and changes it: [types.md](../types.md#host).")
+	p.printf("Types in Lua get `host`, which reads and changes the machine ([types.md](../types.md#host)).")
 	p.printf("## In tests")
-	p.printf("Files of tests have these besides. What stands behind `assert` is in [testing-sites.md](../testing-sites.md#words).")
+	p.printf("Spec files also have these. [testing-sites.md](../testing-sites.md#functions) lists the functions of `assert`.")
 	err := s.writeFunctions(&p, "luaapi/stubs/spec.lua")
 	return p.String(), err
 }

@@ -11,9 +11,9 @@ func (s Source) overview() string {
 	p := page{root: "../"}
 	p.printf("# Reference")
 	p.console("$ ccm docs file\n$ ccm doc file.mode\n$ ccm help run")
-	p.printf("`ccm docs` prints the pages of this reference, `ccm doc` a single property or function, `ccm help` a command. All of it is written from the declarations that ccm itself reads by.")
+	p.printf("`ccm docs` prints pages of this reference, `ccm doc` one property or function, `ccm help` a command. It is generated from the declarations in the code.")
 	p.printf("## Types")
-	p.printf("What every type has is in [properties.md](properties.md).")
+	p.printf("[properties.md](properties.md) has the properties of every type.")
 	var b strings.Builder
 	for _, t := range s.Registry.Types() {
 		b.WriteString("| [`" + t.Name + "`](types/" + t.Name + ".md) | " + cell(prose(firstSentence(about(t.Name, t.Schema().Doc)))) + " |\n")
@@ -30,9 +30,9 @@ func (s Source) overview() string {
 	var flags page
 	writeFlags(&flags, s.Commands.PersistentFlags(), "Every command has these flags too:")
 	p.printf("%s", strings.TrimSpace(flags.String()))
-	p.printf("What the exit status says is in [exit-codes.md](exit-codes.md).")
+	p.printf("[exit-codes.md](exit-codes.md) lists the exit statuses.")
 	p.printf("## Lua")
-	p.printf("- [lua.md](lua.md): what scripts have besides Lua itself.\n- [../stdlib.md](../stdlib.md): the functions of the standard library.\n- [../types.md](../types.md#host): what types in Lua do with `host`.\n- [../testing-sites.md](../testing-sites.md#words): the words of tests.\n- [../facts.md](../facts.md): facts.")
+	p.printf("- [lua.md](lua.md): the functions of scripts.\n- [../stdlib.md](../stdlib.md): the functions of the standard library.\n- [../types.md](../types.md#host): `host`, for types in Lua.\n- [../testing-sites.md](../testing-sites.md#functions): the functions of tests.\n- [../facts.md](../facts.md): facts.")
 	p.printf("## For programs")
 	p.printf("- [events.md](events.md): the JSON of reports.\n- [schemas.md](schemas.md): the JSON Schemas.")
 	return p.String()

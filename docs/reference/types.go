@@ -20,7 +20,7 @@ func (s Source) typePage(t *resource.Type) (string, error) {
 		return "", err
 	}
 	if guides != "" {
-		p.printf("How it is used: %s.", guides)
+		p.printf("Guides: %s.", guides)
 	}
 	example, ok := s.Examples[t.Name]
 	if !ok {
@@ -36,17 +36,17 @@ func (s Source) typePage(t *resource.Type) (string, error) {
 		if example.Machine != "" {
 			machine = example.Machine
 		}
-		p.printf("On %s, a plan says:", machine)
+		p.printf("A plan on %s:", machine)
 		p.console("$ ccm plan site.lua\n" + example.Plan)
 	}
 	p.printf("## Properties")
 	writeFields(&p, t.Schema(), "###", "")
-	p.printf("Further properties are those [of every type](../properties.md).")
+	p.printf("It also has the properties [of every type](../properties.md).")
 	s.writeProviders(&p, t)
 	if text := s.Modules[t.Name]; text != "" {
 		p.printf("The type is written in Lua: [`std.%s`](../../../stdlib/std/%[1]s.lua).", t.Name)
 	}
-	p.printf("`ccm ensure %s --help` has the same properties as flags, `ccm doc %[1]s` prints them in a terminal.", t.Name)
+	p.printf("`ccm ensure %s --help` lists the properties as flags, `ccm doc %[1]s` in a terminal.", t.Name)
 	return p.String(), nil
 }
 
@@ -69,7 +69,7 @@ func (s Source) writeProviders(p *page, t *resource.Type) {
 	}
 	p.printf("%s", strings.TrimSpace(b.String()))
 	if len(s.Registry.ProviderNames(t)) > 1 {
-		p.printf("The machine decides which of them is taken. `provider = \"%s\"` asks for one.", s.Registry.ProviderNames(t)[0])
+		p.printf("ccm selects the one that fits the machine. `provider = \"%s\"` forces one.", s.Registry.ProviderNames(t)[0])
 	}
 }
 

@@ -227,6 +227,7 @@ func (ix *index) stemsOf(words []string) string { return ix.text(strings.Join(wo
 // text, the very word more than another form, and that more than a synonym.
 func (ix *index) scores(t term) []float64 {
 	best := make([]float64, len(ix.sections))
+	most := math.Inf(1) // a synonym counts no more than half of the word itself, however rare it is
 	for i, phrase := range t {
 		scores, having := make([]float64, len(ix.sections)), 0
 		for j, s := range ix.sections {
@@ -236,7 +237,9 @@ func (ix *index) scores(t term) []float64 {
 		}
 		rarity := math.Log(1 + float64(len(ix.sections))/float64(1+having))
 		if i > 0 {
-			rarity /= 2
+			rarity = min(rarity, most) / 2
+		} else {
+			most = rarity
 		}
 		for j, s := range ix.sections {
 			best[j] = max(best[j], scores[j]*rarity*s.weight)

@@ -11,6 +11,7 @@ var synonyms = [][]string{
 	{"monitoring", "metrics", "prometheus", "health checks", "nagios"},
 	{"container", "docker", "podman", "dockerfile", "quadlet", "kubernetes"},
 	{"image", "dockerfile", "packer", "ami"},
+	{"docker", "container image"},
 	{"ci", "github actions", "gitlab", "pipeline", "workflow", "jenkins", "continuous integration"},
 	{"offline", "air gap", "airgap", "disconnected", "without a network", "no internet"},
 	{"rest api", "http", "curl", "webservice"},

@@ -11,8 +11,8 @@ import (
 // the token: c a comment, s a string, k a keyword, n a number or constant, p a key or variable, f a function. The unnamed
 // group is a word without a class. What follows a group in the pattern is only looked at.
 //
-// The patterns are short and not exact: a token that is not recognized is plain text. A library of lexers would add 5 MB
-// to the program and 7 ms to each start (docs/decisions.md).
+// The patterns are short and not exact: a token that is not recognized is plain text. The lexers of chroma would add
+// 4.8 MB to the program and 7 ms to each start.
 var syntax = sync.OnceValue(func() map[string]*regexp.Regexp {
 	lua := regexp.MustCompile(`(?P<c>--\[\[(?s:.*?)\]\]|--.*)` +
 		`|(?P<s>"(?:\\(?s:.)|[^"\\\n])*"|'(?:\\(?s:.)|[^'\\\n])*'|\[\[(?s:.*?)\]\]|\[=\[(?s:.*?)\]=\])` +

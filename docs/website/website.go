@@ -84,8 +84,8 @@ func Build(s Source) ([]File, error) {
 		}
 		files = append(files, f)
 	}
-	for _, make := range []func() (File, error){b.home, b.missing, b.index, b.sitemap} {
-		f, err := make()
+	for _, build := range []func() (File, error){b.home, b.missing, b.index, b.sitemap} {
+		f, err := build()
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +199,8 @@ func (b *builder) groups(at, root string) (list []group) {
 	for _, g := range b.Groups {
 		x := group{Title: g.Title}
 		for _, name := range g.Pages {
-			x.Links = append(x.Links, link{cmp.Or(b.Label(name), name), root + name + suffix, name == at})
+			label := strings.TrimPrefix(b.Label(name), g.Title+": ")
+			x.Links = append(x.Links, link{cmp.Or(label, name), root + name + suffix, name == at})
 			x.Open = x.Open || name == at
 		}
 		list = append(list, x)

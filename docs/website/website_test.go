@@ -186,6 +186,7 @@ func TestHome(t *testing.T) {
 func TestChapter(t *testing.T) {
 	text := built(t, Documentation())["plans.html"]
 	require.Equal(t, 1, strings.Count(text, "<details open>"))
+	require.NotRegexp(t, `>Recipes: `, regexp.MustCompile(`(?s)<nav class="pages".*?</nav>`).FindString(text))
 	require.Regexp(t, `<details open><summary>Runs</summary>\s*<ul>\s*<li><a href="plans.html" aria-current="page">`, text)
 }
 

@@ -1,7 +1,6 @@
 package enrol
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 // error.
 func Choose(nodes []Node, text string) (list []Node, err error) {
 	is := func(n Node) bool { return n.Name == text }
-	none := fmt.Sprintf("no such node %q", text)
+	none := diag.NotFound("node", text, nil).Error()
 	kind, value, _ := strings.Cut(text, ":")
 	switch {
 	case kind == text:

@@ -17,6 +17,8 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/runtime/nats"
 	"github.com/luaccm/ccm/runtime/registration"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Mode is the way in which entries are published.
@@ -52,7 +54,7 @@ func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode
 		return err
 	}
 	if len(text) > registration.MaxSize {
-		return fmt.Errorf("the entry must be at most %d bytes, got %d", registration.MaxSize, len(text))
+		return fmt.Errorf("the entry %w", diag.MustBe("at most %d bytes", registration.MaxSize).Got("%d", len(text)))
 	}
 	msg := natsio.NewMsg(e.Subject())
 	msg.Data = text
@@ -67,7 +69,7 @@ func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode
 	case errors.Is(err, nats.ErrOtherStream):
 		return fmt.Errorf("the subject belongs to another stream than %s", r.Stream)
 	case errors.Is(err, nats.ErrNoStream):
-		return fmt.Errorf("no such stream %s (create it with: ccm registration init)", r.Stream)
+		return fmt.Errorf("%w (create it with: ccm registration init)", diag.NotFound("stream", r.Stream, nil))
 	default:
 		return err
 	}

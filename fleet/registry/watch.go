@@ -103,7 +103,7 @@ type watcher struct {
 	query     registration.Query
 	entries   map[string]*registration.Entry // by subject
 	absent    map[string]bool                // known subjects that were missing at the last check
-	report      func(Event)
+	report    func(Event)
 	onRefusal func(error)
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // chunkSize is the size of the parts of a bundle: a node requests two at a time.
@@ -257,7 +259,7 @@ func (s *Store) objects(ctx context.Context) (jetstream.ObjectStore, error) {
 	}
 	store, err := js.ObjectStore(ctx, subject.Sites(s.Environment))
 	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("no such store %s (create it with: ccm fleet init DIR --apply --environment %s)", subject.Sites(s.Environment), s.Environment)
+		return nil, fmt.Errorf("%w (create it with: ccm fleet init DIR --apply --environment %s)", diag.NotFound("store", subject.Sites(s.Environment), nil), s.Environment)
 	}
 	return store, err
 }

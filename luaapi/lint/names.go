@@ -80,7 +80,7 @@ func (s *scan) fact(e *ast.AttrGetExpr) {
 	if siblings, _ := s.l.FactFields(before[:last]); facts.Flat(before[last], name, siblings) != "" {
 		return // facts.os.release.major is facts.os.release_major
 	}
-	s.report(UnknownField, s.p.Pos(e), "", "facts.%s is not a table: no such field %q", strings.Join(before, "."), name)
+	s.report(UnknownField, s.p.Pos(e), "", "facts.%s is not a table: %w", strings.Join(before, "."), diag.NotFound("field", name, nil))
 }
 
 // field reports a field that a global does not have.

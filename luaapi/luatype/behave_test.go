@@ -60,7 +60,7 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want) ccm.type { name = "t", properties = { n = { name = true } }, edit = nil, status = print, perform = print } end,` + perform,
 			`stdlib/std/one.lua:7:25: nothing can be declared during the run`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.write("/no/x", "") end,`,
-			`/no does not exist (declare it earlier, as a directory)`},
+			`/no does not exist (declare it before this, as a directory)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.mkdir("/x", { mdoe = "0700" }) end,`,
 			`stdlib/std/one.lua:7:87: host.mkdir: unknown option "mdoe" (did you mean "mode"?)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.chmod("/x", 644) end,`,
@@ -263,9 +263,9 @@ func TestLeaves(t *testing.T) {
 		{``, "~ peek#p: Would have updated the peek\n    value x\n"},
 		{`return { { path = "/x", kind = "file", content = "x", mode = "0600" } }`, "= peek#p: stable\n"},
 		{`return { { path = "/x", kind = "absent" } }`, "~ peek#p: Would have updated the peek\n    value x\n"},
-		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): would fail: "},
-		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things are now\n"},
-		{`return { { path = "/x" } }, "command"`, `second result: expected true or "commands", got "command"`},
+		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): as things stand it would fail: "},
+		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things stand\n"},
+		{`return { { path = "/x" } }, "command"`, `second result: expected true, "commands" or "services", got "command"`},
 		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: expected a list of the effects, got the number 1"},
 		{`return { { path = "x" } }`, `leaves of the type one: [1]: path: expected an absolute path, got "x"`},
 		{`return { { path = "/x", kind = "pipe" } }`, `[1]: kind: expected file, directory, link, absent or nil, got "pipe"`},
@@ -324,8 +324,8 @@ leaves = function() return { ` + tt.leaves + ` } end,`)
 // commands.
 func TestLeavesMore(t *testing.T) {
 	for more, want := range map[string][]string{
-		"nil":        {"no value at /y (site.lua:1)\n", "~ ask#q: Would have updated the ask\n"},
-		`"commands"`: {"no value at /y (site.lua:1)\n", "? ask#q: after one#o (pending)"},
+		"nil":        {"nothing at /y (site.lua:1)\n", "~ ask#q: Would have updated the ask\n"},
+		`"commands"`: {"nothing at /y (site.lua:1)\n", "? ask#q: after one#o (pending)"},
 		"true":       {"? peek#p: one#o (pending) may make a difference", "? ask#q: after one#o (pending)"},
 	} {
 		library := one(`status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
@@ -333,7 +333,7 @@ perform = function(action, want, have, host) host.write("/x", "x") end,
 leaves = function() return { { path = "/x", kind = "file", content = "x" } }, ` + more + " end,")
 		library["std/peek.lua"] = `return ccm.type {
   name = "peek", properties = { name = { name = true } },
-  status = function(want, host) if not host.stat("/y") then error("no value at /y", 0) end return {} end, perform = function() end,
+  status = function(want, host) if not host.stat("/y") then error("nothing at /y", 0) end return {} end, perform = function() end,
 }`
 		library["std/ask.lua"] = `return ccm.type {
   name = "ask", properties = { name = { name = true }, value = {} },
@@ -359,7 +359,7 @@ func TestUnknownInAPlan(t *testing.T) {
 	f, err := s.reg.Select(r, nil)
 	require.NoError(t, err)
 	_, err = f.Status(context.Background(), v, r.Spec)
-	require.ErrorContains(t, err, "/a: what it will hold is unknown before it is written")
+	require.ErrorContains(t, err, "/a: what it will hold is not known before it is written")
 	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Content: new("new")})
 	state, err := f.Status(context.Background(), v, r.Spec)
 	require.NoError(t, err)

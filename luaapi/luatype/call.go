@@ -202,7 +202,7 @@ func (d *definition) callValidate(want *resource.Properties) error {
 	case out[1] == lua.LNil:
 		return errors.New(string(first))
 	case d.schema.Field(string(first)) == nil:
-		return d.blame(d.validate, "validate", "unknown property %q", string(first))
+		return d.blame(d.validate, "validate", "%w", diag.Unknown("property", string(first), nil))
 	}
 	return resource.PropertyErrorf(string(first), "%s", lua.LVAsString(out[1]))
 }

@@ -39,6 +39,9 @@ func (c *call) compare() int {
 			return x.matters(e)
 		},
 		func(p host.TreePair) error {
+			if p.Source.Kind == host.Regular && (p.Differs || p.Target.Kind != host.Regular) {
+				x.bytes += p.Source.Size
+			}
 			if p.Target.Kind == host.Symlink && p.Source.Kind != host.Missing && x.links != "" {
 				return x.addLink(c, p, source, dir)
 			}
@@ -64,6 +67,7 @@ func (x *comparison) table(c *call) *lua.LTable {
 	for name, list := range map[string][]string{"changed": x.changes, "missing": x.missing, "attributes": x.attributes, "extra": x.extra} {
 		t.RawSetString(name, c.stringList(list))
 	}
+	t.RawSetString("bytes", lua.LNumber(x.bytes))
 	return t
 }
 
@@ -108,6 +112,7 @@ type comparison struct {
 	missing       []string
 	attributes    []string
 	extra         []string
+	bytes         int64 // of the files among changes and missing
 }
 
 func (c *call) comparison(opts *lua.LTable) *comparison {

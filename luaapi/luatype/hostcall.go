@@ -55,7 +55,7 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 	}
 	values := map[string]func(v *host.View) lua.LValue{
 		"root": func(v *host.View) lua.LValue { return lua.LString(v.Root()) },
-		"live": func(v *host.View) lua.LValue { return lua.LBool(v.ActsBelowRoot()) },
+		"live": func(v *host.View) lua.LValue { return lua.LBool(v.ActsBelowRoot() && v.Offline() == "") },
 	}
 	return lib.in.Tables.Tree("host", contents, func(key string) (lua.LValue, error) {
 		if value, ok := values[key]; ok {

@@ -19,10 +19,10 @@ import (
 //	end
 //
 // A second result says that they do more than that: true for anything, "commands" for
-// what only commands report.
+// what only commands report, "services" for services that start or stop.
 
 // effectKeys are the allowed keys in the table of one effect.
-var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "home", "keeps", "kept"}
+var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "home", "keeps", "kept", "size"}
 
 // callLeaves asks the script for the effects. In a run only those of removals are needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
@@ -59,8 +59,10 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	switch {
 	case out[1] == lua.LString("commands"):
 		return list, resource.CommandEffects, nil
+	case out[1] == lua.LString("services"):
+		return list, resource.ServiceEffects, nil
 	case out[1].Type() == lua.LTString:
-		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "second result: %w", diag.Expected(`true or "commands"`).Got("%s", describe(out[1])))
+		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "second result: %w", diag.Expected(`true, "commands" or "services"`).Got("%s", describe(out[1])))
 	case lua.LVAsBool(out[1]):
 		return list, resource.UnknownEffects, nil
 	}
@@ -88,6 +90,7 @@ func readEffect(v *host.View, row *lua.LTable, made map[string]*host.Account) (p
 		return p, fmt.Errorf("path: %w", err)
 	}
 	p.Path = text("path")
+	p.Size = int64(lua.LVAsNumber(row.RawGetString("size")))
 	switch kind := text("kind"); kind {
 	case "file":
 		p.Kind, p.Source = host.Regular, text("source")

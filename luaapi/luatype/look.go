@@ -191,14 +191,18 @@ func (c *call) timeLeft() int {
 
 // which is host.which(name): the path of a command, nil if there is none.
 func (c *call) which() int {
-	file, err := command.LookPath(c.str(1, "the name of a command"), "")
+	name, look := c.str(1, "the name of a command"), command.LookPath
+	if c.view.CommandRoot() != "/" {
+		look = func(name, list string) (string, error) { return c.view.LookPath(name, list, "") }
+	}
+	file, err := look(name, "")
 	if err != nil {
 		return c.give(lua.LNil)
 	}
-	return c.give(lua.LString(file))
+	return c.give(lua.LString(c.view.CommandPath(file)))
 }
 
-// real is host.real(path): the path as a command sees it, which sees the whole file system. Links
+// real is host.real(path): the path as a command with below_root sees it, which sees the whole file system. Links
 // in the path's directory are followed.
 func (c *call) real() int {
 	path, err := c.view.Real(c.path(1))

@@ -142,7 +142,7 @@ func (d *definition) luaWant(L *lua.LState, want *resource.Properties) *lua.LTab
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		key := lua.LVAsString(L.Get(2))
 		if f := d.schema.Field(key); f == nil || f.Name != key {
-			d.lib.in.Throw(L, diag.DidYouMean(key, d.schema.Names()), "%s: unknown property %q", d.name, key)
+			d.lib.in.Throw(L, diag.DidYouMean(key, d.schema.Names()), "%s: %w", d.name, diag.Unknown("property", key, nil))
 		}
 		return 0
 	}))

@@ -98,7 +98,7 @@ func (c *catalogView) method(L *lua.LState) int {
 		"commands": (*catalogView).commandList, "converge": (*catalogView).converge, "read": (*catalogView).read, "resource": (*catalogView).resource, "resources": (*catalogView).resources,
 	}[name]
 	if !ok {
-		c.in.Throw(L, diag.DidYouMean(name, catMethods), "catalog: unknown field %q", name)
+		c.in.Throw(L, diag.DidYouMean(name, catMethods), "catalog: %w", diag.Unknown("field", name, nil))
 	}
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		c := catalogOf(c.in, L, L.Get(1))

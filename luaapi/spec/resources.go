@@ -40,7 +40,7 @@ func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTa
 	for k, v := want.Next(lua.LNil); k != lua.LNil; k, v = want.Next(k) {
 		f := fieldOf(mix, k.String())
 		if f == nil {
-			as.in.Throw(L, diag.DidYouMean(k.String(), mix.Names()), "assert.resource: %s: unknown property %q", x.Type.Name, k.String())
+			as.in.Throw(L, diag.DidYouMean(k.String(), mix.Names()), "assert.resource: %s: %w", x.Type.Name, diag.Unknown("property", k.String(), nil))
 		}
 		if id, ok := v.(*lua.LUserData); ok {
 			v = lua.LString(L.ToStringMeta(id).String())

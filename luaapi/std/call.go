@@ -158,7 +158,7 @@ func (c *call) giveStr(s string) int {
 // checkRoom throws the mistake that a result is too long if n bytes are too many.
 func (c *call) checkRoom(n int) {
 	if n > maxString {
-		c.fail("the result must be at most %d MiB", maxString>>20)
+		c.fail("the result %w", diag.MustBe("at most %d MiB", maxString>>20))
 	}
 }
 

@@ -43,7 +43,7 @@ func patternArg(c *call) *pattern {
 		return p
 	}
 	if len(text) > maxPattern {
-		c.fail("the pattern must be at most %d KiB", maxPattern>>10)
+		c.fail("the pattern %w", diag.MustBe("at most %d KiB", maxPattern>>10))
 	}
 	p := compilePattern(c, text)
 	if c.patterns == nil {

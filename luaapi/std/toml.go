@@ -99,7 +99,7 @@ func tomlDecode(c *call) int { return c.give(c.lua(c.toml(c.str(1)))) }
 // toml reads a document.
 func (c *call) toml(text string) map[string]any {
 	if len(text) > maxTOML {
-		c.fail("the text must be at most %d MiB", maxTOML>>20)
+		c.fail("the text %w", diag.MustBe("at most %d MiB", maxTOML>>20))
 	}
 	if tomlKeys(text) > maxTOMLKeys {
 		c.fail("the text must have at most %d keys, parts of keys, tables and lists", maxTOMLKeys)

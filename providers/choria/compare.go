@@ -21,6 +21,16 @@ type comparison struct {
 	changed, missing, stable, purged []string
 	blocked                          []string // obstacles, with their kinds
 	removableDirs                    []string // directories that will be empty, "." for the target
+	// ends are the absolute paths that links in the place of files lead to, if these are followed.
+	ends map[string]string
+}
+
+// file returns the absolute path of the file that is compared with, or written for, a rendered one.
+func (c *comparison) file(rel string) string {
+	if end, ok := c.ends[rel]; ok {
+		return end
+	}
+	return c.path(rel)
 }
 
 // path returns the absolute path of a relative one.
@@ -36,16 +46,23 @@ func (c *comparison) paths(rels []string) []string {
 
 // compare looks at the target without following any link in it.
 func (r rendering) compare(ctx context.Context, v *host.View, want resources.Scaffold) (*comparison, error) {
-	c := &comparison{target: want.Name}
+	c := &comparison{target: want.Name, ends: make(map[string]string)}
 	cache := lstatCache{v: v, target: c, seen: make(map[string]host.Info)}
 	absent := want.Ensure == resources.ScaffoldAbsent
 	rendered := make(map[string]bool, len(r.files))
 	for _, f := range r.files {
 		rendered[f.Rel] = true
 		at, info, err := cache.look(f.Rel)
+		if err == nil && at == f.Rel && info.Kind == host.Symlink && !absent && want.Links == resources.LinksFollow {
+			if c.ends[f.Rel], err = host.FollowLink(v, c.path(f.Rel)); err == nil {
+				info, err = v.Lstat(c.ends[f.Rel])
+			}
+		}
 		switch {
 		case err != nil:
 			return c, err
+		case at == f.Rel && info.Kind == host.Symlink && !absent && want.Links == resources.LinksReplace:
+			c.changed = append(c.changed, f.Rel)
 		case at == f.Rel && info.Kind == host.Regular:
 			if err := c.compareContent(ctx, v, r, f, info); err != nil {
 				return c, err
@@ -117,7 +134,7 @@ func (c *comparison) compareContent(ctx context.Context, v *host.View, r renderi
 	same := false
 	if f.Mode == fileMode || f.Mode == have.Mode {
 		var err error
-		if same, err = r.same(ctx, v, c.path(f.Rel), f.Rel); err != nil && !errors.Is(err, host.ErrNotKnown) {
+		if same, err = r.same(ctx, v, c.file(f.Rel), f.Rel); err != nil && !errors.Is(err, host.ErrNotKnown) {
 			return err
 		}
 	}

@@ -91,6 +91,11 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 // setDifferences writes the comparison into a state.
 func (c *comparison) setDifferences(have *resources.ScaffoldState) {
 	have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
+	for _, rel := range c.changed {
+		if end, ok := c.ends[rel]; ok {
+			have.Ends = append(have.Ends, end)
+		}
+	}
 	have.Purged, have.Obstacles, have.EmptyDirs = c.paths(c.purged), c.blocked, c.paths(c.removableDirs)
 }
 
@@ -108,7 +113,7 @@ func (p *scaffolds) Scaffold(ctx context.Context, h *host.Host, want resources.S
 			return err
 		}
 		for _, rel := range c.changed {
-			if err := r.place(ctx, h, want, rel); err != nil {
+			if err := r.place(ctx, h, c.file(strings.TrimSuffix(rel, "/")), rel); err != nil {
 				return err
 			}
 		}
@@ -135,9 +140,8 @@ func (r rendering) makeDirectory(h *host.Host, dir string) error {
 	return h.MakeDirectory(dir, host.NewAttr(&h.View, dir, host.Directory))
 }
 
-// place writes a rendered file, or an empty directory, to the target.
-func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaffold, rel string) error {
-	file := path.Join(want.Name, rel)
+// place writes a rendered file, or an empty directory, to a path.
+func (r rendering) place(ctx context.Context, h *host.Host, file, rel string) error {
 	if strings.HasSuffix(rel, "/") {
 		return r.makeDirectory(h, file)
 	}
@@ -171,7 +175,7 @@ func (r rendering) attr(h *host.Host, file string, f host.TreeEntry) (host.Attr,
 	if err != nil {
 		return host.Attr{}, err
 	}
-	if have.Kind == host.Missing {
+	if have.Kind == host.Missing || have.Kind == host.Symlink {
 		fresh := host.NewAttr(&h.View, file, host.Regular)
 		have.UID, have.GID, have.Mode = fresh.UID, fresh.GID, fresh.Mode
 		if mode, ok := r.modes[f.Rel]; ok {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -28,6 +29,9 @@ type Gatherer struct {
 	Costly bool
 	// OnlyNamed leaves the branch out of the whole tree: it is gathered only by its name.
 	OnlyNamed bool
+	// CacheTime is how long an answer may be kept for later commands, until the machine boots again;
+	// 0 for not at all.
+	CacheTime time.Duration
 	// Volatile are the paths below the branch of facts that change without anybody changing the machine: "" for the
 	// whole branch, * for all items of a list and all names of a table ([WithoutVolatile]).
 	Volatile []string

@@ -12,6 +12,16 @@ var initNames = map[string]string{
 	"s6-svscan": "s6", "dinit": "dinit", "launchd": "launchd", "upstart": "upstart",
 }
 
+// WithoutInit returns the reason why no services run on this machine: process 1 is no init system, as in a container. It
+// is "" where one runs, and where that is not known.
+func WithoutInit() string {
+	name, err := readText(thisMachine(), "/proc/1/comm")
+	if err != nil || name == "" || name == "init" || initNames[name] != "" {
+		return ""
+	}
+	return "no init system runs here: process 1 is " + name
+}
+
 // BootsWith returns the init system that a machine which is not running is going to boot with: the one whose program it
 // has, "" if that is neither systemd nor OpenRC.
 func BootsWith(v *host.View) (string, error) {

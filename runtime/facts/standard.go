@@ -1,5 +1,7 @@
 package facts
 
+import "time"
+
 // Standard returns the gatherers that ship with ccm, in order of name.
 // docs/facts.md describes every fact of theirs.
 //
@@ -19,7 +21,7 @@ func Standard() []Gatherer {
 		{Name: "host", Volatile: []string{"info.uptime", "info.bootTime", "info.procs"}, Doc: "The machine in Choria CCM's layout: name, platform, kernel, uptime, virtualization.", Gather: gatherHost},
 		{Name: "hostname", Doc: "The name of the machine without its domain.", Gather: gatherHostname},
 		{Name: "init", Doc: "The running init system, such as systemd.", Gather: gatherInit},
-		{Name: "instance", Costly: true, OnlyNamed: true, Doc: "The cloud instance, from the metadata service: id, region, zone, tags.", Gather: gatherInstance},
+		{Name: "instance", Costly: true, OnlyNamed: true, CacheTime: time.Hour, Doc: "The cloud instance, from the metadata service: id, region, zone, tags.", Gather: gatherInstance},
 		{Name: "kernel", Doc: "The running kernel: its name, release, version, machine and command line.", Gather: gatherKernel},
 		{Name: "load", Volatile: []string{""}, Doc: "The load averages of the machine.", Gather: gatherLoad},
 		{Name: "memory", Volatile: []string{"available", "used", "free", "virtual", "swap.info", "swap.devices.*.usedBytes", "swap.devices.*.freeBytes"}, Doc: "Main memory and swap, in bytes.", Gather: gatherMemory},

@@ -16,6 +16,8 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if !f.planning || r.IsOnlyPlanned() {
 		return
 	}
+	f.view.Overlay().ProposeRoom(nil)
+	f.view.Overlay().ClaimRoom(false) // it may free any
 	if d != nil && d.Err == nil && (d.Complete || len(d.Actions) == 0 && isConfined(r)) {
 		f.view.Overlay().Assume(ev.Index, true, d.Effects...)
 		if len(d.Actions) > 0 {
@@ -36,7 +38,10 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 		f.assumePossible(ev.Index, x.Effects)
 		return
 	}
-	f.suspects.addIncompleteEffect(ev.Index, d != nil && d.FilesComplete, f.predictions[ev.Index].Removes)
+	if d == nil {
+		d = &resource.Decision{}
+	}
+	f.suspects.addIncompleteEffect(ev.Index, *d, f.predictions[ev.Index].Removes)
 	f.assumeUnknown(ev.Index, resource.Decision{})
 }
 
@@ -97,8 +102,10 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 		return
 	}
 	f.view.Overlay().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
+	_, installs := ev.Resource.Spec.(resource.FileInstaller)
+	f.view.Overlay().ClaimRoom(d.Complete || d.FilesComplete || installs && !isRemoval(ev.Resource))
 	if !d.Complete {
-		f.suspects.addIncompleteEffect(ev.Index, d.FilesComplete, f.predictions[ev.Index].Removes)
+		f.suspects.addIncompleteEffect(ev.Index, d, f.predictions[ev.Index].Removes)
 		f.assumeUnknown(ev.Index, d)
 	}
 }

@@ -53,12 +53,12 @@ type incompleteEffects struct {
 	textOf   func(r *resource.Resource) (text string, paths []string)
 }
 
-// addIncompleteEffect notes that not all effects of resource i are known. OnlyCommands says that
-// its effects on files are known. Removes are the names of other resources that it removes.
-func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []string) {
+// addIncompleteEffect notes that d does not have all effects of resource i. Removes are the names of
+// other resources that it removes.
+func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, removes []string) {
 	r := s.catalog.Resources[i]
 	_, installsFiles := r.Spec.(resource.FileInstaller)
-	x := &incompleteEffect{index: i, r: r, installsFiles: installsFiles, onlyCommands: onlyCommands, names: append([]string{r.ID.Name}, removes...)}
+	x := &incompleteEffect{index: i, r: r, installsFiles: installsFiles, onlyCommands: d.FilesComplete, names: append([]string{r.ID.Name}, removes...)}
 	want, ok := r.Spec.(resource.EnsureReporter)
 	x.removes = installsFiles && (ok && resource.IsAbsent(want.WantedEnsure()) || len(removes) > 0)
 	e := &s.effects
@@ -67,11 +67,11 @@ func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []
 		e.textOf = func(r *resource.Resource) (string, []string) { return declarationText(s.view, r) }
 	}
 	e.list, e.byIndex[i] = append(e.list, x), x
-	if onlyCommands {
+	if x.onlyCommands {
 		return
 	}
 	e.changingFiles = append(e.changingFiles, x)
-	if !isService(r) {
+	if !isService(r) && !d.OnlyServices {
 		e.notServices = append(e.notServices, x)
 	}
 	if x.mayAddRepository() {
@@ -215,7 +215,8 @@ func namesOf(look host.Look) (name string, parts []string) {
 // matches reports whether the declaration or the names of x have the path or name of a look.
 func (x *incompleteEffect) matches(look host.Look) bool {
 	if look.Kind == host.CommandLook {
-		return false
+		_, words, _ := strings.Cut(look.Name, " ")
+		return slices.ContainsFunc(strings.Fields(words), x.hasName)
 	}
 	name, parts := namesOf(look)
 	isThere := look.Kind == host.PathLook && look.Found
@@ -225,4 +226,20 @@ func (x *incompleteEffect) matches(look host.Look) bool {
 	return x.installsFiles && slices.ContainsFunc(parts, func(part string) bool {
 		return slices.ContainsFunc(x.names, func(pkg string) bool { return sharesName(pkg, part) })
 	})
+}
+
+// namesSomething reports whether a command has other words than its program and options: then a type
+// asks it about these.
+func namesSomething(command string) bool {
+	_, words, _ := strings.Cut(command, " ")
+	return slices.ContainsFunc(strings.Fields(words), func(word string) bool { return !strings.HasPrefix(word, "-") })
+}
+
+// hasName reports whether the declaration or the names of x have a word of a command, such as the name
+// of a unit.
+func (x *incompleteEffect) hasName(word string) bool {
+	name := path.Base(word)
+	name = strings.TrimSuffix(name, path.Ext(name))
+	return !strings.HasPrefix(word, "-") && (hasWord(x.text, path.Base(word), false) || hasWord(x.text, name, false) ||
+		x.installsFiles && slices.ContainsFunc(x.names, func(pkg string) bool { return sharesName(pkg, name) }))
 }

@@ -169,7 +169,12 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 		mayDiffer := s.mayDiffer(i, look, true)
 		for _, k := range s.ancestorsOf(i).unsettled {
 			x := s.effects.byIndex[k]
-			if x != nil && (!x.onlyCommands || s.mayReport(i, look, x)) && (mayDiffer || s.effects.matches(x, look) && s.matchCounts(x, look)) && !yield(k, declared) {
+			if x == nil || x.onlyCommands && !s.mayReport(i, look, x) {
+				continue
+			}
+			// Another resource of the type manages another thing, and commands report only on what they name.
+			reported := x.onlyCommands && x.r.Type != s.catalog.Resources[i].Type
+			if (mayDiffer || reported || s.effects.matches(x, look) && s.matchCounts(x, look)) && !yield(k, declared) {
 				return
 			}
 		}
@@ -208,8 +213,11 @@ func (s *suspectFinder) mayReport(i int, look host.Look, x *incompleteEffect) bo
 // still change it. After says that i comes after that resource.
 func (s *suspectFinder) mayDiffer(i int, look host.Look, after bool) bool {
 	spec := s.catalog.Resources[i].Spec
-	if _, own := spec.(*resource.Properties); own && !s.failing && look.Kind <= host.TreeLook {
-		return false // it looks at its own paths
+	if _, own := spec.(*resource.Properties); own && !s.failing {
+		if look.Kind <= host.TreeLook {
+			return false // it looks at its own paths
+		}
+		after = after && (look.Kind != host.CommandLook || !namesSomething(look.Name))
 	}
 	switch look.Kind {
 	case host.CommandLook:

@@ -336,7 +336,7 @@ func (m *machine) getent(ctx context.Context, argv []string) ([]byte, bool) {
 	if m.refused(c) != nil {
 		return nil, false
 	}
-	res, err := m.runner.Run(ctx, c)
+	res, err := m.runner.Run(ctx, m.prepared(c))
 	return res.Stdout, err == nil && res.Code == 0
 }
 

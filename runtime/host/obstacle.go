@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -34,6 +36,11 @@ func obstacle(errno error, format string, args ...any) error {
 // first one. Notes list the paths that are written in place, and why. An effect that cannot be judged,
 // because an earlier one is assumed at its path, has no obstacle.
 func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
+	var room *overlay.RoomProposal
+	if v.IsPlan() { // a run finds out by trying
+		room = &overlay.RoomProposal{Claims: make(map[uint64]overlay.Claim)}
+		v.overlay.ProposeRoom(room)
+	}
 	for _, p := range list {
 		if p.Unsure || p.Vague || p.Account != nil || p.OfSystem && v.root != "/" {
 			continue
@@ -41,7 +48,7 @@ func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
 		if _, assumed := v.overlay.Assumed(p.Path); assumed {
 			continue
 		}
-		note, err := obstacleOf(v, p)
+		note, err := obstacleOf(v, p, room)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +61,7 @@ func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
 }
 
 // obstacleOf is Obstacles for one effect.
-func obstacleOf(v *View, p PathEffect) (note string, err error) {
+func obstacleOf(v *View, p PathEffect, room *overlay.RoomProposal) (note string, err error) {
 	at, dir, err := nearest(v, p.Path)
 	if err != nil {
 		return "", nil // the effect itself reports it
@@ -64,16 +71,16 @@ func obstacleOf(v *View, p PathEffect) (note string, err error) {
 		return "", obstacle(unix.EINVAL, "%s cannot belong to uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", p.Path, a.UID, a.GID)
 	}
 	if dir != at.Dir { // a directory above the path is missing
-		return "", directoryObstacle(v, p, dir)
+		return "", directoryObstacle(v, p, dir, nil, room)
 	}
 	d, err := at.OpenPath()
 	if err != nil {
-		return "", directoryObstacle(v, p, dir)
+		return "", directoryObstacle(v, p, dir, nil, room)
 	}
 	defer d.Close()
 	kind := safepath.InfoOf(&d.Stat).Kind
 	if p.Kind == Directory && (kind != Directory || p.Attr == nil) {
-		return "", nil
+		return "", checkRoom(v, room, p, d, d)
 	}
 	c := d.Constraint()
 	if c.OfKernel && !isWritten(p) && !(p.Kind == Missing && kind == Regular) {
@@ -100,17 +107,17 @@ func obstacleOf(v *View, p PathEffect) (note string, err error) {
 	case kind == Regular && !stays && isSwap(v, at.Path(), d.Stat.Size):
 		return "", obstacle(unix.ETXTBSY, "%s is a swap file in use (swapoff %s)", p.Path, p.Path)
 	case stays:
-		return "", nil
+		return "", checkRoom(v, room, p, d, d)
 	}
 	if kind == Regular && p.Kind == Regular {
 		if reason := inPlaceReason(d, p.KeepsHardLinks); reason != "" {
-			return "in place, because " + reason, nil
+			return "in place, because " + reason, checkRoom(v, room, p, d, d)
 		}
 		if d.Stat.Nlink > 1 {
 			note = "its other hard links keep the old content"
 		}
 	}
-	return note, directoryObstacle(v, p, dir)
+	return note, directoryObstacle(v, p, dir, d, room)
 }
 
 // minSwap is less than the kernel takes for swap space, in bytes: 10 pages.
@@ -155,8 +162,9 @@ func nearest(v *View, name string) (at safepath.Location, dir *safepath.Handle, 
 	return at, dir, err
 }
 
-// directoryObstacle returns what keeps entries of a directory from being made, replaced or removed.
-func directoryObstacle(v *View, p PathEffect, dir *safepath.Handle) error {
+// directoryObstacle returns what keeps an entry of a directory from being made, replaced or removed. Old is the present
+// entry, nil for none.
+func directoryObstacle(v *View, p PathEffect, dir, old *safepath.Handle, room *overlay.RoomProposal) error {
 	if _, assumed := v.overlay.Assumed(dir.Path); assumed {
 		return nil
 	}
@@ -178,28 +186,83 @@ func directoryObstacle(v *View, p PathEffect, dir *safepath.Handle) error {
 			return obstacle(err, "root cannot write in %s: %v (user namespace, missing capability, or root_squash of NFS)", dir.Path, err)
 		}
 	}
-	if v.IsPlan() && p.Kind != Missing {
-		return roomFor(p, dir)
+	return checkRoom(v, room, p, dir, old)
+}
+
+// checkRoom returns an error if the file system of an open file or directory has no room for an effect, besides what
+// earlier resources of the plan take, and adds the effect to a proposal, unless that is nil. Old is what is at the path,
+// nil for nothing. What only commands and backups write does not count: what this refuses fails in the run.
+func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *safepath.Handle) error {
+	if proposal == nil || p.Kind != Missing && p.Kept {
+		return nil
+	}
+	room, ok := dir.Room()
+	if !ok {
+		return nil
+	}
+	need, free, freed := bytesOf(v, p), room.Bytes, int64(0)
+	made := int64(1) // number of files
+	if old != nil {
+		made = 0
+		if safepath.InfoOf(&old.Stat).Kind == Regular && old.Stat.Nlink == 1 {
+			freed = old.Stat.Blocks * 512
+		}
+	}
+	before := proposal.Claims[room.Device]
+	if p.Kind == Missing {
+		proposal.Claims[room.Device] = overlay.Claim{Bytes: before.Bytes - freed, Files: before.Files - 1}
+		proposal.FreesMore = proposal.FreesMore || old != nil && safepath.InfoOf(&old.Stat).Kind == Directory
+		return nil
+	}
+	proposal.Claims[room.Device] = overlay.Claim{Bytes: before.Bytes + need - freed, Files: before.Files + made}
+	if dir == old { // written in place
+		free += freed
+	} else {
+		need = max(need, 1)
+	}
+	earlier, known := v.overlay.ClaimedRoom(room.Device)
+	if !known {
+		return nil
+	}
+	earlier.Bytes, earlier.Files = earlier.Bytes+before.Bytes, earlier.Files+before.Files
+	if earlier.Bytes < 0 { // earlier changes free more than they take
+		free, earlier.Bytes = free-earlier.Bytes, 0
+	}
+	if earlier.Files < 0 {
+		room.Files, earlier.Files = room.Files-earlier.Files, 0
+	}
+	switch {
+	case made > room.Files:
+		return obstacle(unix.ENOSPC, "the file system of %s can hold no more files (df -i %s)", dir.Path, dir.Path)
+	case made > 0 && made+earlier.Files > room.Files:
+		return obstacle(unix.ENOSPC, "the file system of %s can hold only %d more files, which earlier changes of this plan create (df -i %s)", dir.Path, room.Files, dir.Path)
+	case need > free:
+		return obstacle(unix.ENOSPC, "the file system of %s is full: %s free, %s needed (df %s)", dir.Path, bytesize.Format(free), bytesize.Format(need), dir.Path)
+	case need > 0 && need+earlier.Bytes > free:
+		return obstacle(unix.ENOSPC, "the file system of %s is too small for this plan: %s free, %s needed by earlier changes and %s by this one (df %s)",
+			dir.Path, bytesize.Format(free), bytesize.Format(earlier.Bytes), bytesize.Format(need), dir.Path)
 	}
 	return nil
 }
 
-// roomFor returns an error if the file system has no room for an effect. A run finds out by trying.
-func roomFor(p PathEffect, dir *safepath.Handle) error {
-	free, another, ok := dir.Room()
-	need := uint64(1)
-	if p.Content != nil {
-		need = max(need, uint64(len(*p.Content)))
-	}
+// bytesOf returns the number of bytes that an effect writes, as far as it is known.
+func bytesOf(v *View, p PathEffect) int64 {
 	switch {
-	case !ok:
-		return nil
-	case !another:
-		return obstacle(unix.ENOSPC, "no inodes left on the file system of %s (df -i %s)", dir.Path, dir.Path)
-	case free < need:
-		return obstacle(unix.ENOSPC, "the file system of %s is full: %s free, %s needed (df %s)", dir.Path, bytesize.Format(int64(free)), bytesize.Format(int64(need)), dir.Path)
+	case p.Content != nil:
+		return int64(len(*p.Content))
+	case p.Source == "" || fetch.IsURL(p.Source):
+		return p.Size
 	}
-	return nil
+	f, err := v.Sources().OpenFile(p.Source)
+	if err != nil {
+		return 0 // the provider reports it
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // readOnly returns the error that a path is on a read-only mount.

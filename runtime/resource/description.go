@@ -9,8 +9,8 @@ type Description struct {
 	// Commands are the names of the programs that it calls. An empty list means none; nil means
 	// any, because properties of a resource name them.
 	Commands []string
-	// Live says that the provider works only on a running machine. With a root other than /, which
-	// is only a directory, its resources fail before anything is looked at.
+	// Live says that the provider needs commands of the machine. Where these cannot enter a root
+	// other than /, its resources fail before anything is looked at.
 	Live bool
 }
 

@@ -62,6 +62,7 @@ type OtherEffects uint8
 const (
 	NoOtherEffects OtherEffects = iota
 	CommandEffects              // only commands report it (Decision.FilesComplete)
+	ServiceEffects              // services start or stop (Decision.OnlyServices)
 	UnknownEffects
 )
 
@@ -175,6 +176,7 @@ func (f *Functions) decide(want *Properties, have any) Decision {
 		return d
 	}
 	d.Effects, d.Complete, d.FilesComplete = list, more == NoOtherEffects, more == CommandEffects
+	d.OnlyServices = more == ServiceEffects
 	return d
 }
 

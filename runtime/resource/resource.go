@@ -97,6 +97,9 @@ type Decision struct {
 	// FilesComplete says that Effects are all that the actions do to files. Other effects, such as
 	// a setting of the kernel, show only in the output of commands.
 	FilesComplete bool
+	// OnlyServices says that the actions have no other effects than Effects and those of services that
+	// they start or stop. A plan takes it that these do nothing to other services.
+	OnlyServices bool
 	// Uncertain is the reason why only the actions can tell whether they change anything, "" if
 	// they do change something. A plan calls such a resource unknown, and Perform may return
 	// [ErrUnchanged].

@@ -2,6 +2,13 @@ package safepath
 
 import "golang.org/x/sys/unix"
 
+// A Room is the free space of a file system for this process.
+type Room struct {
+	Device uint64 // of the file system
+	Bytes  int64
+	Files  int64 // number of files that can be made
+}
+
 // A Constraint is what keeps a file or directory from being changed, whoever tries.
 type Constraint struct {
 	// Mounted says that it is a mount point itself: nothing can get its place by a rename.

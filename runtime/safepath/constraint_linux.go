@@ -4,6 +4,7 @@ package safepath
 
 import (
 	"errors"
+	"math"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,18 +24,23 @@ func (d *Handle) Constraint() (c Constraint) {
 	return c
 }
 
-// Room returns the free space of the file system of an open directory, in bytes, for this process, and whether it can
-// hold another file. Ok is false if the file system does not report.
-func (d *Handle) Room() (bytes uint64, another, ok bool) {
+// Room returns the free space of the file system of an open file or directory, for this process. Ok is false if the file
+// system does not tell.
+func (d *Handle) Room() (r Room, ok bool) {
 	var fs unix.Statfs_t
-	if unix.Fstatfs(d.FD, &fs) != nil || fs.Blocks == 0 {
-		return 0, true, false
+	var st unix.Stat_t
+	if unix.Fstatfs(d.FD, &fs) != nil || fs.Blocks == 0 || unix.Fstat(d.FD, &st) != nil {
+		return r, false
 	}
 	free := fs.Bavail
 	if uid, _ := Self(); uid == 0 {
 		free = fs.Bfree
 	}
-	return free * uint64(fs.Bsize), fs.Files == 0 || fs.Ffree > 0, true
+	r = Room{Device: uint64(st.Dev), Bytes: int64(min(free*uint64(fs.Bsize), math.MaxInt64)), Files: math.MaxInt64}
+	if fs.Files > 0 {
+		r.Files = int64(min(fs.Ffree, math.MaxInt64))
+	}
+	return r, true
 }
 
 // MayWrite returns nil if this process may make and remove entries of the open directory.

@@ -6,7 +6,7 @@ package safepath
 func (d *Handle) Constraint() Constraint { return Constraint{} }
 
 // Room returns false.
-func (d *Handle) Room() (bytes uint64, another, ok bool) { return 0, true, false }
+func (d *Handle) Room() (r Room, ok bool) { return r, false }
 
 // MayWrite returns nil.
 func (d *Handle) MayWrite() error { return nil }

@@ -145,7 +145,7 @@ function ccm.type(definition) end
 ---@field time? integer when that was, in seconds since 1970. It moves when the clock is set
 
 ---@class (exact) ccm.Facts.cloud
----@field provider string the cloud, as cloud-init calls it: aws, azure, gce, digitalocean, hetzner, openstack, oracle, vultr, ... or none. The firmware says it; nothing is sent
+---@field provider string the cloud, as cloud-init calls it: aws, azure, gce, digitalocean, hetzner, openstack, oracle, vultr, ... or none. From the firmware; nothing is sent
 
 ---@class (exact) ccm.Facts.cpu.info
 ---@field cacheSize integer its cache in KiB
@@ -476,7 +476,7 @@ function ccm.type(definition) end
 ---@field host ccm.Facts.host
 ---@field hostname string the name of the machine without its domain
 ---@field init? string the init system, by process 1: systemd, openrc, runit, s6, or else its name
----@field instance? ccm.Facts.instance what the metadata service of the cloud says
+---@field instance? ccm.Facts.instance metadata of the cloud provider
 ---@field kernel ccm.Facts.kernel
 ---@field load ccm.Facts.load
 ---@field memory ccm.Facts.memory
@@ -763,6 +763,7 @@ package = {}
 ---@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
 ---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
 ---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
+---@field links? "refuse"|"follow"|"replace" links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow writes the file that the link leads to, and replace puts the file in the place of the link. A link of another user is followed only to files of that user. Links in the place of directories are refused, and with ensure absent links stay. Default: refuse.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 
@@ -780,6 +781,7 @@ package = {}
 ---@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
 ---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
 ---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
+---@field links? "refuse"|"follow"|"replace" links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow writes the file that the link leads to, and replace puts the file in the place of the link. A link of another user is followed only to files of that user. Links in the place of directories are refused, and with ensure absent links stay. Default: refuse.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 
@@ -809,7 +811,7 @@ scaffold = {}
 ---The properties of a service.
 ---@class (exact) ccm.Service.Props: ccm.Common
 ---@field service? string service is the name of the service, if the resource has another one. So two users may have the same service: "sync-alice" and "sync-bob" with service = "sync".
----@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
+---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. In an image, running means enabled for the first boot, unless enable is given. Default: running.
 ---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, generated) counts as enabled. One that names others in its Also= (systemd: indirect) is enabled if one of them is, such as its socket.
 ---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged; it need not be there yet, so that a package that brings it does not start it. With false a mask is taken away. Left out, that stays as it is.
 ---@field scope? "system"|"user" scope says whose service it is. With user it belongs to the service manager of a user, which runs while that user is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
@@ -2458,42 +2460,42 @@ function ccm.print(...) end
 
 ---The modules that ship with ccm: std.line is what require "std.line" returns, loaded on first use.
 ---@class ccm.lib.std
----@field alternative ccm.Alternative.Constructor Keeps which of several programs a name stands for, with update-alternatives.
----@field apt_repo ccm.AptRepo.Constructor Keeps a repository in /etc/apt/sources.list.d, with its key, and reads its index when it changes.
----@field authorized_key ccm.AuthorizedKey.Constructor Lets the owner of a key log in as a user by ssh, by a line in the user's authorized_keys.
----@field block ccm.Block.Constructor Keeps some lines of a text file between two markers that bear its name.
----@field cron ccm.Cron.Constructor Runs a command again and again, by a file in /etc/cron.d.
----@field directory ccm.Directory.Constructor Keeps a directory, with its owner and permissions. It can have copies of the files in a directory of the site, and keep the owner and permissions of all that is in it.
----@field firewall ccm.Firewall.Constructor Keeps rules of nftables in a table of their own, now and at boot. Other tables are left alone.
----@field git ccm.Git.Constructor Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.
----@field group ccm.Group.Constructor Keeps a group in /etc/group, with groupadd and its like.
----@field host ccm.Host.Constructor Keeps the address of a host and its names in /etc/hosts. A host has one address of IPv4 and one of IPv6 at most.
----@field hostname ccm.Hostname.Constructor Sets the name of the machine: in /etc/hostname, and in the running kernel. /etc/hosts is left alone.
----@field ini ccm.Ini.Constructor Keeps one setting in a file that has sections in brackets.
----@field json_setting ccm.JsonSetting.Constructor Keeps one value in a file of JSON, which may have comments and trailing commas. All else in it stays as it is: comments, order, layout.
----@field kernel_module ccm.KernelModule.Constructor Keeps a module of the kernel loaded: now by modprobe, and at boot by a file in /etc/modules-load.d.
----@field known_host ccm.KnownHost.Constructor Keeps the public key by which ssh recognises a host. Of each kind, such as ssh-ed25519, a host has one.
----@field kv ccm.Kv.Constructor Keeps one setting in a file that has a key and its value in each line, such as sshd_config.
----@field language_package ccm.LanguagePackage.Constructor Keeps a package of a language's own package manager: pip, npm or gem.
----@field line ccm.Line.Constructor Keeps one line in a text file, or keeps it out.
----@field link ccm.Link.Constructor Keeps a symbolic link. Anything else that stands at its path is not replaced.
----@field locale ccm.Locale.Constructor Keeps a locale generated by locale-gen, as Debian and Arch have it, and has the system use it.
----@field mount ccm.Mount.Constructor Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails. ccm undo brings /etc/fstab back, and leaves what is mounted and its directory.
----@field package_key ccm.PackageKey.Constructor Keeps a key that signs packages: for apt in /etc/apt/keyrings, for rpm in /etc/pki/rpm-gpg and in its database.
----@field replace ccm.Replace.Constructor Replaces what a regular expression matches in a text file, wherever it does. Where nothing matches, nothing is done.
----@field selinux_boolean ccm.SelinuxBoolean.Constructor Keeps a boolean of SELinux on or off: now in the kernel, and at boot as a local change of the policy.
----@field selinux_context ccm.SelinuxContext.Constructor Keeps which type SELinux gives to the files that a pattern matches, as a local change of the policy.
----@field swap ccm.Swap.Constructor Keeps a swap file or partition in use: now by swapon, and at boot by a line in /etc/fstab. A missing file is made if size is given; nothing else is ever formatted. With absent, the file stays: file { PATH, ensure = "absent" } after it removes it. ccm undo brings /etc/fstab back, and leaves what is in use.
----@field sysctl ccm.Sysctl.Constructor Keeps a setting of the kernel: in a file that is read at boot, and in the running kernel.
----@field timer ccm.Timer.Constructor Runs a command again and again, by a service and a timer of systemd.
+---@field alternative ccm.Alternative.Constructor Manages which program a generic name runs, with update-alternatives.
+---@field apt_repo ccm.AptRepo.Constructor Manages an apt repository in /etc/apt/sources.list.d with its key, and updates the package index after changes.
+---@field authorized_key ccm.AuthorizedKey.Constructor Manages an ssh public key in the authorized_keys file of a user.
+---@field block ccm.Block.Constructor Manages a block of lines in a text file between two markers with its name.
+---@field cron ccm.Cron.Constructor Schedules a command with cron, by a file in /etc/cron.d.
+---@field directory ccm.Directory.Constructor Manages a directory, with its owner and permissions. It can copy the files of a directory of the site, and manage the owner and permissions of its content.
+---@field firewall ccm.Firewall.Constructor Manages nftables rules in a separate table, now and at boot. Other tables are not changed.
+---@field git ccm.Git.Constructor Manages a clone of a git repository at a branch, tag or commit. Requires git.
+---@field group ccm.Group.Constructor Manages a group in /etc/group, with groupadd, groupmod and groupdel.
+---@field host ccm.Host.Constructor Manages the address of a host and its names in /etc/hosts. A host has at most one IPv4 and one IPv6 address.
+---@field hostname ccm.Hostname.Constructor Sets the host name, in /etc/hostname and in the running kernel. Does not change /etc/hosts.
+---@field ini ccm.Ini.Constructor Manages one setting in an INI file.
+---@field json_setting ccm.JsonSetting.Constructor Manages one value in a JSON file. Comments and trailing commas are allowed. Everything else is kept: comments, order, layout.
+---@field kernel_module ccm.KernelModule.Constructor Manages a kernel module: loaded now by modprobe, and at boot by a file in /etc/modules-load.d.
+---@field known_host ccm.KnownHost.Constructor Manages the public host key that ssh trusts for a host. A host has one key of each type, such as ssh-ed25519.
+---@field kv ccm.Kv.Constructor Manages one setting in a file with a key and its value on each line, such as sshd_config.
+---@field language_package ccm.LanguagePackage.Constructor Manages a package of a language package manager: pip, npm or gem.
+---@field line ccm.Line.Constructor Manages one line in a text file.
+---@field link ccm.Link.Constructor Manages a symbolic link. Anything else at its path is not replaced.
+---@field locale ccm.Locale.Constructor Generates a locale with locale-gen (Debian, Arch), and sets it as the system locale.
+---@field mount ccm.Mount.Constructor Manages a mounted file system: now, and at boot by a line in /etc/fstab. A missing directory is created, and removed only if the mount fails. ccm undo restores /etc/fstab, but does not unmount or remove the directory.
+---@field package_key ccm.PackageKey.Constructor Manages a package signing key: for apt in /etc/apt/keyrings, for rpm in /etc/pki/rpm-gpg and its database.
+---@field replace ccm.Replace.Constructor Replaces all matches of a regular expression in a text file. Does nothing without a match.
+---@field selinux_boolean ccm.SelinuxBoolean.Constructor Manages an SELinux boolean: now in the kernel, and at boot as a local policy change.
+---@field selinux_context ccm.SelinuxContext.Constructor Manages the SELinux type of the files that match a pattern, as a local policy change.
+---@field swap ccm.Swap.Constructor Manages a swap file or partition: now with swapon, and at boot by a line in /etc/fstab. A missing file is created if size is given; nothing else is ever formatted. With absent, the file is kept: remove it with file { PATH, ensure = "absent" } after this. ccm undo restores /etc/fstab, but does not run swapon or swapoff.
+---@field sysctl ccm.Sysctl.Constructor Manages a kernel setting: in a file that is read at boot, and in the running kernel.
+---@field timer ccm.Timer.Constructor Schedules a command with a systemd service and timer.
 ---@field timezone ccm.Timezone.Constructor Sets the time zone of the machine: the link /etc/localtime, and /etc/timezone where it exists.
----@field toml_setting ccm.TomlSetting.Constructor Keeps one value in a file of TOML. A table that has lines of its own is not replaced by a value. All else in it stays as it is: comments, order, layout.
----@field unit ccm.Unit.Constructor Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload). A name such as app@.service is a template, whose instances are services: app@blue.
----@field user ccm.User.Constructor Keeps a user in /etc/passwd, with useradd and its like.
----@field wait_for ccm.WaitFor.Constructor Waits until a port answers, a file is there or a page can be had, and fails if that takes too long. It changes nothing.
----@field yaml_setting ccm.YamlSetting.Constructor Keeps one value in a file of YAML. The value of an anchor changes for all its aliases too. All else in it stays as it is: comments, order, layout.
----@field yum_repo ccm.YumRepo.Constructor Keeps a repository in /etc/yum.repos.d, and has dnf read its index when it changes.
----@field zypper_repo ccm.ZypperRepo.Constructor Keeps a repository in /etc/zypp/repos.d, and has zypper read its index when it changes.
+---@field toml_setting ccm.TomlSetting.Constructor Manages one value in a TOML file. A table written on separate lines is not replaced by a value. Everything else is kept: comments, order, layout.
+---@field unit ccm.Unit.Constructor Manages a systemd unit file in /etc/systemd/system and reloads systemd (daemon-reload). A name such as app@.service is a template; its instances are services: app@blue.
+---@field user ccm.User.Constructor Manages a user in /etc/passwd, with useradd, usermod and userdel.
+---@field wait_for ccm.WaitFor.Constructor Waits until a port is open, a file exists or a URL responds, and fails after a timeout. Read-only.
+---@field yaml_setting ccm.YamlSetting.Constructor Manages one value in a YAML file. A change of an anchor's value also changes its aliases. Everything else is kept: comments, order, layout.
+---@field yum_repo ccm.YumRepo.Constructor Manages a repository in /etc/yum.repos.d, and refreshes the dnf metadata after changes.
+---@field zypper_repo ccm.ZypperRepo.Constructor Manages a repository in /etc/zypp/repos.d, and refreshes the zypper metadata after changes.
 ---@field str ccm.lib.str
 ---@field tbl ccm.lib.tbl
 ---@field path ccm.lib.path

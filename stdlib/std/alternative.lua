@@ -29,10 +29,10 @@ end
 local function check(want, host, have)
   if want.ensure == "absent" then return end
   if want.path and (want.link or have.priority) and not have.registered and not host.stat(want.path) then
-    error("there is no program " .. want.path, 0)
+    error("no such program: " .. want.path, 0)
   end
   if want.link and have.link ~= want.link and not host.is_directory(path.dir(want.link)) then
-    error("there is no directory " .. path.dir(want.link), 0)
+    error("no such directory: " .. path.dir(want.link), 0)
   end
 end
 
@@ -41,21 +41,21 @@ local directories = { "/var/lib/dpkg/alternatives/", "/var/lib/alternatives/" }
 
 return ccm.type {
   name = "alternative",
-  doc = "Keeps which of several programs a name stands for, with update-alternatives.",
+  doc = "Manages which program a generic name runs, with update-alternatives.",
   commands = { "update-alternatives" },
   properties = {
     name = { name = true, doc = "The name of the alternatives.", example = "editor" },
-    path = { type = "path", doc = "The program that is chosen. It is required unless ensure is auto.", example = "/usr/bin/vim.tiny" },
-    link = { type = "path", doc = "What users call, such as /usr/bin/editor. With it, path is added to the alternatives if it is none of them.", example = "/usr/bin/editor" },
-    priority = { type = "integer", doc = "The priority of path. It is required with link." },
-    ensure = { enum = { "present", "auto", "absent" }, default = "present", doc = "Whether path is chosen and stays so; the one of the highest priority is; or path is none of the alternatives." },
+    path = { type = "path", doc = "The selected program. Required unless ensure is auto.", example = "/usr/bin/vim.tiny" },
+    link = { type = "path", doc = "The generic path, such as /usr/bin/editor. If set, path is added to the alternatives when it is missing.", example = "/usr/bin/editor" },
+    priority = { type = "integer", doc = "The priority of path. Required with link." },
+    ensure = { enum = { "present", "auto", "absent" }, default = "present", doc = "present selects path, auto selects the highest priority, absent removes path from the alternatives." },
   },
   phrases = { create = "added the alternative", update = "set the alternative", remove = "removed the alternative" },
 
   validate = function(want)
     if not re.test(want.name, [[^[\w.+-]+$]]) then return "name", "expected a name such as editor, got " .. inspect(want.name) end
     if not want.path and want.ensure ~= "auto" then return "path", "is required unless ensure is auto" end
-    if (want.link == nil) ~= (want.priority == nil) then return "priority", "link and priority go together" end
+    if (want.link == nil) ~= (want.priority == nil) then return "priority", "link and priority must be used together" end
     if want.link and not want.path then return "path", "is required with link" end
   end,
 
@@ -80,8 +80,8 @@ return ccm.type {
 
   decide = function(want, have, compare)
     if want.ensure ~= "absent" and not want.link then
-      if have.ensure == "absent" then return { error = "there are no alternatives " .. want.name .. " (give link and priority to make them)" } end
-      if want.path and not have.registered then return { error = want.path .. " is none of the alternatives (give link and priority to add it)" } end
+      if have.ensure == "absent" then return { error = "no such alternatives: " .. want.name .. " (set link and priority to create them)" } end
+      if want.path and not have.registered then return { error = want.path .. " is not one of the alternatives (set link and priority to add it)" } end
     end
     return compare()
   end,

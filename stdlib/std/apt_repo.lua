@@ -28,19 +28,19 @@ end
 
 return ccm.type {
   name = "apt_repo",
-  doc = "Keeps a repository in /etc/apt/sources.list.d, with its key, and reads its index when it changes.",
+  doc = "Manages an apt repository in /etc/apt/sources.list.d with its key, and updates the package index after changes.",
   commands = { "apt-get" },
   properties = {
     name = { name = true, doc = "The name of the file, without a suffix.", example = "example" },
-    types = { type = "list", one_line = true, doc = "The kinds of packages: deb, deb-src. Left out, it is deb." },
-    uris = { type = "list", one_line = true, doc = "Where the repository is. It is required unless ensure is absent." },
-    suites = { type = "list", one_line = true, doc = "The suites, such as bookworm, or ./ for a repository without any. It is required unless ensure is absent." },
-    components = { type = "list", one_line = true, doc = "The components, such as main. A suite that ends with a slash has none." },
-    architectures = { type = "list", one_line = true, doc = "The architectures. Left out, they are those of the machine." },
-    key = { doc = "The key that signs the repository, in ASCII armor, and not a URL of it. It is kept in /etc/apt/keyrings." },
-    signed_by = { type = "path", doc = "The file with the key, if it is there already." },
-    trusted = { type = "boolean", default = false, doc = "Whether packages are installed although nobody has signed them." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a repository." },
+    types = { type = "list", one_line = true, doc = "The types of packages: deb, deb-src. Default: deb." },
+    uris = { type = "list", one_line = true, doc = "The URL of the repository. Required unless ensure is absent." },
+    suites = { type = "list", one_line = true, doc = "The suites, such as bookworm, or ./ for a flat repository. Required unless ensure is absent." },
+    components = { type = "list", one_line = true, doc = "The components, such as main. Not for a suite that ends with a slash." },
+    architectures = { type = "list", one_line = true, doc = "The architectures. Default: those of the machine." },
+    key = { doc = "The signing key of the repository in ASCII armor, not its URL. Stored in /etc/apt/keyrings." },
+    signed_by = { type = "path", doc = "The path of an existing key file." },
+    trusted = { type = "boolean", default = false, doc = "Whether to trust the repository without signatures." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the repository should exist." },
   },
   phrases = repos.phrases,
 
@@ -52,7 +52,7 @@ return ccm.type {
       if want.ensure == "present" and #(want[p] or {}) == 0 then return p, "is required unless ensure is absent" end
     end
     if #(want.components or {}) > 0 and tbl.any(want.suites or {}, function(s) return str.ends(s, "/") end) then
-      return "components", "goes without a suite that ends with a slash"
+      return "components", "cannot be used with a suite that ends with a slash"
     end
     for _, p in ipairs { "types", "uris", "suites", "components", "architectures" } do
       if tbl.any(want[p] or {}, function(v) return v:find("%s") ~= nil end) then return p, "expected words without blanks" end

@@ -52,7 +52,7 @@ function sources.check(host, own, text)
       if file ~= "/etc/apt/sources.list" and own < file then first, second = us, e end
       for field, name in pairs(us and { signed_by = "Signed-By", trusted = "Trusted" } or {}) do
         if first[field] and first[field] ~= second[field] then
-          error(("%s has the repository %s %s too, with another value of %s, and with both apt reads no source at all (remove it there first)"):format(file, e.uri, e.suite, name), 0)
+          error(("%s already has the repository %s %s with another value of %s, and apt rejects both (remove it there first)"):format(file, e.uri, e.suite, name), 0)
         end
       end
     end

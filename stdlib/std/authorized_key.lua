@@ -38,16 +38,16 @@ end
 
 return ccm.type {
   name = "authorized_key",
-  doc = "Lets the owner of a key log in as a user by ssh, by a line in the user's authorized_keys.",
+  doc = "Manages an ssh public key in the authorized_keys file of a user.",
   commands = {},
   properties = {
     name = { name = true, one_line = true, doc = "The user or, if user is given, any name.", example = "deploy" },
-    user = { one_line = true, kind = "owner", doc = "The user, who is in /etc/passwd. Left out, it is the name." },
-    key = { required = true, doc = "The public key, as the line of a .pub file. Its comment is that of a new line.", example = "ssh-ed25519 AAAA... alice@example.org" },
-    options = { type = "list", set = true, one_line = true, doc = "The options before the key, as sshd(8) has them. Left out, a line that is there keeps its own; given, there is one line with the key.", example = 'from="192.0.2.0/24"' },
-    comment = { one_line = true, doc = "The comment behind the key. Left out, a line that is there keeps its own." },
-    path = { type = "path", doc = "The file, in a directory that is there. Left out, it is .ssh/authorized_keys in the home of the user, and .ssh is made and has mode 0700. The file is the user's and has mode 0600." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the key is to be in the file. Other lines stay." },
+    user = { one_line = true, kind = "owner", doc = "The user, who must be in /etc/passwd. Default: the name." },
+    key = { required = true, doc = "The public key: the line of a .pub file. Its comment is used for a new line.", example = "ssh-ed25519 AAAA... alice@example.org" },
+    options = { type = "list", set = true, one_line = true, doc = "The options before the key, see sshd(8). If unset, an existing line keeps its options; if set, the file has exactly one line with the key.", example = 'from="192.0.2.0/24"' },
+    comment = { one_line = true, doc = "The comment after the key. If unset, an existing line keeps its comment." },
+    path = { type = "path", doc = "The file, in an existing directory. Default: .ssh/authorized_keys in the home of the user; .ssh is created with mode 0700. The file belongs to the user and has mode 0600." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the key should be in the file. Other lines are kept." },
   },
   phrases = { create = "added the key", update = "updated the key", remove = "removed the key" },
 
@@ -55,7 +55,7 @@ return ccm.type {
     local key = ssh.authorized(want.key) or {}
     local wrong = ssh.mistake(want.key, key.type, key.blob)
     if wrong then return "key", wrong end
-    if #key.options > 0 then return "key", "expected options apart from the key: options = " .. inspect(key.options) end
+    if #key.options > 0 then return "key", "expected options separate from the key: options = " .. inspect(key.options) end
     for _, o in ipairs(want.options or {}) do
       if not re.test(o, [[^[A-Za-z0-9-]+(?:=]] .. ssh.quoted .. [[)?$]]) then
         return "options", [[expected options such as no-pty and command="/bin/true", got ]] .. inspect(o)
@@ -69,7 +69,7 @@ return ccm.type {
     if not user or not user.home then
       if want.ensure == "absent" then return { ensure = "absent" } end
       host.pending_user(name, { needed = true })
-      error("there is no user " .. name .. " in /etc/passwd", 0)
+      error("no such user " .. name .. " in /etc/passwd", 0)
     end
     local home = want.path and path.dir(want.path) or user.home
     local dir = not want.path and path.join(home, ".ssh") or nil
@@ -95,7 +95,7 @@ return ccm.type {
 
   decide = function(want, have, compare)
     local d, now = compare(), have.text and edited(want, have.text)
-    if now ~= have.text and #d.diff == 0 then d.diff = { { "options", "others in a further line", "only these" } } end
+    if now ~= have.text and #d.diff == 0 then d.diff = { { "options", "others in another line", "only these" } } end
     if have.ensure == "present" then d.diff = tbl.concat(d.diff, have.wrong) end
     if #d.diff > 0 and #d.actions == 0 then d.actions = { { "update", "updated the key" } } end
     if now ~= have.text then d.text = { path = have.path, have = have.text, want = now } end

@@ -28,29 +28,29 @@ end
 
 return ccm.type {
   name = "block",
-  doc = "Keeps some lines of a text file between two markers that bear its name.",
+  doc = "Manages a block of lines in a text file between two markers with its name.",
   properties = {
     name = { name = true, one_line = true, doc = "The name of the block in the file.", example = "web servers" },
     path = { type = "path", required = true, doc = "The file.", example = "/etc/hosts" },
-    content = { doc = "The lines. It is required unless ensure is absent." },
-    comment = { one_line = true, doc = "What begins a comment in the file. Left out, it is <!-- in files of XML and HTML, and # in others." },
-    comment_end = { one_line = true, doc = "What ends a comment. Left out, it is --> after <!--, */ after /*, the like after others, and otherwise the end of the line." },
-    insert_after = { type = "regexp", doc = "A regular expression (RE2). A new block is put behind the last line that matches, and at the end if none does." },
+    content = { doc = "The lines. Required unless ensure is absent." },
+    comment = { one_line = true, doc = "The start of a comment in the file. Default: <!-- in XML and HTML files, # in others." },
+    comment_end = { one_line = true, doc = "The end of a comment. Default: --> after <!--, */ after /*, and so on, otherwise the end of the line." },
+    insert_after = { type = "regexp", doc = "A regular expression (RE2). A new block is added after the last matching line, or at the end of the file." },
     create = lines.create,
     validate = lines.validate,
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the block is to be in the file." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the block should be in the file." },
   },
   phrases = { create = "added the block", update = "updated the block", remove = "removed the block" },
 
   validate = function(want)
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
-    if want.content and want.content:find("\0", 1, true) then return "content", "expected a text without NUL bytes" end
+    if want.content and want.content:find("\0", 1, true) then return "content", "expected a string without NUL bytes" end
     local first, last = comment(want)
     if last ~= "" and str.contains(want.name, last) or first == "<!--" and str.contains(want.name, "--") then
       return "name", ("expected a name that can be in a comment %s %s, got %s"):format(first, last, inspect(want.name))
     end
     for _, word in ipairs { "BEGIN", "END" } do
-      if want.content and tbl.contains((lines.split(want.content)), marker(want, word)) then return "content", "a line of it is a marker of the block" end
+      if want.content and tbl.contains((lines.split(want.content)), marker(want, word)) then return "content", "one line is a marker of the block" end
     end
   end,
 
@@ -58,7 +58,7 @@ return ccm.type {
     local list, eol = lines.of(text)
     local first, last = lines.position(text, marker(want, "BEGIN")), lines.position(text, marker(want, "END"))
     if (first ~= nil) ~= (last ~= nil) or first and last < first then
-      error(("%s: one of the two markers of the block %s is missing, or they are the wrong way round"):format(want.path, want.name), 0)
+      error(("%s: a marker of the block %s is missing, or the markers are in the wrong order"):format(want.path, want.name), 0)
     end
     if want.ensure == "absent" then
       if not first then return text end

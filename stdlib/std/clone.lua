@@ -20,7 +20,7 @@ function clone.own(host, at)
   end
   local function add(what, rows)
     if rows and #rows == 0 then return end
-    found[#found + 1] = rows and ("%s (%s%s)"):format(what, rows[1], #rows > 1 and (" and %d more"):format(#rows - 1) or "") or "something that git cannot read"
+    found[#found + 1] = rows and ("%s (%s%s)"):format(what, rows[1], #rows > 1 and (" and %d more"):format(#rows - 1) or "") or "something git cannot read"
   end
   local status = ask("status", "--porcelain", "--ignored")
   if not status then return { "a repository that git cannot read" } end

@@ -22,15 +22,15 @@ end
 
 return ccm.type {
   name = "cron",
-  doc = "Runs a command again and again, by a file in /etc/cron.d.",
+  doc = "Schedules a command with cron, by a file in /etc/cron.d.",
   commands = { "getent" },
   properties = {
-    name = { name = true, doc = "The name of the file: letters, digits, hyphens and underscores, because cron passes over others.", example = "backup" },
-    command = { one_line = true, doc = "What the shell runs. It is required unless ensure is absent." },
-    schedule = { one_line = true, doc = "When it is run, as in crontab(5): five fields, or a word such as @daily. It is required unless ensure is absent.", example = "30 3 * * *" },
-    user = { one_line = true, kind = "owner", default = "root", doc = "The user that runs it. It must be there." },
-    environment = { type = "map", doc = "Variables that the command sees, such as MAILTO." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a file." },
+    name = { name = true, doc = "The name of the file: letters, digits, hyphens and underscores (cron ignores other names).", example = "backup" },
+    command = { one_line = true, doc = "The shell command. Required unless ensure is absent." },
+    schedule = { one_line = true, doc = "The schedule, see crontab(5): five fields, or a word such as @daily. Required unless ensure is absent.", example = "30 3 * * *" },
+    user = { one_line = true, kind = "owner", default = "root", doc = "The user that runs the command; must exist." },
+    environment = { type = "map", doc = "Environment variables of the command, such as MAILTO." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file should exist." },
   },
   phrases = { create = "created the cron job", update = "updated the cron job", remove = "removed the cron job" },
 
@@ -41,14 +41,14 @@ return ccm.type {
     local wrong = crontab.schedule_mistake(want.schedule or "")
     if wrong then return "schedule", wrong end
     if not re.test(want.command, [[^\S.*$]]) then return "command", "expected a line that does not begin with a space, got " .. inspect(want.command) end
-    if not re.test(want.user, [[^[\w.][\w.@-]*\$?$]]) then return "user", "expected the name of a user, got " .. inspect(want.user) end
+    if not re.test(want.user, [[^[\w.][\w.@-]*\$?$]]) then return "user", "expected a user name, got " .. inspect(want.user) end
     local misfit = crontab.environment_mistake(want.environment or {})
     if misfit then return "environment", misfit end
   end,
 
   status = function(want, host)
     -- cron ignores a file with an unknown user, and only its log says so.
-    if want.ensure == "present" then accounts.check_user(host, want.user, "who is to run the command") end
+    if want.ensure == "present" then accounts.check_user(host, want.user, "the user of the command") end
     local text = host.read(file(want))
     if not text then return { ensure = "absent" } end
     local have = { ensure = "present", text = text, environment = {}, refused = refused(host, file(want)) }
@@ -69,7 +69,7 @@ return ccm.type {
   decide = function(want, have, compare)
     local d = compare()
     if want.ensure == "absent" or have.ensure == "absent" or #d.diff > 0 then return d end
-    local other = have.refused and "in a file that cron refuses" or have.text ~= render(want) and "with other lines"
+    local other = have.refused and "in a file that cron rejects" or have.text ~= render(want) and "with other lines"
     if other then d.diff, d.actions = { { "command", other, want.command } }, { { "update", "updated the cron job" } } end
     return d
   end,

@@ -58,10 +58,10 @@ function crontab.environment_mistake(environment)
   for name, value in tbl.pairs(environment) do
     if not re.test(name, [[^\w+$]]) then return "expected names of letters, digits and underscores, got " .. inspect(name) end
     if re.test(value, "[\\r\\n\\x00]") then return ("expected one line for %s, got %s"):format(name, inspect(value)) end
-    if re.test(value, [[\$\{?]] .. name .. [[\b]]) then return ("expected the whole value of %s, because cron puts nothing in the place of $%s, got %s"):format(name, name, inspect(value)) end
-    if re.test(value, [[\s$]]) then return ("expected a value of %s that does not end with a space, which cron drops, got %s"):format(name, inspect(value)) end
+    if re.test(value, [[\$\{?]] .. name .. [[\b]]) then return ("expected the final value of %s (cron does not expand $%s), got %s"):format(name, name, inspect(value)) end
+    if re.test(value, [[\s$]]) then return ("expected a value of %s without a trailing space (cron removes it), got %s"):format(name, inspect(value)) end
     if re.test(value, "^[\\s\"']") and value:find('"', 1, true) and value:find("'", 1, true) then
-      return ("expected a value of %s that cron can read: one that begins with a space or a quote has quotes of one kind only, got %s"):format(name, inspect(value))
+      return ("expected a value of %s that cron can read (with a leading space or quote, use only one kind of quote), got %s"):format(name, inspect(value))
     end
   end
 end

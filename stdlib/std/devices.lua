@@ -32,7 +32,7 @@ function devices.check(host, e)
     path = device
   end
   if path and (not str.starts(path, "/") or safepath.exists(host, path)) or not path and not by then return end
-  error(("there is no device %s"):format(device), 0)
+  error(("no such device %s"):format(device), 0)
 end
 
 return devices

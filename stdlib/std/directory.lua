@@ -15,31 +15,31 @@ local function dir_mode(want) return want.dir_mode or symbolic(want.mode) and wa
 
 return ccm.type {
   name = "directory", commands = {},
-  doc = "Keeps a directory, with its owner and permissions. It can have copies of the files in a directory of the site, and keep the owner and permissions of all that is in it.",
+  doc = "Manages a directory, with its owner and permissions. It can copy the files of a directory of the site, and manage the owner and permissions of its content.",
   properties = {
-    path = { type = "path", name = true, doc = "Where the directory is.", example = "/srv/www" },
-    source = { type = "path", relative = true, doc = "The directory to copy. A relative path is relative to the script or manifest that says it. Left out, only the directory itself is managed, and with recurse what is in it." },
-    recurse = { type = "boolean", default = false, doc = "Whether owner, group and permissions are for all that is in the directory as well. Links are given away and not followed. It goes without source." },
-    owner = { one_line = true, kind = "owner", doc = "The user that owns all of it, by name or number." },
-    group = { one_line = true, kind = "group", doc = "The group of all of it, by name or number." },
-    mode = { type = "mode_change", doc = "The permissions of the files, or such as u=rwX,go=rX of files and directories: X is x for directories and for what somebody may execute. Such a mode goes without source. Left out, a file has those of its source when it is made, and keeps those that it has." },
-    dir_mode = { type = "mode", doc = "The permissions of the directories. Left out, they are made with 0755 and keep those that they have." },
-    exclude = { type = "list", one_line = true, doc = "Patterns such as *.bak: what matches one, by its name or by its path, is not copied, and is left alone by recurse, and by purge if there is no source." },
-    purge = { type = "boolean", default = false, doc = "Whether to remove what the source does not have; what exclude matches is removed too. Without a source, whether to remove all that no resource of the site declares, not even one that is skipped or not selected. A declared path counts with all that is in it. Links are removed and not followed, and other file systems left alone. /etc, homes and the like are refused." },
-    links = { enum = { "refuse", "follow", "replace" }, default = "refuse", doc = "What becomes of a symbolic link in the place of a copy: refuse fails, follow writes a file where the link leads, and replace puts the copy in the place of the link. A link of another user is followed only to files of that user." },
-    hardlinks = { enum = { "replace", "keep" }, default = "replace", doc = "What becomes of the other names of a file with several hard links, when a copy gets other content. With replace they keep the old content; with keep the file is written in place." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a directory. With absent it is removed with all that runs have created in it; other data stays, unless with_data = true." },
+    path = { type = "path", name = true, doc = "The path of the directory.", example = "/srv/www" },
+    source = { type = "path", relative = true, doc = "The directory to copy. A relative path starts at the directory of the script or manifest. If unset, only the directory itself is managed, and with recurse its content." },
+    recurse = { type = "boolean", default = false, doc = "Whether owner, group and permissions also apply to the content. Links are changed, not followed. Not with source." },
+    owner = { one_line = true, kind = "owner", doc = "The owner of the directory and its content, by name or number." },
+    group = { one_line = true, kind = "group", doc = "The group of the directory and its content, by name or number." },
+    mode = { type = "mode_change", doc = "The permissions of the files, or a mode such as u=rwX,go=rX for files and directories: X is x for directories and executable files. Such a mode cannot be used with source. If unset, new files get the permissions of their source, existing files keep theirs." },
+    dir_mode = { type = "mode", doc = "The permissions of the directories. If unset, new ones get 0755, existing ones keep theirs." },
+    exclude = { type = "list", one_line = true, doc = "Patterns such as *.bak. Files whose name or path matches are not copied, and recurse ignores them; so does purge without a source." },
+    purge = { type = "boolean", default = false, doc = "Whether to remove files that are not in the source, including those that exclude matches. Without a source, whether to remove everything that the site does not declare; skipped and unselected resources count as declared. A declared path includes its content. Links are removed, not followed, and other file systems are not touched. /etc, homes and so on are refused." },
+    links = { enum = { "refuse", "follow", "replace" }, default = "refuse", doc = "How to handle a symbolic link at the path of a copy: refuse fails, follow writes to its target, replace replaces the link. A link of another user is followed only to files of that user." },
+    hardlinks = { enum = { "replace", "keep" }, default = "replace", doc = "How to handle a file with several hard links when a copy changes its content. With replace, the other names keep the old content; with keep, the file is written in place." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the directory should exist. With absent it is removed with everything that runs created in it; other data is kept, unless with_data = true." },
   },
 
   validate = function(want)
-    if want.source and want.recurse then return "recurse", "goes without source" end
+    if want.source and want.recurse then return "recurse", "cannot be used with source" end
     if want.ensure == "present" and not want.source and not want.recurse and want.mode and not dir_mode(want) then
-      return "mode", ("is for files, of which none are managed without source or recurse; dir_mode = %q is for the directory"):format(want.mode)
+      return "mode", ("applies to files, and requires source or recurse; use dir_mode = %q for the directory"):format(want.mode)
     end
-    if want.recurse and not (want.owner or want.group or want.mode or want.dir_mode) then return "recurse", "goes with owner, group, mode or dir_mode" end
-    if want.source and symbolic(want.mode) then return "mode", "a mode such as u=rwX goes without source" end
+    if want.recurse and not (want.owner or want.group or want.mode or want.dir_mode) then return "recurse", "requires owner, group, mode or dir_mode" end
+    if want.source and symbolic(want.mode) then return "mode", "a mode such as u=rwX cannot be used with source" end
     if want.purge and want.ensure == "present" and not want.source and safepath.is_precious(want.path) then
-      return "purge", "what is not declared is not removed from " .. want.path .. ", of which the system or a user has need: expected a directory below it"
+      return "purge", "cannot purge " .. want.path .. ", which the system or a user needs (use a directory below it)"
     end
     if want.path == "/" then return "path", "expected a directory below /" end
   end,
@@ -59,7 +59,7 @@ return ccm.type {
       exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = dir_mode(want), recurse = want.recurse, links = want.links,
     })
     if found.clash then error(found.clash, 0) end
-    have.copy, have.attributes = tbl.concat(found.changed, found.missing), found.attributes
+    have.copy, have.attributes, have.bytes = tbl.concat(found.changed, found.missing), found.attributes, found.bytes
     if want.purge and top then have.extra = want.source and found.extra or host.undeclared(want.path, { exclude = want.exclude }) end
     return have
   end,
@@ -89,7 +89,7 @@ return ccm.type {
   leaves = function(want, have)
     if want.ensure == "absent" then return { { path = want.path, kind = "absent", keeps = have and have.keeps } } end
     local open = not have or #have.copy + #have.attributes > 0 or want.source ~= nil and have.ensure == "absent"
-    local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open } }
+    local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open, size = have and have.bytes } }
     for _, p in ipairs(have and have.extra or {}) do left[#left + 1] = { path = path.join(want.path, p), kind = "absent" } end
     return left, want.source ~= nil and want.links == "follow"
   end,

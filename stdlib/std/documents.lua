@@ -44,7 +44,7 @@ function documents.find(text, which)
   local all, found = split(text), nil
   for n, document in ipairs(all) do
     if n == which or type(which) == "table" and has(document, which) then
-      if found then error(("documents %d and %d both fit %s"):format(found, n, inspect(which)), 0) end
+      if found then error(("documents %d and %d both match %s"):format(found, n, inspect(which)), 0) end
       found = n
     end
   end

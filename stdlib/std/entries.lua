@@ -44,16 +44,16 @@ end
 
 --- The properties of keys that a file may have several times.
 entries.properties = {
-  values = { type = "list", one_line = true, scalar = true, doc = "The values of a key that the file has several times, such as Environment in units of systemd: exactly these, in this order." },
-  among = { type = "boolean", default = false, doc = "Whether the file may have the key with other values too, which stay. Then the resource is about the one line with this value." },
+  values = { type = "list", one_line = true, scalar = true, doc = "All values of a key that may occur several times, such as Environment in systemd units: exactly these, in this order." },
+  among = { type = "boolean", default = false, doc = "Whether to keep lines with other values of the key. The resource then manages only the line with this value." },
 }
 
 --- Returns the property to blame and what is wrong with it, if anything.
 function entries.mistake(want)
-  if want.values and want.value then return "values", "goes without value" end
-  if want.values and #want.values == 0 then return "values", "expected a value at least (ensure = \"absent\" removes the key)" end
-  if want.among and not want.value then return "among", "goes with value" end
-  if want.values and want.ensure == "absent" then return "values", "goes without ensure absent" end
+  if want.values and want.value then return "values", "cannot be used with value" end
+  if want.values and #want.values == 0 then return "values", "expected at least one value (remove the key with ensure = \"absent\")" end
+  if want.among and not want.value then return "among", "requires value" end
+  if want.values and want.ensure == "absent" then return "values", "cannot be used with ensure absent" end
   if want.ensure == "present" and not want.value and not want.values then return "value is required unless ensure is absent" end
 end
 

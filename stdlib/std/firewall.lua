@@ -24,7 +24,7 @@ local function rendered(want)
 end
 -- The digest of the kernel's table without counters and elements of sets, and whether it has the mark; nil for no table.
 local function listing(want, host)
-  if host.root ~= "/" or not host.which "nft" then return end
+  if host.root ~= "/" or not host.live or not host.which "nft" then return end
   local out, code, err = host.query { "nft", "--stateless", "--terse", "list", "table", want.family, want.name, check = false }
   if code ~= 0 and not err:find("No such file", 1, true) then error(err, 0) end
   if code == 0 then return hash.sha256(out), out:find(mark, 1, true) ~= nil end
@@ -38,24 +38,24 @@ end
 -- The mistake in rules that would end the table too early. A quoted text has no escapes, and may have several lines.
 local function mistake(rules)
   local text, depth = re.replace(rules, [["[^"]*"|#[^\n]*]], ""), 0
-  if rules:find("\0", 1, true) or text:find('"', 1, true) then return "expected a text without NUL bytes, and quotes in pairs" end
-  if re.test(text, [[(^|[\s;{}])include\b]]) then return "include is not allowed: fs.read takes a file of the site" end
+  if rules:find("\0", 1, true) or text:find('"', 1, true) then return "expected a string without NUL bytes, and quotes in pairs" end
+  if re.test(text, [[(^|[\s;{}])include\b]]) then return "include is not allowed (read a file of the site with fs.read)" end
   for c in text:gmatch("[{}]") do
     depth = depth + (c == "{" and 1 or -1)
-    if depth < 0 then return "a } ends the table, which has its own" end
+    if depth < 0 then return "unmatched } in the rules" end
   end
-  return depth > 0 and "a { has no }" or nil
+  return depth > 0 and "unmatched { in the rules" or nil
 end
 
 return ccm.type {
   name = "firewall",
-  doc = "Keeps rules of nftables in a table of their own, now and at boot. Other tables are left alone.",
+  doc = "Manages nftables rules in a separate table, now and at boot. Other tables are not changed.",
   commands = { "nft" },
   properties = {
-    name = { name = true, doc = "The name of the table, which belongs to this resource.", example = "web" },
+    name = { name = true, doc = "The name of the table, which is used by this resource only.", example = "web" },
     family = { enum = { "inet", "ip", "ip6", "arp", "bridge", "netdev" }, default = "inet", doc = "The family of the table; inet is IPv4 and IPv6." },
-    rules = { doc = "What stands in the table: chains, sets and maps as nft(8) has them. It is required unless ensure is absent." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a table." },
+    rules = { doc = "The content of the table: chains, sets and maps, see nft(8). Required unless ensure is absent." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the table should exist." },
   },
   phrases = { create = "loaded the rules", update = "replaced the rules", remove = "removed the rules" },
 
@@ -68,20 +68,20 @@ return ccm.type {
 
   status = function(want, host)
     local text, boot, now, ours = host.read(file(want)), main(host), listing(want, host)
-    if not text and now and not ours and want.rules then error(("a table %s %s is there that is not kept by ccm, and is not replaced (nft delete table %s %s removes it)"):format(want.family, want.name, want.family, want.name), 0) end
+    if not text and now and not ours and want.rules then error(("the table %s %s exists and is not managed by ccm (remove it with: nft delete table %s %s)"):format(want.family, want.name, want.family, want.name), 0) end
     local left = not text and ours and (want.rules or want.ensure == "absent") -- ccm import asks for what is kept
     local body, listed = (text or ""):match("^(.*\n)# listed as (%x+)\n$") -- as nft listed what it had loaded
     body = body or text or ""
-    local have = { ensure = (text or left) and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = (now or host.root ~= "/") and "loaded" or "not loaded" }
-    if now and now ~= listed then have.running = "changed by somebody else" end
+    local have = { ensure = (text or left) and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = (now or host.root ~= "/" or not host.live) and "loaded" or "not loaded" }
+    if now and now ~= listed then have.running = "changed outside ccm" end
     local head, tail = frame(want)
-    have.rules = text and (str.starts(body, head) and str.ends(body, tail) and body:sub(#head + 1, #body - #tail - 1) or "in other lines") or left and "loaded, and in no file" or nil
+    have.rules = text and (str.starts(body, head) and str.ends(body, tail) and body:sub(#head + 1, #body - #tail - 1) or "in other lines") or left and "loaded, but not saved" or nil
     if want.rules and body == rendered(want) then have.rules = want.rules end
     if want.ensure == "absent" or not want.rules then return have end
-    if not boot then error("there is no /etc/nftables.conf (its package is nftables)", 0) end
-    if host.root == "/" and (have.rules ~= want.rules or have.running ~= "loaded") and host.which "nft" then
+    if not boot then error("/etc/nftables.conf does not exist (install the package nftables)", 0) end
+    if host.root == "/" and host.live and (have.rules ~= want.rules or have.running ~= "loaded") and host.which "nft" then
       local _, code, err = host.query { "nft", "--check", "--file", "-", stdin = rendered(want), check = false }
-      if code ~= 0 and not err:find("Operation not permitted", 1, true) then error("nft does not take the rules:\n" .. err, 0) end
+      if code ~= 0 and not err:find("Operation not permitted", 1, true) then error("nft rejected the rules:\n" .. err, 0) end
     end
     return have
   end,
@@ -105,9 +105,9 @@ return ccm.type {
   end,
 
   perform = function(action, want, have, host)
-    local running = host.root == "/"
+    local running = host.root == "/" and host.live
     if action == "remove" then
-      if have.running ~= "not loaded" and host.root == "/" then host.run { "nft", "delete", "table", want.family, want.name } end
+      if have.running ~= "not loaded" and running then host.run { "nft", "delete", "table", want.family, want.name } end
       return host.remove(file(want))
     end
     if running then host.run { "nft", "--file", "-", stdin = rendered(want) } end -- else the rules at boot stay good

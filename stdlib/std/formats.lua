@@ -57,7 +57,7 @@ end
 --- The property continuation of the types.
 formats.continuation = {
   enum = { "none", "indent", "backslash" },
-  doc = "How a value goes on in the next line: not at all, because that line is indented, or because this one ends with a backslash. The default depends on the name of the file.",
+  doc = "How values continue on the next line: not at all, by indentation, or by a backslash at the end of the line. The default depends on the file name.",
 }
 
 --- Returns the format of a file of keys and values.

@@ -108,7 +108,7 @@ end
 function fstab.refuse_users_paths(host, name, e)
   for _, p in ipairs(paths(name, e)) do
     local weakness = host.root == "/" and safepath.weakness(host, p)
-    if weakness then error(("%s, so a link could lead mount elsewhere on the way to %s; take a path on which all directories are root's"):format(weakness, p), 0) end
+    if weakness then error(("%s, so a link could redirect mount on the way to %s (use a path whose directories all belong to root)"):format(weakness, p), 0) end
   end
 end
 

@@ -22,7 +22,7 @@ local function resolve(host, want)
   for _, name in ipairs { "refs/heads/" .. want.ref, "refs/tags/" .. want.ref .. "^{}", "refs/tags/" .. want.ref, want.ref } do
     if found[name] then return found[name], str.starts(name, "refs/heads/") end
   end
-  error(("%s has no branch or tag %s"):format(want.url, want.ref), 0)
+  error(("no such branch or tag in %s: %s"):format(want.url, want.ref), 0)
 end
 
 -- The URL of the clone, "" if it has none.
@@ -32,16 +32,16 @@ end
 
 return ccm.type {
   name = "git",
-  doc = "Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.",
+  doc = "Manages a clone of a git repository at a branch, tag or commit. Requires git.",
   live = true, commands = { "git" },
   properties = {
-    path = { type = "path", name = true, doc = "Where the clone is.", example = "/srv/app" },
-    url = { one_line = true, doc = "Where the repository is. It is required unless ensure is absent." },
-    ref = { one_line = true, default = "HEAD", doc = "A branch, a tag or the 40 digits of a commit. HEAD is the main branch as it was when the clone was made." },
-    update = { type = "boolean", default = true, doc = "Whether the clone follows a branch or a tag that moves." },
-    submodules = { type = "boolean", default = false, doc = "Whether the submodules, and theirs, are kept at the commits that the clone names." },
-    force = { type = "boolean", default = false, doc = "Whether changes in the clone are thrown away. Otherwise one that was changed is an error." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a clone. With absent the directory is removed; changes, stashes and commits that only the clone has keep it, unless force or with_data is true." },
+    path = { type = "path", name = true, doc = "The path of the clone.", example = "/srv/app" },
+    url = { one_line = true, doc = "The URL or path of the repository. Required unless ensure is absent." },
+    ref = { one_line = true, default = "HEAD", doc = "A branch, a tag or a full commit hash. HEAD is the default branch at the time of cloning." },
+    update = { type = "boolean", default = true, doc = "Whether to update the clone when the branch or tag moves." },
+    submodules = { type = "boolean", default = false, doc = "Whether to update submodules recursively to the commits recorded in the clone." },
+    force = { type = "boolean", default = false, doc = "Whether to discard changes in the clone. Otherwise a changed clone is an error." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the clone should exist. With absent the directory is removed; it is kept if it has uncommitted changes, stashes or unpushed commits, unless force or with_data is true." },
   },
   phrases = { create = "cloned the repository", update = "updated the clone", remove = "removed the clone" },
 
@@ -60,7 +60,7 @@ return ccm.type {
     end
     if found and found.kind ~= "directory" then error("expected a directory, found a " .. found.kind, 0) end
     if not host.stat(want.path .. "/.git") then
-      if found and #host.list(want.path) > 0 then error("expected a clone, found a directory with something else in it", 0) end
+      if found and #host.list(want.path) > 0 then error("expected a clone, found a directory with other content", 0) end
       return { ensure = "absent" }
     end
     local function ask(...) return (host.query(command({ ... }, { cwd = want.path }))) end
@@ -73,7 +73,7 @@ return ccm.type {
     if head ~= wanted then have.ref = head:sub(1, 12) end
     local changed = ask("status", "--porcelain", "--untracked-files=no", want.submodules and "--ignore-submodules" or nil) ~= ""
       or ask("rev-list", "--max-count=1", head, "--not", "--remotes", "--tags") ~= ""
-    if changed and not want.force then error("the clone was changed; force = true throws the changes away", 0) end
+    if changed and not want.force then error("the clone has changes (discard them with force = true)", 0) end
     if changed then have.ref = head:sub(1, 12) .. " with changes" end
     if want.submodules then have.submodules = not re.test(ask("submodule", "status", "--recursive"), "(?m)^[-+U]") end
     return have

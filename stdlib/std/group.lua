@@ -7,25 +7,25 @@ local accounts, nss, numbers = require "std.accounts", require "std.nss", requir
 
 return ccm.type {
   name = "group",
-  doc = "Keeps a group in /etc/group, with groupadd and its like.",
+  doc = "Manages a group in /etc/group, with groupadd, groupmod and groupdel.",
   commands = { "groupadd", "groupmod", "groupdel", "usermod", "gpasswd", "getent" },
   properties = {
     name = { name = true, doc = "The name of the group.", example = "deploy" },
-    gid = { type = "integer", doc = "The number of the group. Left out, the system chooses one." },
-    non_unique = { type = "boolean", doc = "Whether another group may have the same gid. Left out, that is an error." },
-    system = { type = "boolean", default = false, doc = "Whether the number of a new group is one of those for services." },
-    members = { type = "list", set = true, one_line = true, doc = "The users that are in the group besides those whose own group it is. They must be there, or in a directory service such as LDAP." },
-    membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether others may be members too." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a group." },
+    gid = { type = "integer", doc = "The numeric ID of the group. Default: chosen by the system." },
+    non_unique = { type = "boolean", doc = "Whether another group may have the same gid. By default, that is an error." },
+    system = { type = "boolean", default = false, doc = "Whether a new group gets an ID from the range for system groups." },
+    members = { type = "list", set = true, one_line = true, doc = "The members, apart from users with this primary group. They must exist, locally or in a directory service such as LDAP." },
+    membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether to keep other members." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the group should exist." },
   },
 
   validate = function(want)
-    if not accounts.is_name(want.name) then return "name", "expected the name of a group, got " .. inspect(want.name) end
+    if not accounts.is_name(want.name) then return "name", "expected a group name, got " .. inspect(want.name) end
   end,
 
   status = function(want, host)
     for _, m in ipairs(want.ensure == "present" and want.members or {}) do
-      if not accounts.has_user(host, m) and not nss.has_user(host, m) then error(("there is no user %s in /etc/passwd"):format(m), 0) end
+      if not accounts.has_user(host, m) and not nss.has_user(host, m) then error(("no such user %s in /etc/passwd"):format(m), 0) end
     end
     local found = accounts.group(host, want.name)
     if want.ensure == "present" then numbers.check_gid(host, want, found) end
@@ -34,7 +34,7 @@ return ccm.type {
     if want.gid and not found.gid then host.pending_group(want.name, { needed = true }) end
     if want.ensure == "absent" then
       local own = tbl.find(tbl.values(accounts.users(host)), function(u) return u.gid == found.gid and accounts.has_user(host, u.name) end)
-      if own then error(("the user %s has the group %s as its own, which cannot be removed"):format(own.name, want.name), 0) end
+      if own then error(("%s is the primary group of the user %s and cannot be removed"):format(want.name, own.name), 0) end
     end
     local members = tbl.filter(found.members, function(m) return accounts.has_user(host, m) or not host.pending_user(m) end)
     found = tbl.merge(found, { members = members })

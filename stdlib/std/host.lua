@@ -58,25 +58,25 @@ local function is_name(name) return re.test(name, [[^[\w.-]+$]]) end
 
 return ccm.type {
   name = "host",
-  doc = "Keeps the address of a host and its names in /etc/hosts. A host has one address of IPv4 and one of IPv6 at most.",
+  doc = "Manages the address of a host and its names in /etc/hosts. A host has at most one IPv4 and one IPv6 address.",
   commands = {},
   properties = {
     name = { name = true, doc = "The name of the host or, if host is given, any name.", example = "db.example.org" },
-    host = { doc = "The name of the host, with which its line begins. Left out, it is the name." },
-    ip = { doc = "The address. It is required unless ensure is absent. With absent, lines with addresses of the other kind stay.", example = "192.0.2.10" },
-    aliases = { type = "list", doc = "Further names. They are removed from lines of others. Left out, those in the line of the host stay.", example = "db" },
+    host = { doc = "The host name, the first name on its line. Default: the name." },
+    ip = { doc = "The address. Required unless ensure is absent. With absent, lines of the other address family are kept.", example = "192.0.2.10" },
+    aliases = { type = "list", doc = "Additional names. They are removed from lines of other hosts. If unset, existing names are kept.", example = "db" },
     path = { type = "path", default = "/etc/hosts", doc = "The file." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a line. With absent the name is also removed from lines of others." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the line should exist. With absent the name is also removed from lines of others." },
   },
   phrases = { create = "added the host", update = "changed the host", remove = "removed the host" },
 
   validate = function(want)
     local name = want.host or want.name
-    if not is_name(name) then return want.host and "host" or "name", "expected the name of a host, got " .. inspect(name) end
+    if not is_name(name) then return want.host and "host" or "name", "expected a host name, got " .. inspect(name) end
     if not want.ip and want.ensure == "present" then return "ip", "is required unless ensure is absent" end
     if want.ip and not net.is_address(want.ip) then return "ip", "expected an address such as 192.0.2.10 or 2001:db8::10, got " .. inspect(want.ip) end
     for _, a in ipairs(want.aliases or {}) do
-      if not is_name(a) then return "aliases", "expected names of hosts, got " .. inspect(a) end
+      if not is_name(a) then return "aliases", "expected host names, got " .. inspect(a) end
     end
   end,
 

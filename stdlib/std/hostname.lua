@@ -12,10 +12,10 @@ end
 
 return ccm.type {
   name = "hostname",
-  doc = "Sets the name of the machine: in /etc/hostname, and in the running kernel. /etc/hosts is left alone.",
+  doc = "Sets the host name, in /etc/hostname and in the running kernel. Does not change /etc/hosts.",
   commands = { "hostnamectl", "hostname" },
   properties = {
-    name = { name = true, doc = "The name. A machine has one.", example = "web1.example.org" },
+    name = { name = true, doc = "The host name.", example = "web1.example.org" },
   },
   phrases = { update = "set the host name" },
 
@@ -28,7 +28,7 @@ return ccm.type {
   status = function(_, host)
     -- A machine that is only a directory has no running kernel.
     local file = name_in(host.read("/etc/hostname")) or "none"
-    return { name = file, file = file, running = host.root == "/" and str.trim(host.read(proc) or "") or nil }
+    return { name = file, file = file, running = host.root == "/" and host.live and str.trim(host.read(proc) or "") or nil }
   end,
 
   decide = function(want, have)

@@ -34,7 +34,7 @@ local sockets = { "/etc/systemd/system/sockets.target.wants/ssh.socket", "/etc/s
 function includes.warning(host, want, key, format, list, position)
   if want.path:find("sshd_config", 1, true) and re.test(key, "^(?i:port|listenaddress)$") then
     local socket = tbl.find(sockets, host.stat)
-    return socket and ("%s listens in place of sshd (ListenStream in a drop-in of it; on Ubuntu daemon-reload and a restart of it)"):format(path.base(socket)) or nil
+    return socket and ("%s listens instead of sshd (set ListenStream in a drop-in; on Ubuntu run daemon-reload and restart it)"):format(path.base(socket)) or nil
   end
   if re.test(key, additive) then return nil end
   local setting = [[^\s*]] .. format.pattern(key) .. [[(?:\s*=\s*|\s+)"?(.*?)"?\s*$]]
@@ -43,7 +43,7 @@ function includes.warning(host, want, key, format, list, position)
     for _, l in ipairs(tbl.slice(others, 1, (lines.first(others, format.block) or #others + 1) - 1)) do
       local m = re.match(l, setting)
       if m and m[1]:lower() == want.value:lower() then return nil end
-      if m then return ("%s is read before and sets %s %s, which counts"):format(file, key, inspect(m[1])) end
+      if m then return ("%s is read first and sets %s %s, which takes precedence"):format(file, key, inspect(m[1])) end
     end
   end
 end

@@ -14,40 +14,40 @@ local lines, sections = require "std.lines", require "std.sections"
 
 return ccm.type {
   name = "ini",
-  doc = "Keeps one setting in a file that has sections in brackets.",
+  doc = "Manages one setting in an INI file.",
   properties = {
     name = { name = true, one_line = true, doc = "The key or, if key is given, any name.", example = "listen" },
     path = { type = "path", required = true, doc = "The file.", example = "/etc/app.ini" },
-    section = { one_line = true, doc = "The section. Left out, it is what stands before the first one." },
-    where = { type = "map", one_line = true, scalar = true, doc = "Which of several sections of that name: the one with these settings. If there is none, one is added with them. It is required in files where each is for itself, such as [Peer] of WireGuard." },
-    key = { one_line = true, doc = "The key. Left out, it is the name." },
-    value = { one_line = true, scalar = true, doc = "The value, with whatever else stands behind the equals sign. It is required unless ensure is absent, or values or no_value are given. Of several lines with the key the last one counts." },
-    no_value = { type = "boolean", default = false, doc = "Whether the key is alone in its line, without an equals sign, such as skip-networking in my.cnf." },
+    section = { one_line = true, doc = "The section. Default: the part before the first section." },
+    where = { type = "map", one_line = true, scalar = true, doc = "Selects one of several sections of that name by these settings, or adds a section with them. Required in files with repeated sections, such as [Peer] of WireGuard." },
+    key = { one_line = true, doc = "The key. Default: the name." },
+    value = { one_line = true, scalar = true, doc = "The value: everything after the equals sign. Required unless ensure is absent, or values or no_value are given. Of several lines with the key, the last one is used." },
+    no_value = { type = "boolean", default = false, doc = "Whether the key is written without an equals sign and value, such as skip-networking in my.cnf." },
     values = entries.properties.values,
     among = entries.properties.among,
-    separator = { one_line = true, default = " = ", doc = "What stands between a key and its value in a new line." },
+    separator = { one_line = true, default = " = ", doc = "The text between key and value in a new line." },
     continuation = formats.continuation,
-    whole_section = { type = "boolean", default = false, doc = "Whether the whole section is removed, and not one setting of it. It is that of section or, if that is left out, of the name. It goes with ensure absent." },
+    whole_section = { type = "boolean", default = false, doc = "Whether to remove the whole section instead of one setting: the one in section or, if unset, in the name. Requires ensure absent." },
     create = lines.create,
     validate = lines.validate,
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the section is to have the setting. A section stays when it is empty." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the setting should be in the section. Empty sections are kept." },
   },
   phrases = { create = "added the setting", update = "changed the setting", remove = "removed the setting" },
 
   validate = function(want)
-    if want.whole_section and want.ensure == "present" then return "whole_section", "goes with ensure absent" end
-    if want.whole_section and want.key then return "key", "goes without whole_section" end
+    if want.whole_section and want.ensure == "present" then return "whole_section", "requires ensure absent" end
+    if want.whole_section and want.key then return "key", "cannot be used with whole_section" end
     local key, section = want.key or want.name, want.section or ""
     if section:find("[%[%]]") then return "section", "expected a section without brackets, got " .. inspect(section) end
     if not want.whole_section and re.test(key, [=[^\s|\s$|^[\[#;]|=]=]) then
-      return want.key and "key" or "name", "expected a key without an equals sign, brackets before it or blanks around it, got " .. inspect(key)
+      return want.key and "key" or "name", "expected a key without an equals sign, leading brackets or surrounding blanks, got " .. inspect(key)
     end
-    if want.where and section == "" and not want.whole_section then return "where", "goes with section" end
+    if want.where and section == "" and not want.whole_section then return "where", "requires section" end
     for name, value in tbl.pairs(want.where or {}) do
       if re.test(name, [=[^\s|\s$|^[\[#;]|=|^$]=]) or value == "" then return "where", "expected keys with their values, got " .. inspect(want.where) end
-      if name == key and not want.whole_section then return "where", "goes without the key itself, " .. name end
+      if name == key and not want.whole_section then return "where", "cannot contain the key itself, " .. name end
     end
-    if want.no_value and (want.value or want.values) then return "no_value", "goes without value and values" end
+    if want.no_value and (want.value or want.values) then return "no_value", "cannot be used with value and values" end
     if not want.no_value then return entries.mistake(want) end
   end,
 

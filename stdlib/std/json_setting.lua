@@ -5,6 +5,6 @@
 
 return ccm.type(require("std.settings").type {
   name = "json_setting",
-  doc = "Keeps one value in a file of JSON, which may have comments and trailing commas.",
+  doc = "Manages one value in a JSON file. Comments and trailing commas are allowed.",
   path = "/etc/docker/daemon.json", key = "log-opts.max-size", library = json,
 })

@@ -32,35 +32,35 @@ end
 
 -- Fails if the module cannot be loaded: there is no modprobe, or the kernel has no such module.
 local function check(want, host)
-  if not host.which "modprobe" then error("there is no modprobe, which loads the module (its package is kmod)", 0) end
+  if not host.which "modprobe" then error("modprobe is not installed (install the package kmod)", 0) end
   local _, code, err = host.query { "modprobe", "--dry-run", want.name, check = false }
   if code ~= 0 and err:find("not found", 1, true) then error(str.trim(err), 0) end
 end
 
 return ccm.type {
   name = "kernel_module",
-  doc = "Keeps a module of the kernel loaded: now by modprobe, and at boot by a file in /etc/modules-load.d.",
+  doc = "Manages a kernel module: loaded now by modprobe, and at boot by a file in /etc/modules-load.d.",
   commands = { "modprobe" },
   properties = {
     name = { name = true, doc = "The name of the module.", example = "br_netfilter" },
-    options = { one_line = true, doc = "The parameters of the module, kept in /etc/modprobe.d. A module that is loaded already has them when it is loaded again.", example = "hashsize=65536" },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the module is to be loaded. With absent it is unloaded, which fails if it is in use, and others may load it again." },
+    options = { one_line = true, doc = "The parameters of the module, stored in /etc/modprobe.d. A loaded module gets them when it is loaded again.", example = "hashsize=65536" },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the module should be loaded. With absent it is unloaded, which fails if it is in use; others may load it again." },
   },
   phrases = { create = "added the module", update = "updated the module", remove = "removed the module" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w-]+$]]) then return "name", "expected the name of a module such as br_netfilter, got " .. inspect(want.name) end
-    if want.options and not re.test(want.options, [[^[^\s#\\][^\r\n\\]*$]]) then return "options", "expected parameters in one line such as hashsize=65536, got " .. inspect(want.options) end
+    if not re.test(want.name, [[^[\w-]+$]]) then return "name", "expected a module name such as br_netfilter, got " .. inspect(want.name) end
+    if want.options and not re.test(want.options, [[^[^\s#\\][^\r\n\\]*$]]) then return "options", "expected parameters on one line such as hashsize=65536, got " .. inspect(want.options) end
   end,
 
   status = function(want, host)
     local have = { text = host.read(load_file(want)), options_text = host.read(options_file(want)) }
     -- A machine that is only a directory has no running kernel.
-    have.state = host.root == "/" and state(want, host) or nil
+    have.state = host.root == "/" and host.live and state(want, host) or nil
     have.ensure = have.text and "present" or "absent"
     if want.ensure == "absent" and (have.state == "loaded" or str.starts(have.options_text or "", head)) then have.ensure = "present" end
     if want.ensure == "present" and have.state == "not loaded" then check(want, host) end
-    if want.ensure == "absent" and have.state == "built in" then error("the module is built into the kernel, and stays", 0) end
+    if want.ensure == "absent" and have.state == "built in" then error("the module is built into the kernel and cannot be removed", 0) end
     have.options = have.options_text and (re.match(have.options_text, [[(?m)^options\s+]] .. re.escape(want.name) .. [[\s+(.*?)\s*$]]) or {})[1] or ""
     return have
   end,

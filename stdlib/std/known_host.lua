@@ -51,13 +51,13 @@ end
 
 return ccm.type {
   name = "known_host",
-  doc = "Keeps the public key by which ssh recognises a host. Of each kind, such as ssh-ed25519, a host has one.",
+  doc = "Manages the public host key that ssh trusts for a host. A host has one key of each type, such as ssh-ed25519.",
   commands = {},
   properties = {
-    name = { name = true, doc = "The name or address of the host; with a port, [name]:port. Hashed names in the file are recognised, patterns are not.", example = "git.example.org" },
-    key = { doc = "The public key, as ssh-keyscan or a .pub file has it, without the name of the host. It is required unless ensure is absent.", example = "ssh-ed25519 AAAA..." },
-    path = { type = "path", default = "/etc/ssh/ssh_known_hosts", doc = "The file, in a directory that is there." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the host is to have the key. With absent it is to have none of the kind of key, and none at all without key." },
+    name = { name = true, doc = "The name or address of the host; with a port, [name]:port. Hashed names in the file are recognized, patterns are not.", example = "git.example.org" },
+    key = { doc = "The public key, as printed by ssh-keyscan or in a .pub file, without the host name. Required unless ensure is absent.", example = "ssh-ed25519 AAAA..." },
+    path = { type = "path", default = "/etc/ssh/ssh_known_hosts", doc = "The file, in an existing directory." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the host should have the key. With absent, keys of the type of key are removed, or all keys of the host without key." },
   },
   phrases = { create = "added the host", update = "changed the key of the host", remove = "removed the host" },
 

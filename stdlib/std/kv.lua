@@ -12,27 +12,27 @@ local function warning(want, text, line)
   if want.ends_at or not (text:find("[", 1, true) or text:find("Match ", 1, true) or text:find("Host ", 1, true)) then return end
   local at = lines.first(tbl.slice(lines.of(text), 1, line - 1), [=[^\s*(?:\[[^\]]+\]|(?:Match|Host)\s+\S.*)\s*$]=])
   if not at then return end
-  return ("%s is set only in line %d of %s, below line %d: %s (ends_at sets where blocks begin; ini is for files with sections)"):format(
+  return ("%s is set only in line %d of %s, below line %d: %s (set ends_at to where blocks begin, or use ini for files with sections)"):format(
     want.key or want.name, line, want.path, at, str.trim(lines.of(text)[at]))
 end
 
 return ccm.type {
   name = "kv",
-  doc = "Keeps one setting in a file that has a key and its value in each line, such as sshd_config.",
+  doc = "Manages one setting in a file with a key and its value on each line, such as sshd_config.",
   properties = {
     name = { name = true, one_line = true, doc = "The key or, if key is given, any name.", example = "PermitRootLogin" },
-    path = { type = "path", required = true, doc = "The file. In those of ssh, keys are equal in any case, and only the part above the first Match or Host is edited.", example = "/etc/ssh/sshd_config" },
-    key = { one_line = true, doc = "The key. Left out, it is the name." },
-    value = { one_line = true, scalar = true, doc = "The value. It is required unless ensure is absent, or values are given. Without among, the key is in the file once.", example = "no" },
+    path = { type = "path", required = true, doc = "The file. In ssh files, keys are case-insensitive, and only the part above the first Match or Host is edited.", example = "/etc/ssh/sshd_config" },
+    key = { one_line = true, doc = "The key. Default: the name." },
+    value = { one_line = true, scalar = true, doc = "The value. Required unless ensure is absent, or values are given. Without among, the file has the key once.", example = "no" },
     values = entries.properties.values,
     among = entries.properties.among,
-    separator = { one_line = true, default = " ", doc = "What stands between a key and its value in a new line. Blanks around it do not matter in a line that is there." },
-    comment = { one_line = true, default = "#", doc = "What begins a comment. A new line is put behind a setting that is commented out." },
+    separator = { one_line = true, default = " ", doc = "The text between key and value in a new line. Blanks around it do not matter in existing lines." },
+    comment = { one_line = true, default = "#", doc = "The start of a comment. A new line is added after the commented-out setting." },
     continuation = formats.continuation,
-    ends_at = { type = "regexp", doc = "A regular expression (RE2). What follows the first line that matches is left alone. In files of ssh it is the first Match or Host." },
+    ends_at = { type = "regexp", doc = "A regular expression (RE2). Lines after the first match are not changed. In ssh files the default is the first Match or Host." },
     create = lines.create,
     validate = lines.validate,
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the setting should be in the file." },
   },
   phrases = { create = "added the setting", update = "changed the setting", remove = "removed the setting" },
 

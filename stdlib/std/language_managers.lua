@@ -8,11 +8,11 @@ local managers = {}
 -- A command, run as the user if one is given. The managers must not prompt, and leave no files while only reading.
 function managers.command(want, words, host)
   local env = { PIP_NO_INPUT = "1", PIP_DISABLE_PIP_VERSION_CHECK = "1", PYTHONDONTWRITEBYTECODE = "1", NPM_CONFIG_LOGS_MAX = "0" }
-  if want.manager == "gem" and want.path then env.GEM_HOME, env.GEM_PATH = host.real(want.path), host.real(want.path) end
+  if want.manager == "gem" and want.path then env.GEM_HOME, env.GEM_PATH = want.path, want.path end
   return tbl.merge(words, { env = env, user = want.user })
 end
 
-local function python(want, host) return want.path and host.real(want.path) .. "/bin/python3" or "python3" end
+local function python(want, host) return want.path and want.path .. "/bin/python3" or "python3" end
 
 -- The options for the source of packages, for the command that lists versions.
 local function index_options(want)
@@ -44,7 +44,7 @@ managers.pip = {
   end,
   install = function(want, host)
     if want.path and not host.stat(want.path .. "/bin/python3") then
-      host.run(managers.command(want, { "python3", "-m", "venv", host.real(want.path) }, host))
+      host.run(managers.command(want, { "python3", "-m", "venv", want.path }, host))
     end
     local what = want.source or want.version and want.name .. "==" .. want.version or want.name
     return tbl.concat({ python(want, host), "-m", "pip", "install", "--quiet" }, want.ensure == "latest" and { "--upgrade" } or {}, want.options or {}, { what })
@@ -56,7 +56,7 @@ managers.pip = {
 
 -- The words of npm for a project, or for the global packages.
 local function npm(want, host, verb)
-  return tbl.concat({ "npm", verb }, want.path and { "--prefix", host.real(want.path) } or { "--global" })
+  return tbl.concat({ "npm", verb }, want.path and { "--prefix", want.path } or { "--global" })
 end
 
 managers.npm = {

@@ -9,32 +9,32 @@ local names = { "pip", "npm", "gem" }
 
 return ccm.type {
   name = "language_package",
-  doc = "Keeps a package of a language's own package manager: pip, npm or gem.",
+  doc = "Manages a package of a language package manager: pip, npm or gem.",
   live = true, commands = { "python3", "npm", "gem", "id" },
   properties = {
     name = { name = true, doc = "The name of the package.", example = "flask" },
-    manager = { enum = names, doc = "The package manager. It is required and must be installed." },
-    version = { doc = "The version to be there. Left out, any will do.", example = "3.0.2" },
-    ensure = { enum = { "present", "latest", "absent" }, default = "present", doc = "Whether there is to be such a package. With latest it is the newest version that the registry has, which is asked in every plan and run." },
-    path = { type = "path", doc = "A virtual environment of Python, which is made if it is missing, a project of npm, or a directory of gems. Left out, the package is that of the whole machine." },
-    source = { type = "path", relative = true, doc = "A package file to install instead of what a registry has." },
-    options = { type = "list", one_line = true, doc = "Further words for the command that installs the package.", example = "--no-index" },
-    user = { kind = "owner", doc = "The user who runs the package manager. Left out, it is the one who runs ccm, and root wants a path that nobody else can exchange." },
+    manager = { enum = names, doc = "The package manager. Required, and must be installed." },
+    version = { doc = "The version to install. If unset, any version is accepted.", example = "3.0.2" },
+    ensure = { enum = { "present", "latest", "absent" }, default = "present", doc = "Whether the package should be installed. latest keeps it at the newest version of the registry, which every plan and run queries." },
+    path = { type = "path", doc = "A Python virtual environment (created if missing), an npm project, or a directory of gems. If unset, the package is installed system-wide." },
+    source = { type = "path", relative = true, doc = "A package file to install instead of the version in the registry." },
+    options = { type = "list", one_line = true, doc = "Additional arguments of the install command.", example = "--no-index" },
+    user = { kind = "owner", doc = "The user that runs the package manager. Default: the user that runs ccm; as root, path must be replaceable by root only." },
   },
   phrases = { create = "installed the package", update = "replaced the package", remove = "removed the package" },
 
   validate = function(want)
     if not want.manager then return "manager is required" end
-    if want.ensure == "latest" and (want.version or want.source) then return "ensure", "latest goes without version and source" end
-    if not re.test(want.name, [[^[A-Za-z0-9@][\w./@-]*$]]) then return "name", "expected the name of a package, got " .. inspect(want.name) end
+    if want.ensure == "latest" and (want.version or want.source) then return "ensure", "latest cannot be used with version or source" end
+    if not re.test(want.name, [[^[A-Za-z0-9@][\w./@-]*$]]) then return "name", "expected a package name, got " .. inspect(want.name) end
     if want.version and not re.test(want.version, [[^[\w][\w.+!-]*$]]) then return "version", "expected a version such as 3.0.2, got " .. inspect(want.version) end
-    if want.user and not re.test(want.user, [[^[\w.][\w.-]*$]]) then return "user", "expected the name of a user, got " .. inspect(want.user) end
+    if want.user and not re.test(want.user, [[^[\w.][\w.-]*$]]) then return "user", "expected a user name, got " .. inspect(want.user) end
   end,
 
   status = function(want, host)
     -- Programs in there are run: bin/python3, scripts of a project, plugins of gem.
     local weakness = want.path and not want.user and safepath.weakness(host, path.join(want.path, "bin/python3"))
-    if weakness then error(weakness .. ", who could have root run anything there; name the user who is to run " .. want.manager .. " (user), or take a directory of root's", 0) end
+    if weakness then error(weakness .. ", who could make root run anything there (set user to run " .. want.manager .. " as that user, or use a directory of root)", 0) end
     local found = {}
     for _, name in ipairs(want.manager and { want.manager } or names) do -- ccm import names none
       if want.manager or host.which(name == "pip" and "pip3" or name) then -- Python comes without pip, too
@@ -42,13 +42,13 @@ return ccm.type {
         if #list > 0 then found[#found + 1] = { manager = name, list = list } end
       end
     end
-    if #found > 1 then error(("%s is a package of %s and of %s"):format(want.name, found[1].manager, found[2].manager), 0) end
+    if #found > 1 then error(("%s is installed by both %s and %s"):format(want.name, found[1].manager, found[2].manager), 0) end
     if not found[1] then return { ensure = "absent" } end
     local list = found[1].list
     local have = { ensure = "present", manager = found[1].manager, version = tbl.contains(list, want.version) and want.version or list[1] }
     if want.ensure ~= "latest" then return have end
     have.newest = managers[want.manager].newest(want, host)
-    if not have.newest then error("the registry has no package " .. want.name, 0) end
+    if not have.newest then error("no such package in the registry: " .. want.name, 0) end
     return tbl.merge(have, tbl.contains(list, have.newest) and { ensure = "latest", version = have.newest } or {})
   end,
 

@@ -42,32 +42,32 @@ end
 
 return ccm.type {
   name = "line",
-  doc = "Keeps one line in a text file, or keeps it out.",
+  doc = "Manages one line in a text file.",
   properties = {
     name = { name = true, doc = "The path of the file or, if path is given, any name.", example = "/etc/hosts.allow" },
-    path = { type = "path", doc = "The file. Left out, it is the name." },
-    line = { one_line = true, doc = "The whole line. It is required unless ensure is absent and match is given. If match is given, ${1} is what its first group matched, ${2} the second, and $$ in a line with one of them is a dollar. If no line matches, such a line is not added." },
-    match = { type = "regexp", doc = "A regular expression (RE2). If the line is not there, the last line that matches is replaced by it. With ensure absent, all lines that match are removed." },
-    all = { type = "boolean", doc = "Whether every line that matches is replaced, and not only the last. It goes with match." },
-    insert_before = { type = "regexp", doc = "A regular expression. A new line is put before the first line that matches, and at the end if none does. Every resource has a property before, which is about the order of resources; hence the longer name." },
-    insert_after = { type = "regexp", doc = "A regular expression. A new line is put behind the last line that matches, and at the end if none does." },
+    path = { type = "path", doc = "The file. Default: the name." },
+    line = { one_line = true, doc = "The whole line. Required unless ensure is absent and match is given. With match, ${1} is its first group, ${2} the second, and $$ next to them is a dollar sign. A line with groups is not added if no line matches." },
+    match = { type = "regexp", doc = "A regular expression (RE2). If the line is missing, it replaces the last matching line. With ensure absent, all matching lines are removed." },
+    all = { type = "boolean", doc = "Whether to replace all matching lines instead of the last one. Requires match." },
+    insert_before = { type = "regexp", doc = "A regular expression. A new line is added before the first matching line, or at the end. (The property before is for the order of resources.)" },
+    insert_after = { type = "regexp", doc = "A regular expression. A new line is added after the last matching line, or at the end." },
     create = lines.create,
     validate = lines.validate,
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the line is to be in the file." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the line should be in the file." },
   },
   phrases = { create = "added the line", update = "replaced the line", remove = "removed the line" },
 
   validate = function(want)
     if not want.line and not (want.ensure == "absent" and want.match) then return "line is required" end
-    if want.all and not want.match then return "all", "goes with match" end
-    if want.insert_before and want.insert_after then return "insert_before", "goes without insert_after" end
+    if want.all and not want.match then return "all", "requires match" end
+    if want.insert_before and want.insert_after then return "insert_before", "cannot be used with insert_after" end
     if not want.match or want.ensure == "absent" then return end
     local n = captures.highest(want.line)
     if not n then return end
     local most = captures.count(want.match)
-    if n > most then return "line", ("expected groups of match, of which there are %d, got ${%d}"):format(most, n) end
+    if n > most then return "line", ("match has %d groups, got ${%d}"):format(most, n) end
     for _, key in ipairs { "create", "insert_before", "insert_after" } do
-      if want[key] then return key, "a line with ${" .. n .. "} is never added, only replaced" end
+      if want[key] then return key, "a line with ${" .. n .. "} can only replace a line, not be added" end
     end
   end,
 
@@ -76,7 +76,7 @@ return ccm.type {
     if want.ensure == "present" then
       local now, found, shown = edited(want, text)
       if now ~= text and edited(want, now) ~= now then
-        error(want.path .. ": the next run would replace a line again: match fits the line that results and changes it, or fits further lines (all = true replaces them too)", 0)
+        error(want.path .. ": the next run would replace a line again, because match also matches the new line or other lines (replace them all with all = true)", 0)
       end
       return now, found, shown
     end

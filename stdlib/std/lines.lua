@@ -19,7 +19,7 @@ lines.create = {
 --- The property validate of a type that edits.
 lines.validate = {
   type = "list",
-  doc = "A command that looks at the text before the file has it, such as \"visudo -cf %s\": a line, or a list of words. %s stands for a file that holds it, in the same directory and with the same owner and mode. It is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.",
+  doc = "A command that checks the new text before it is written, such as \"visudo -cf %s\": a string, or a list of words. %s is replaced by a temporary file in the same directory, with the same owner and mode. Runs without a shell. Unless it exits 0, the file is not changed. In a plan it checks a copy in a separate directory.",
 }
 
 --- Returns the line end of a text, and the number of its line feeds. It is a carriage return and a line feed if all

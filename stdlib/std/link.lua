@@ -5,19 +5,19 @@
 
 return ccm.type {
   name = "link",
-  doc = "Keeps a symbolic link. Anything else that stands at its path is not replaced.",
+  doc = "Manages a symbolic link. Anything else at its path is not replaced.",
   commands = {},
   properties = {
-    path = { type = "path", name = true, doc = "Where the link is.", example = "/etc/localtime" },
-    target = { one_line = true, doc = "What it points to, as it is to be written there. It is required unless ensure is absent." },
+    path = { type = "path", name = true, doc = "The path of the link.", example = "/etc/localtime" },
+    target = { one_line = true, doc = "The target of the link, written literally. Required unless ensure is absent." },
     owner = { one_line = true, kind = "owner", doc = "The user that owns the link, by name or number." },
     group = { one_line = true, kind = "group", doc = "The group of the link, by name or number." },
-    parents = { type = "boolean", doc = "Whether the directories above it that are missing are made, with mode 0755 and the user and group that ccm runs as." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a link." },
+    parents = { type = "boolean", doc = "Whether to create missing parent directories, with mode 0755 and the user and group that ccm runs as." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the link should exist." },
   },
 
   validate = function(want)
-    if want.parents and want.ensure == "absent" then return "parents", "goes with ensure present" end
+    if want.parents and want.ensure == "absent" then return "parents", "requires ensure present" end
     if want.ensure == "present" and not want.target then return "target is required unless ensure is absent" end
   end,
 

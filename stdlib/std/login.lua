@@ -9,7 +9,7 @@ local function check_shell(host, shell)
   if host.root ~= "/" and not host.stat "/bin" then return end
   local target = safepath.resolved(host, shell)
   local found = target and host.stat(target)
-  if not found then error(("there is no shell %s, so the user could not log in (install its package first)"):format(shell), 0) end
+  if not found then error(("the shell %s does not exist, so the user could not log in (install its package first)"):format(shell), 0) end
   if found.kind ~= "file" then error(("the shell %s is a %s"):format(shell, found.kind), 0) end
   if not re.test(found.mode, "[1357].{0,2}$") then error(("the shell %s is not executable (its mode is %s)"):format(shell, found.mode), 0) end
 end
@@ -44,7 +44,7 @@ function login.check(host, want, found)
   local there, moves = host.stat(home), str.starts(old, "/") and old ~= home and host.is_directory(old)
   if there and not host.is_directory(home) then error(("expected a directory at %s, found a %s"):format(home, there.kind), 0) end
   if there and moves then
-    error(("%s cannot be moved to %s, which exists already (move the files by hand, or set manage_home = false)"):format(old, home), 0)
+    error(("cannot move %s to %s, which already exists (move the files by hand, or set manage_home = false)"):format(old, home), 0)
   end
   local parents, problem = host.missing_parents(home)
   if problem then error(problem, 0) end
@@ -69,7 +69,7 @@ end
 function login.decide(d, have)
   if have.lost then
     table.insert(d.diff, { "manage_home", "no directory " .. have.lost, "made" })
-    if #d.actions == 0 then d.actions = { { "update", "made the home directory" } } end
+    if #d.actions == 0 then d.actions = { { "update", "created the home directory" } } end
   end
   if have.parents and #d.actions > 0 then table.insert(d.diff, { "manage_home", "no directory " .. str.join(have.parents, ", "), "made" }) end
 end

@@ -18,34 +18,34 @@ local function task(want, have)
     if have.mounted == "nothing" then return "mount", "mounted it" end
     return "replace", "mounted it in place of " .. have.other
   elseif #have.lacks > 0 or have.found and not tbl.equal(fstab.wanted(want, have.found).options, have.options) then
-    return "remount", "mounted it again with its options"
+    return "remount", "remounted it with its options"
   end
 end
 
 return ccm.type {
   name = "mount",
-  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails. ccm undo brings /etc/fstab back, and leaves what is mounted and its directory.",
+  doc = "Manages a mounted file system: now, and at boot by a line in /etc/fstab. A missing directory is created, and removed only if the mount fails. ccm undo restores /etc/fstab, but does not unmount or remove the directory.",
   commands = { "mount", "umount", "readlink", "test", "findfs", "systemctl" },
   properties = {
-    name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
-    device = { one_line = true, doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Nobody but root may be able to exchange a path. Left out, it is that in fstab.", example = "LABEL=data" },
-    type = { one_line = true, doc = "The file system, as mount -t takes it. Left out, it is that in fstab, or auto." },
-    options = { type = "list", one_line = true, doc = "The options. If they change, what is mounted gets them too (mount -o remount; what cannot, such as NFS, is unmounted and mounted). Left out, they are those in fstab, or defaults.", example = "noatime" },
-    dump = { type = "integer", doc = "The fifth field of fstab, for dump. Left out, it stays, or is 0." },
-    pass = { type = "integer", doc = "The sixth field of fstab: when fsck checks it, 0 for never. Left out, it stays, or is 0." },
-    ensure = { enum = { "mounted", "unmounted", "present", "absent" }, default = "mounted", doc = "In fstab and mounted; in fstab and not mounted; in fstab, and mounted or not; or neither. What is in use cannot be unmounted." },
+    name = { name = true, type = "path", doc = "The mount point. Only root may be able to replace it or a directory above it.", example = "/srv/data" },
+    device = { one_line = true, doc = "The source: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Only root may be able to replace a path. Default: the one in fstab.", example = "LABEL=data" },
+    type = { one_line = true, doc = "The file system type, as for mount -t. Default: the one in fstab, or auto." },
+    options = { type = "list", one_line = true, doc = "The mount options. Changes are applied to the mounted file system (mount -o remount, or unmount and mount where needed, such as NFS). Default: those in fstab, or defaults.", example = "noatime" },
+    dump = { type = "integer", doc = "The fifth field of fstab, for dump. Default: the existing value, or 0." },
+    pass = { type = "integer", doc = "The sixth field of fstab: the order of fsck, 0 for never. Default: the existing value, or 0." },
+    ensure = { enum = { "mounted", "unmounted", "present", "absent" }, default = "mounted", doc = "mounted: in fstab and mounted; unmounted: in fstab only; present: in fstab, mounted or not; absent: neither. A busy file system cannot be unmounted." },
   },
 
   validate = function(want)
-    if want.type == "swap" then return "type", "std.swap puts swap to use (swap { " .. inspect(want.device or "LABEL=swap") .. " })" end
+    if want.type == "swap" then return "type", "use std.swap for swap (swap { " .. inspect(want.device or "LABEL=swap") .. " })" end
     for _, p in ipairs { "device", "type" } do
       if want[p] and not re.test(want[p], p == "type" and [[^[\w.,-]+$]] or [[^[^#\s][^\r\n]*$]]) then return p, "expected such as " .. (p == "type" and "ext4" or "LABEL=data") .. ", got " .. inspect(want[p]) end
     end
     for _, p in ipairs { "name", "device" } do
-      if re.test(want[p] or "", [[\\[0-7]{3}]]) then return p, "expected blanks as they are, because they are escaped in fstab, got " .. inspect(want[p]) end
+      if re.test(want[p] or "", [[\\[0-7]{3}]]) then return p, "expected unescaped blanks (ccm escapes them in fstab), got " .. inspect(want[p]) end
     end
     for _, o in ipairs(want.options or {}) do
-      if not re.test(o, [[^[^,\s]+$]]) then return "options", "expected one option in each text, such as noatime, got " .. inspect(o) end
+      if not re.test(o, [[^[^,\s]+$]]) then return "options", "expected one option per item, such as noatime, got " .. inspect(o) end
       if str.count(o, '"') % 2 > 0 then return "options", "expected quotes in pairs, because what follows would be a part of it, got " .. inspect(o) end
       if re.test(o, "^r?bind$") and want.device and not str.starts(want.device, "/") then return "device", "expected an absolute path with " .. o .. ", got " .. inspect(want.device) end
     end
@@ -57,7 +57,7 @@ return ccm.type {
     local _, found = fstab.edited(want, text)
     local entry = fstab.wanted(want, found)
     local have = tbl.merge({ text = text, found = found, lacks = {} }, found or {})
-    if host.root == "/" then
+    if host.root == "/" and host.live then
       local now = fstab.mounted(host, safepath.resolved(host, want.name) or want.name)
       if now or want.ensure ~= "absent" then fstab.refuse_users_paths(host, want.name, entry) end
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
@@ -72,7 +72,7 @@ return ccm.type {
   end,
 
   decide = function(want, have, compare)
-    if want.ensure ~= "absent" and not want.device and not have.found then return { error = "device is required, because /etc/fstab has no line for " .. want.name } end
+    if want.ensure ~= "absent" and not want.device and not have.found then return { error = "device is required, because /etc/fstab does not contain " .. want.name } end
     local d, now, verb, phrase = compare(), (fstab.edited(want, have.text)), task(want, have)
     if verb == "replace" then table.insert(d.diff, { "device", have.other, fstab.wanted(want, have.found).device }) end
     if verb == "remount" and #d.diff == 0 then table.insert(d.diff, { "options", "without " .. str.join(have.lacks, ","), str.join(fstab.wanted(want, have.found).options, ",") }) end

@@ -26,7 +26,7 @@ function nss.has_user(host, name) return str.starts(nss.entry(host, "passwd", na
 function nss.refuse(host, database, name, command)
   if not str.starts(nss.entry(host, database, name) or "", name .. ":") then return end
   local what = database == "passwd" and "user" or "group"
-  error(("a directory service has a %s %s, which is not in /etc/%s, and %s makes no second one (getent %s %s)"):format(
+  error(("the %s %s exists in a directory service but not in /etc/%s, so %s cannot create it (see getent %s %s)"):format(
     what, name, database, command, database, name), 0)
 end
 

@@ -9,7 +9,7 @@ local numbers = {}
 local function check(want, found, kind, key, all, pending)
   local number = want[key]
   if not number or want.non_unique or found and found[key] == number then return end
-  local function taken(name) error(("the %s %d is that of the %s %s (non_unique = true allows both)"):format(key, number, kind, name), 0) end
+  local function taken(name) error(("the %s %d is used by the %s %s (allow both with non_unique = true)"):format(key, number, kind, name), 0) end
   local new = pending(number)
   if new and new.ensure == "present" and new.name ~= want.name then taken(new.name) end
   for name, a in pairs(all) do

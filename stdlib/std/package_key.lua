@@ -37,13 +37,13 @@ end
 
 return ccm.type {
   name = "package_key",
-  doc = "Keeps a key that signs packages: for apt in /etc/apt/keyrings, for rpm in /etc/pki/rpm-gpg and in its database.",
+  doc = "Manages a package signing key: for apt in /etc/apt/keyrings, for rpm in /etc/pki/rpm-gpg and its database.",
   commands = { "rpm" },
   properties = {
     name = { name = true, doc = "The name of the file, without a suffix.", example = "example" },
-    key = { doc = "The key in ASCII armor, and not a URL of it. It is required, also to remove one from the database of rpm." },
-    store = { enum = { "apt", "rpm" }, doc = "Whose key it is. Left out, it is that of the package manager of the machine." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a key." },
+    key = { doc = "The key in ASCII armor, not its URL. Also required to remove a key from the rpm database." },
+    store = { enum = { "apt", "rpm" }, doc = "The package format of the key. Default: that of the machine's package manager." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the key should exist." },
   },
   phrases = { create = "added the key", update = "updated the key", remove = "removed the key" },
 
@@ -52,7 +52,7 @@ return ccm.type {
     if repos.bad_key(want) then return repos.bad_key(want) end
     if want.ensure == "present" and not want.key then return "key", "is required unless ensure is absent" end
     if want.key and want.key:find("PGP PRIVATE KEY", 1, true) then
-      return "key", "expected the public key, got a private one (gpg --armor --export prints the public key)"
+      return "key", "expected a public key, got a private key (gpg --armor --export prints the public key)"
     end
   end,
 

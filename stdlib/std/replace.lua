@@ -22,21 +22,21 @@ end
 
 return ccm.type {
   name = "replace",
-  doc = "Replaces what a regular expression matches in a text file, wherever it does. Where nothing matches, nothing is done.",
+  doc = "Replaces all matches of a regular expression in a text file. Does nothing without a match.",
   properties = {
     name = { name = true, doc = "The path of the file or, if path is given, any name.", example = "/etc/app.conf" },
-    path = { type = "path", doc = "The file. Left out, it is the name." },
-    match = { type = "regexp", required = true, doc = "A regular expression (RE2). ^ and $ are the begin and the end of a line; (?s) before it lets a dot match the end of a line too. In a file of CR LF, \\n is that line end, unless the pattern has \\r." },
-    replacement = { required = true, doc = "What is put in the place of each match; it may be empty. ${1} is what the first group matched, ${2} the second, and $$ in a text with one of them is a dollar. A second run must find nothing to replace: otherwise the resource fails, and the file stays as it is." },
+    path = { type = "path", doc = "The file. Default: the name." },
+    match = { type = "regexp", required = true, doc = "A regular expression (RE2). ^ and $ match at the start and end of lines; with (?s) a dot also matches line ends. In CR LF files, \\n matches that line end, unless the pattern contains \\r." },
+    replacement = { required = true, doc = "The replacement of each match; may be empty. ${1} is the first group, ${2} the second, and $$ next to them is a dollar sign. A second run must not find a match: otherwise the resource fails without changing the file." },
     validate = lines.validate,
-    ensure = { enum = { "present" }, default = "present", doc = "Is always present." },
+    ensure = { enum = { "present" }, default = "present", doc = "Always present." },
   },
   phrases = { update = "replaced the text" },
 
   validate = function(want)
-    if re.test("", want.match) then return "match", "expected a pattern that does not match an empty text, got " .. inspect(want.match) end
+    if re.test("", want.match) then return "match", "expected a pattern that does not match an empty string, got " .. inspect(want.match) end
     local n, most = captures.highest(want.replacement), captures.count(want.match)
-    if n and n > most then return "replacement", ("expected groups of match, of which there are %d, got ${%d}"):format(most, n) end
+    if n and n > most then return "replacement", ("match has %d groups, got ${%d}"):format(most, n) end
   end,
 
   edit = function(want, whole)
@@ -48,7 +48,7 @@ return ccm.type {
     local now, old, first = replaced(want, text)
     if now == text then return whole end
     if replaced(want, now) ~= now then
-      error((want.path or want.name) .. ": the next run would replace something again: match fits what results, and changes it", 0)
+      error((want.path or want.name) .. ": the next run would replace text again, because match also matches the result", 0)
     end
     local found = #old == 1 and old[1] or ("%d matches, such as %s"):format(#old, old[1])
     now = eol == "\n" and now or now:gsub("\r?\n", eol)

@@ -15,15 +15,15 @@ return function(spec)
   local function file(want) return spec.directory .. "/" .. want.name .. ".repo" end
   local properties = {
     name = { name = true, doc = "The ID of the repository, and the name of its file without a suffix.", example = "example" },
-    title = { one_line = true, doc = "What the repository is called. Left out, it is the name." },
-    baseurl = { type = "list", one_line = true, doc = "Where the repository is. One of baseurl, mirrorlist and metalink is required unless ensure is absent." },
+    title = { one_line = true, doc = "The display name of the repository. Default: the name." },
+    baseurl = { type = "list", one_line = true, doc = "The URL of the repository. One of baseurl, mirrorlist and metalink is required unless ensure is absent." },
     mirrorlist = { one_line = true, doc = "The URL of a list of mirrors." }, metalink = { one_line = true, doc = "The URL of a metalink." },
-    enabled = { type = "boolean", default = true, doc = "Whether packages come from the repository." },
-    gpgcheck = { type = "boolean", default = true, doc = "Whether the signatures of packages are checked." },
-    repo_gpgcheck = { type = "boolean", doc = "Whether the signature of the index is checked." },
-    gpgkey = { type = "list", one_line = true, doc = "URLs of the keys that sign it, such as file:///etc/pki/rpm-gpg/RPM-GPG-KEY-example. package_key keeps one." },
-    priority = { type = "integer", doc = "Which repositories go first: the lower, the sooner. Left out, it is 99." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a repository." },
+    enabled = { type = "boolean", default = true, doc = "Whether the repository is enabled." },
+    gpgcheck = { type = "boolean", default = true, doc = "Whether to check the signatures of packages." },
+    repo_gpgcheck = { type = "boolean", doc = "Whether to check the signature of the repository metadata." },
+    gpgkey = { type = "list", one_line = true, doc = "URLs of the signing keys, such as file:///etc/pki/rpm-gpg/RPM-GPG-KEY-example (see package_key)." },
+    priority = { type = "integer", doc = "The priority: lower numbers come first. Default: 99." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the repository should exist." },
   }
   for name, p in pairs(spec.properties) do properties[name] = p end
   local function texts(want)

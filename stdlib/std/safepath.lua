@@ -19,7 +19,7 @@ function safepath.weakness(host, name)
       if dir.kind ~= "directory" then return nil end -- the command says so
       if not ours[dir.uid] then return ("%s belongs to %s"):format(at, dir.owner) end
       local open, sticky = re.test(dir.mode, "[2367]$"), re.test(dir.mode, "^[1357]...$")
-      if open and not sticky then return ("everybody may write %s"):format(at) end
+      if open and not sticky then return ("%s is world-writable"):format(at) end
       local next = path.join(at, step)
       local found = host.stat(next)
       if not found then return nil end
@@ -63,13 +63,13 @@ end
 --- Fails if there is a link on the path of a mount point: the kernel lists what is mounted by the path without links.
 function safepath.refuse_link(host, point)
   local real = safepath.resolved(host, point)
-  if real ~= point then error(("%s is a link to %s (name that as the mount point)"):format(point, real or "itself"), 0) end
+  if real ~= point then error(("%s is a link to %s (use the target as the mount point)"):format(point, real or "itself"), 0) end
 end
 
 --- Fails if another user could put a link on the way to a home directory: useradd, usermod and userdel follow links.
 function safepath.check_home(host, home)
   local weakness = host.root == "/" and safepath.weakness(host, home)
-  if weakness then error(("%s, so a link could lead manage_home elsewhere on the way to %s; take a home in directories of root's"):format(weakness, home), 0) end
+  if weakness then error(("%s, so a link could redirect manage_home on the way to %s (use a home below directories of root)"):format(weakness, home), 0) end
 end
 
 -- Whether an entry of the source is excluded from the copy.
@@ -81,14 +81,14 @@ end
 --- its source.
 function safepath.check_copy(want, host)
   local at = (host.root == "/" and "" or host.root) .. want.path
-  if want.purge and str.starts(want.source or "", at .. "/") then error(("the source %s is in %s, and would be purged"):format(want.source, want.path), 0) end
+  if want.purge and str.starts(want.source or "", at .. "/") then error(("the source %s is inside %s and would be purged"):format(want.source, want.path), 0) end
   if not want.source or not str.starts(at, want.source .. "/") then return end
   local name = ""
   for _, part in ipairs(str.split(at:sub(#want.source + 2), "/")) do
     name = name == "" and part or name .. "/" .. part
     if left_out(want, name) then return end
   end
-  error(("%s is in the source %s, and would be copied into itself (exclude = { %q } leaves it out)"):format(want.path, want.source, name), 0)
+  error(("%s is inside the source %s and would be copied into itself (exclude it with exclude = { %q })"):format(want.path, want.source, name), 0)
 end
 
 --- Whether a directory is too important for purge: one directly below /, such as /etc, a system directory, or a home

@@ -43,7 +43,7 @@ function sections.chosen(text, section, where, format)
   local list, found = lines.of(text), sections.parts(text, section, format.fold)
   if not where then
     if #found > 1 and re.test(section, format.repeats or "^$") then
-      error(("there are %d sections [%s]: where says which one, by a setting that only this one has"):format(#found, section), 0)
+      error(("found %d sections [%s] (select one with where, by a setting unique to it)"):format(#found, section), 0)
     end
     return found
   end
@@ -54,7 +54,7 @@ function sections.chosen(text, section, where, format)
     end)
   end)
   local which = str.join(tbl.map(tbl.keys(where), function(key) return key .. " = " .. where[key] end), ", ")
-  if #found > 1 then error(("there are %d sections [%s] with %s"):format(#found, section, which), 0) end
+  if #found > 1 then error(("found %d sections [%s] with %s"):format(#found, section, which), 0) end
   return found
 end
 

@@ -5,7 +5,7 @@ local selinux = {}
 -- The name of the policy, such as targeted (selinux_config(5)).
 function selinux.policy(host)
   local text = host.read "/etc/selinux/config"
-  if not text then error("there is no /etc/selinux/config: SELinux is not installed", 0) end
+  if not text then error("SELinux is not installed: /etc/selinux/config does not exist", 0) end
   return (re.match(text, [[(?m)^[ \t]*SELINUXTYPE[ \t]*=[ \t]*([\w-]+)]]) or { "targeted" })[1]
 end
 

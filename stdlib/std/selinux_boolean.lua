@@ -11,15 +11,15 @@ local function word(bit) return bit == "1" and "on" or "off" end
 
 return ccm.type {
   name = "selinux_boolean",
-  doc = "Keeps a boolean of SELinux on or off: now in the kernel, and at boot as a local change of the policy.",
+  doc = "Manages an SELinux boolean: now in the kernel, and at boot as a local policy change.",
   commands = { "setsebool", "chroot" },
   properties = {
-    name = { name = true, doc = "The name of the boolean, as getsebool -a lists it.", example = "httpd_can_network_connect" },
-    value = { type = "boolean", default = true, doc = "Whether it is on." },
+    name = { name = true, doc = "The name of the boolean, as listed by getsebool -a.", example = "httpd_can_network_connect" },
+    value = { type = "boolean", default = true, doc = "Whether the boolean is on." },
   },
 
   validate = function(want)
-    if not re.test(want.name, [[^\w+$]]) then return "name", "expected the name of a boolean such as httpd_can_network_connect, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^\w+$]]) then return "name", "expected a boolean name such as httpd_can_network_connect, got " .. inspect(want.name) end
   end,
 
   status = function(want, host)
@@ -30,7 +30,7 @@ return ccm.type {
     -- Without SELinux in the kernel only the value at boot counts.
     if host.root == "/" and host.stat "/sys/fs/selinux/booleans" then
       local state = host.read("/sys/fs/selinux/booleans/" .. want.name)
-      if not state then error("the policy has no boolean " .. want.name .. " (getsebool -a lists them)", 0) end
+      if not state then error("no such boolean in the policy: " .. want.name .. " (list them with getsebool -a)", 0) end
       have.running = word(state:sub(1, 1))
     end
     return have

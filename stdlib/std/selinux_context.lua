@@ -36,14 +36,14 @@ local function file(policy, name) return "/etc/selinux/" .. policy .. "/contexts
 
 return ccm.type {
   name = "selinux_context",
-  doc = "Keeps which type SELinux gives to the files that a pattern matches, as a local change of the policy.",
+  doc = "Manages the SELinux type of the files that match a pattern, as a local policy change.",
   commands = { "semanage", "restorecon", "chroot" },
   properties = {
     name = { name = true, doc = "The pattern: a regular expression for whole paths.", example = "/srv/www(/.*)?" },
-    type = { doc = "The type of the files. It is required unless ensure is absent.", example = "httpd_sys_content_t" },
-    kind = { enum = tbl.sort(tbl.keys(kinds)), default = "any", doc = "For which kind of files the pattern is." },
-    restore = { type = "boolean", default = true, doc = "Whether files that are there get their type when the pattern changes, by restorecon. What has another type later is not looked at." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a local change. A pattern of the policy itself stays." },
+    type = { doc = "The SELinux type of the files. Required unless ensure is absent.", example = "httpd_sys_content_t" },
+    kind = { enum = tbl.sort(tbl.keys(kinds)), default = "any", doc = "The kind of files that the pattern applies to." },
+    restore = { type = "boolean", default = true, doc = "Whether to relabel existing files with restorecon when the pattern changes. Later changes of labels are not checked." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the local change should exist. Patterns of the policy itself are kept." },
   },
   phrases = { create = "added the pattern", update = "updated the pattern", remove = "removed the pattern" },
 

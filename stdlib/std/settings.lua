@@ -44,7 +44,7 @@ local function edited(library, text, want, key)
   if now ~= text and type(key) == "table" and re.test(key[#key], [[^\d+$]]) then
     local around = #key > 1 and select(2, library.remove(text, tbl.slice(key, 1, #key - 1)))
     if not around or tbl.is_list(around) then
-      error("the item behind it would take its place, and be removed by the next run (name it by its value: among = true)", 0)
+      error("the next item would move into its position and be removed by the next run (remove it by value: among = true)", 0)
     end
   end
   return now
@@ -55,17 +55,17 @@ end
 function settings.type(spec)
   return {
     name = spec.name,
-    doc = spec.doc .. " All else in it stays as it is: comments, order, layout.",
+    doc = spec.doc .. " Everything else is kept: comments, order, layout.",
     properties = {
-      name = { name = true, doc = "Where the value is or, if key is given, any name.", example = spec.key },
+      name = { name = true, doc = "The path of the value or, if key is given, any name.", example = spec.key },
       path = { type = "path", required = true, doc = "The file.", example = spec.path },
-      key = { type = "any", doc = "Where the value is: names with dots between them, such as server.ports.0, in which positions in lists count from 0 and that behind the last is a new item; a backslash stands before a dot that is part of a name. Or a list of names. What is missing on the way is made. Left out, it is the name." },
-      value = { type = "any", scalar = true, doc = "The value: a text, a number, true or false, a list or a table, which replaces what is there as a whole. 80 and \"80\" are different values. It is required unless ensure is absent." },
-      among = { type = "boolean", default = false, doc = "Whether the value is one item of a list, whose other items stay. A new one goes to its end; with ensure absent, all that are equal are removed." },
+      key = { type = "any", doc = "The path of the value: names separated by dots, such as server.ports.0. List positions count from 0, the position after the last adds an item; write a backslash before a dot in a name. Or a list of names. Missing parents are created. Default: the name." },
+      value = { type = "any", scalar = true, doc = "The value: a string, a number, true or false, a list or a table, which replaces the old value as a whole. 80 and \"80\" are different values. Required unless ensure is absent." },
+      among = { type = "boolean", default = false, doc = "Whether the value is one item of a list. Other items are kept. A new item is added at the end; with ensure absent, all equal items are removed." },
       document = spec.document,
       create = lines.create,
       validate = lines.validate,
-      ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the value. If it is absent, comments above it stay. An item of a list is not removed by its position, which the next one takes, but with among." },
+      ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the value should be in the file. With absent, comments above it are kept. Remove list items with among, not by position." },
     },
     phrases = { create = "added the setting", update = "changed the setting", remove = "removed the setting" },
 
@@ -74,12 +74,12 @@ function settings.type(spec)
       local key = want.key or want.name
       local is_list = type(key) == "table" and #key > 0 and tbl.all(key, function(k) return type(k) == "string" and k ~= "" end)
       if type(key) ~= "string" and not is_list then
-        return "key", "expected a text such as " .. spec.key .. ", or a list of names, got " .. inspect(key)
+        return "key", "expected a string such as " .. spec.key .. ", or a list of names, got " .. inspect(key)
       end
       local ok, fault = pcall(spec.library.remove, "", key)
       if not ok then return want.key and "key" or "name", reason(fault) end
       if want.ensure == "absent" and not want.among and type(key) == "string" and re.test(key, [[(^|[^\\]\.)\d+$]]) then
-        return want.key and "key" or "name", "a position in a list cannot be absent: the item behind it takes its place (name the item by its value: among = true; write a name of digits in a list: key = { \"ports\", \"80\" })"
+        return want.key and "key" or "name", "a list position cannot be absent, because the next item moves into it (remove the item by value: among = true; write names of digits in a list: key = { \"ports\", \"80\" })"
       end
       local mistake = spec.document and want.document ~= nil and documents.mistake(want.document)
       if mistake then return "document", mistake end
@@ -94,12 +94,12 @@ function settings.type(spec)
         ok, before, document, behind, count = pcall(documents.find, text, want.document)
         if not ok then error(want.path .. ": " .. before, 0) end
         if not document and want.ensure == "absent" then return text end
-        if not document then error(("%s: no document of %d fits %s"):format(want.path, count, inspect(want.document)), 0) end
+        if not document then error(("%s: none of %d documents matches %s"):format(want.path, count, inspect(want.document)), 0) end
       end
       ok, now, old = pcall(edited, spec.library, document, want, want.key or want.name)
       if not ok then
         local several = spec.document and str.contains(tostring(now), "found a second one")
-        error(want.path .. ": " .. reason(now) .. (several and " (document = 1 chooses one)" or ""), 0)
+        error(want.path .. ": " .. reason(now) .. (several and " (select one with document = 1)" or ""), 0)
       end
       return before .. now .. behind, now ~= document and old ~= nil and { ensure = "present", value = old } or nil
     end,

@@ -16,7 +16,7 @@ local ageing = {
 --- Returns the mistake in the properties, as validate of a type does.
 function shadow.mistake(want)
   for _, p in ipairs { "comment", "home", "shell" } do
-    if want[p] and want[p]:find(":", 1, true) then return p, "expected a text without colons" end
+    if want[p] and want[p]:find(":", 1, true) then return p, "expected a string without colons" end
   end
   if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then
     return "expires", "expected a date such as 2027-01-31, or never"
@@ -26,7 +26,7 @@ function shadow.mistake(want)
     if type(days) == "number" and days < -1 then return a[1], "expected days, or -1 for none" end
   end
   if want.password and (want.password:find("[:%s]") or not re.test(want.password, crypted)) then
-    return "password", "expected a password as crypt(3) makes it, which begins with $ and is no clear text (mkpasswd makes one; * is none that fits)"
+    return "password", "expected a password hash from crypt(3), which begins with $, not clear text (create one with mkpasswd; * disables the password)"
   end
 end
 
@@ -47,7 +47,7 @@ end
 --- locked.
 function shadow.missing(want)
   if want.locked == false and not want.password and want.ensure == "present" then
-    error("the user has no password that could be unlocked (password sets one)", 0)
+    error("the user does not have a password to unlock (set password)", 0)
   end
   return { ensure = "absent" }
 end

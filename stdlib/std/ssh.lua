@@ -31,12 +31,12 @@ end
 
 --- Returns the mistake in the text of a key, from which type and blob were read.
 function ssh.mistake(text, type, blob)
-  if text:find("PRIVATE KEY", 1, true) then return "expected the public key, got a private one (ssh-keygen -y -f FILE prints the public key)" end
-  if str.trim(text):find("[\r\n]") then return "expected the one line of a .pub file, got several" end
-  if not type then return "expected a public key such as ssh-ed25519 AAAA..., got " .. inspect(text:sub(1, 40)) .. " (fs.read reads one from a .pub file)" end
+  if text:find("PRIVATE KEY", 1, true) then return "expected a public key, got a private key (ssh-keygen -y -f FILE prints the public key)" end
+  if str.trim(text):find("[\r\n]") then return "expected one line of a .pub file, got several lines" end
+  if not type then return "expected a public key such as ssh-ed25519 AAAA..., got " .. inspect(text:sub(1, 40)) .. " (read a .pub file with fs.read)" end
   local decoded, data = pcall(base64.decode, blob)
   if not decoded or not is_key(data, type) then
-    return "the key is cut off or was changed: what follows " .. type .. " is no such key (copy the whole line of the .pub file)"
+    return "invalid " .. type .. " key: it is truncated or damaged (copy the whole line of the .pub file)"
   end
 end
 
@@ -54,13 +54,13 @@ end
 -- Fails if there is no home directory for the key.
 local function check_home(host, home)
   if host.is_directory(home) then return end
-  error(("there is no directory %s, in which the key is made (manage_home = true makes it with a new user)"):format(home), 0)
+  error(("the directory %s for the key does not exist (create it with a new user: manage_home = true)"):format(home), 0)
 end
 
 --- Fails if the user's key is missing and no program can make one. found is the present user or nil.
 function ssh.check(want, found, host)
   if host.root ~= "/" or found and host.stat(ssh.file(want, found)) then return end
-  if not host.which "ssh-keygen" then error("there is no ssh-keygen, which makes the key (its package is openssh-client, or openssh-clients)", 0) end
+  if not host.which "ssh-keygen" then error("ssh-keygen is not installed (install the package openssh-client or openssh-clients)", 0) end
   local home = want.home or found and found.home
   if home and not want.manage_home then check_home(host, home) end
 end

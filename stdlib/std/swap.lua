@@ -15,8 +15,8 @@ end
 -- The actions for the running system, each with its description. A machine that is only a directory has none.
 local function tasks(want, have)
   if have.used == nil or have.used == (want.ensure == "present") then return {} end
-  if have.used then return { { "off", "stopped using it" } } end
-  return tbl.concat(have.missing and { { "make", "made the file" } } or {}, { { "on", "put it to use" } })
+  if have.used then return { { "off", "deactivated it" } } end
+  return tbl.concat(have.missing and { { "make", "created the file" } } or {}, { { "on", "activated it" } })
 end
 
 -- Whether the swap area is missing and can be made. Fails if it is not there, or holds something else.
@@ -38,21 +38,21 @@ end
 
 return ccm.type {
   name = "swap",
-  doc = "Keeps a swap file or partition in use: now by swapon, and at boot by a line in /etc/fstab. A missing file is made if size is given; nothing else is ever formatted. With absent, the file stays: file { PATH, ensure = \"absent\" } after it removes it. ccm undo brings /etc/fstab back, and leaves what is in use.",
+  doc = "Manages a swap file or partition: now with swapon, and at boot by a line in /etc/fstab. A missing file is created if size is given; nothing else is ever formatted. With absent, the file is kept: remove it with file { PATH, ensure = \"absent\" } after this. ccm undo restores /etc/fstab, but does not run swapon or swapoff.",
   commands = { "swapon", "swapoff", "mkswap", "fallocate", "chattr", "blkid", "readlink", "findfs", "systemctl" },
   properties = {
-    name = { name = true, one_line = true, doc = "The path of a file or device, LABEL= or UUID=. Nobody but root may be able to exchange the path.", example = "/swapfile" },
-    size = { doc = "The size of a file that is missing, with K, M, G or T for powers of 1024. A file that is there keeps its size.", example = "2G" },
-    options = { type = "list", one_line = true, doc = "The options in fstab, such as pri=10. They are used when it is put to use. Left out, they are those in fstab, or defaults.", example = "pri=10" },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "In use and in fstab, or neither." },
+    name = { name = true, one_line = true, doc = "The path of a file or device, LABEL= or UUID=. Only root may be able to replace the path.", example = "/swapfile" },
+    size = { doc = "The size of a new file, with K, M, G or T for powers of 1024. An existing file keeps its size.", example = "2G" },
+    options = { type = "list", one_line = true, doc = "The options in fstab, such as pri=10, used by the next swapon. Default: those in fstab, or defaults.", example = "pri=10" },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "present: active and in fstab; absent: neither." },
   },
 
   validate = function(want)
     if not re.test(want.name, [[^(/[^\r\n]+|(LABEL|UUID|PARTLABEL|PARTUUID)=\S+)$]]) then return "name", "expected a path, LABEL= or UUID=, got " .. inspect(want.name) end
     if want.size and not re.test(want.size, [[^[1-9]\d*[KMGT]$]]) then return "size", "expected a size such as 2G or 512M, got " .. inspect(want.size) end
-    if want.size and not re.test(want.name, "^/") or want.size and str.starts(want.name, "/dev/") then return "size", "only a file has one, and " .. want.name .. " is a device" end
+    if want.size and not re.test(want.name, "^/") or want.size and str.starts(want.name, "/dev/") then return "size", "applies only to files, and " .. want.name .. " is a device" end
     for _, o in ipairs(want.options or {}) do
-      if not re.test(o, [[^[^,\s]+$]]) then return "options", "expected one option in each text, such as pri=10, got " .. inspect(o) end
+      if not re.test(o, [[^[^,\s]+$]]) then return "options", "expected one option per item, such as pri=10, got " .. inspect(o) end
     end
   end,
 
@@ -61,7 +61,7 @@ return ccm.type {
     have.names = fstab.swaps(host, have.text, want.name)
     local _, found = edited(want, have)
     have.options = found and found.options or nil
-    if host.root == "/" then
+    if host.root == "/" and host.live then
       if str.starts(want.name, "/") then fstab.refuse_users_paths(host, want.name, { options = {} }) end
       have.used = devices.is_swap_used(host, want.name)
       have.missing = want.ensure == "present" and not have.used and is_missing(want, host)

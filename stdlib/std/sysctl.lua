@@ -38,20 +38,20 @@ end
 
 return ccm.type {
   name = "sysctl",
-  doc = "Keeps a setting of the kernel: in a file that is read at boot, and in the running kernel.",
+  doc = "Manages a kernel setting: in a file that is read at boot, and in the running kernel.",
   commands = { "sysctl" },
   properties = {
     name = { name = true, doc = "The name of the setting.", example = "net.ipv4.ip_forward" },
-    value = { one_line = true, scalar = true, doc = "Its value. It is required unless ensure is absent." },
+    value = { one_line = true, scalar = true, doc = "The value of the setting. Required unless ensure is absent." },
     path = { type = "path", default = "/etc/sysctl.d/60-ccm.conf", doc = "The file that is read at boot." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting. With absent the running kernel keeps the value that it has." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the setting should be in the file. With absent the running kernel keeps its value." },
   },
   phrases = { create = "set the kernel setting", update = "changed the kernel setting", remove = "removed the kernel setting" },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w-]+([./][\w-]+)*$]]) then return "name", "expected the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
+    if not re.test(want.name, [[^[\w-]+([./][\w-]+)*$]]) then return "name", "expected a setting name such as vm.swappiness, got " .. inspect(want.name) end
     if tbl.contains(boot.directories, path.dir(want.path)) and path.ext(want.path) ~= ".conf" then
-      return "path", "only files whose names end in .conf are read at boot, got " .. inspect(want.path)
+      return "path", "expected a name that ends with .conf (only those are read at boot), got " .. inspect(want.path)
     end
     if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
   end,
@@ -65,7 +65,7 @@ return ccm.type {
     boot.warn(want, host)
     -- A machine that is only a directory has no running kernel, even if the /proc of this machine is mounted there.
     local running = host.live and boot.words(host.read(proc(want))) or nil
-    if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
+    if host.root == "/" and host.live and not running then error("no such kernel setting: " .. want.name, 0) end
     have.running = running
     have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}
     have.fits = not running or boot.fits(running, want.value)

@@ -75,7 +75,7 @@ function files.warn(want, host)
     local masking = path.join(dir, own)
     if masking == want.path then break end
     if path.dir(want.path):find("/sysctl.d", 1, true) and host.stat(masking) then
-      warn(("sysctl#%s: %s is read at boot in place of %s"):format(want.name, masking, want.path))
+      warn(("sysctl#%s: %s is read at boot instead of %s"):format(want.name, masking, want.path))
     end
   end
   for _, file in ipairs(in_order(host)) do
@@ -83,7 +83,7 @@ function files.warn(want, host)
     local list = later and lines.split(host.read(file) or "") or {}
     local value = select(2, files.find(list, want.name))
     local text = value and files.words(value) ~= files.words(want.value)
-      and ("sysctl#%s: %s is read after %s and sets %s, which holds after a boot"):format(want.name, file, want.path, inspect(value))
+      and ("sysctl#%s: %s is read after %s and sets %s, which takes precedence at boot"):format(want.name, file, want.path, inspect(value))
     if text then warn(text) end
   end
 end

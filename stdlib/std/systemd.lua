@@ -3,7 +3,7 @@
 local systemd = { directory = "/etc/systemd/system" }
 
 --- Whether systemd is running on the machine of host, and not just installed.
-function systemd.runs(host) return host.root == "/" and host.stat("/run/systemd/system") ~= nil end
+function systemd.runs(host) return host.root == "/" and host.live and host.stat("/run/systemd/system") ~= nil end
 
 --- Returns properties of a unit, such as { ActiveState = "active" }. For a pattern such as app@*.service each value
 --- has a word for every loaded unit: "active failed". Without a running systemd only UnitFileState is known, from the
@@ -27,7 +27,7 @@ end
 function systemd.refuse_mask(host, file)
   local found = host.stat(file)
   if not found or found.kind ~= "link" or found.target ~= "/dev/null" then return end
-  error(("%s is masked: %s is a link to /dev/null (service { %q, mask = false } takes it away)"):format(path.base(file), file, path.base(file)), 0)
+  error(("%s is masked: %s is a link to /dev/null (remove it with service { %q, mask = false })"):format(path.base(file), file, path.base(file)), 0)
 end
 
 --- Runs systemctl, if systemd is running.
@@ -52,10 +52,32 @@ function systemd.enable(host, unit, on)
   if target and not linked(host, unit) then ctl("link", "--", target) end
 end
 
+--- Returns all values of a setting in the text of a unit.
+function systemd.settings(text, name)
+  local found = {}
+  for _, l in ipairs(str.lines(text or "")) do
+    if str.starts(l, name .. "=") then found[#found + 1] = str.strip_prefix(l, name .. "=") end
+  end
+  return found
+end
+
+--- Returns the links that systemctl makes when a unit with a text is enabled, for leaves of a type; nil if the text does
+--- not tell.
+function systemd.links(unit, text)
+  if not text or re.test(text, [[(?m)^Also=|^\w+=.*(\\$|%)]]) then return nil end
+  local list, below = {}, { WantedBy = ".wants/" .. unit, RequiredBy = ".requires/" .. unit, UpheldBy = ".upholds/" .. unit, Alias = "" }
+  for key, rest in tbl.pairs(below) do
+    for _, value in ipairs(systemd.settings(text, key)) do
+      for _, n in ipairs(str.fields(value)) do list[#list + 1] = { path = systemd.directory .. "/" .. n .. rest } end
+    end
+  end
+  return list
+end
+
 --- Fails if systemd cannot read the time in a property, according to a verb of systemd-analyze, if that is there:
 --- systemd would ignore the line, and only the log would say so.
 function systemd.check_time(host, property, verb, text)
-  if host.root ~= "/" or not host.which "systemd-analyze" then return end
+  if host.root ~= "/" or not host.live or not host.which "systemd-analyze" then return end
   local _, code, problem = host.query { "systemd-analyze", verb, "--", text, check = false }
   if code ~= 0 then error(("%s: %s: %s"):format(property, inspect(text), str.lines(problem)[1] or "not a time"), 0) end
 end
@@ -66,18 +88,18 @@ local function log_of(host, unit)
   host.query { "journalctl", "--sync", timeout = "5s", check = false } -- only root may
   local text, code = host.query { "journalctl", "-u", unit, "-n", "10", "--no-pager", "-o", "cat", check = false }
   if code ~= 0 or text == "" or str.starts(text, "-- No entries --") then return "" end
-  return "\nits log ends with:\n  " .. str.join(str.lines(text), "\n  ")
+  return "\nend of its log:\n  " .. str.join(str.lines(text), "\n  ")
 end
 
 -- Why a unit that was started does not run, nil if it does. The result of a success is left out.
 local function failure(u)
   if u.ActiveState == "failed" or u.SubState == "auto-restart" then
     local status = u.ExecMainCode == "1" and ", exit status " .. u.ExecMainStatus or u.ExecMainCode ~= "0" and ", signal " .. (u.ExecMainStatus or "") or ""
-    return ("the unit was started and failed (result %s%s)"):format(u.Result or "", u.ExecMainStatus and status or "")
+    return ("the unit failed after the start (result %s%s)"):format(u.Result or "", u.ExecMainStatus and status or "")
   end
   if u.ActiveState ~= "inactive" then return nil end
-  if u.Type == "oneshot" then return "the unit ran to its end: a oneshot service without RemainAfterExit=yes is never active" end
-  return "the unit was started and is not active"
+  if u.Type == "oneshot" then return "the unit finished: a oneshot service without RemainAfterExit=yes is never active" end
+  return "the unit is not active after the start"
 end
 
 --- Starts or restarts a unit, if systemd is running, and fails with the reason and the last lines of its log if it is

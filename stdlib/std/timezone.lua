@@ -15,7 +15,7 @@ return ccm.type {
   doc = "Sets the time zone of the machine: the link /etc/localtime, and /etc/timezone where it exists.",
   commands = {},
   properties = {
-    name = { name = true, doc = "The name of the zone, which is in /usr/share/zoneinfo. A machine has one.", example = "Europe/Berlin" },
+    name = { name = true, doc = "The name of the time zone, as in /usr/share/zoneinfo.", example = "Europe/Berlin" },
   },
   phrases = { update = "set the time zone" },
 
@@ -25,7 +25,7 @@ return ccm.type {
 
   status = function(want, host)
     if not host.stat(zones .. want.name) or host.is_directory(zones .. want.name) then
-      error(("there is no time zone %s in %s (its package is tzdata)"):format(want.name, zones), 0)
+      error(("no such time zone %s in %s (install the package tzdata)"):format(want.name, zones), 0)
     end
     local found, text = host.stat("/etc/localtime"), host.read(name_file)
     if found and found.kind ~= "link" and found.kind ~= "file" then error("expected a link at /etc/localtime, found a " .. found.kind, 0) end

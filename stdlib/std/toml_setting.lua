@@ -5,6 +5,6 @@
 
 return ccm.type(require("std.settings").type {
   name = "toml_setting",
-  doc = "Keeps one value in a file of TOML. A table that has lines of its own is not replaced by a value.",
+  doc = "Manages one value in a TOML file. A table written on separate lines is not replaced by a value.",
   path = "/etc/containerd/config.toml", key = "debug.level", library = toml,
 })

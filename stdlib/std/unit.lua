@@ -22,29 +22,29 @@ end
 
 return ccm.type {
   name = "unit",
-  doc = "Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload). A name such as app@.service is a template, whose instances are services: app@blue.",
+  doc = "Manages a systemd unit file in /etc/systemd/system and reloads systemd (daemon-reload). A name such as app@.service is a template; its instances are services: app@blue.",
   commands = { "systemctl", "journalctl", "sleep" },
   properties = {
     name = { name = true, doc = "The name of the unit with its suffix or, if unit is given, any name.", example = "app.service" },
-    unit = { doc = "The name of the unit. Left out, it is the name." },
-    content = { doc = "The whole file. It is required unless ensure is absent." },
-    dropin = { doc = "The name of a drop-in: the file is NAME.d/DROPIN.conf then, and adds to a unit from elsewhere." },
-    enable = { type = "boolean", doc = "Whether the unit starts at boot. Left out, that is not managed." },
-    active = { type = "boolean", doc = "Whether the unit is to be active now. Left out, that is not managed." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a file. With absent the unit, or each instance of a template, is stopped and disabled before." },
+    unit = { doc = "The name of the unit. Default: the name." },
+    content = { doc = "The content of the file. Required unless ensure is absent." },
+    dropin = { doc = "The name of a drop-in: the file is then NAME.d/DROPIN.conf, and extends an existing unit." },
+    enable = { type = "boolean", doc = "Whether the unit starts at boot. Not managed if unset." },
+    active = { type = "boolean", doc = "Whether the unit should be active. Not managed if unset." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file should exist. With absent the unit, or each instance of a template, is stopped and disabled first." },
   },
 
   validate = function(want)
     if not re.test(name(want), [[^[\w:.@\\-]+\.(service|socket|timer|path|mount|automount|swap|target|slice)$]]) then
-      return want.unit and "unit" or "name", "expected the name of a unit with its suffix, such as app.service, got " .. inspect(name(want))
+      return want.unit and "unit" or "name", "expected a unit name with its suffix, such as app.service, got " .. inspect(name(want))
     end
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
-    if want.content and want.content:find("\0", 1, true) then return "content", "expected a text without NUL bytes" end
+    if want.content and want.content:find("\0", 1, true) then return "content", "expected a string without NUL bytes" end
     if is_template(want) and (want.enable ~= nil or want.active ~= nil) then
       return want.enable ~= nil and "enable" or "active",
-        ("%s is a template, and only its instances run: service { %q, enable = true }"):format(name(want), (name(want):gsub("@.*", "@NAME")))
+        ("%s is a template: only its instances can run (service { %q, enable = true })"):format(name(want), (name(want):gsub("@.*", "@NAME")))
     end
-    if want.content == "" and not want.dropin then return "content", ("is empty, which masks a unit: service { %q, mask = true }"):format(name(want)) end
+    if want.content == "" and not want.dropin then return "content", ("is empty, which masks the unit (use service { %q, mask = true })"):format(name(want)) end
     if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "expected a word, got " .. inspect(want.dropin) end
   end,
 
@@ -58,14 +58,15 @@ return ccm.type {
     have.active = any(found.ActiveState, "active") or any(found.ActiveState, "activating")
     if not systemd.runs(host) then have.active = want.active end
     have.unread = any(found.NeedDaemonReload, "yes")
+    if have.enable and not want.dropin and want.enable ~= true then have.links = host.glob(systemd.directory .. "/*/" .. units(want)) end
     return have
   end,
 
   decide = function(want, have, compare)
     local d = compare()
     if have.unread and want.ensure == "present" and #d.diff == 0 then
-      d.diff = { { "content", "not read by systemd yet", "read" } }
-      d.actions = { { "update", "had systemd read the unit" } }
+      d.diff = { { "content", "not loaded by systemd yet", "read" } }
+      d.actions = { { "update", "reloaded systemd" } }
     end
     if have.content ~= want.content and want.ensure == "present" then
       d.text = { path = file(want), have = have.content, want = want.content }
@@ -73,9 +74,14 @@ return ccm.type {
     return d
   end,
 
-  leaves = function(want)
-    if want.ensure == "absent" then return { { path = file(want), kind = "absent" } }, not want.dropin end
-    return { { path = file(want), kind = "file", content = want.content, mode = "0644" } }, want.enable ~= nil or want.active ~= nil
+  leaves = function(want, have)
+    local gone = want.ensure == "absent"
+    local list = { gone and { path = file(want), kind = "absent" } or { path = file(want), kind = "file", content = want.content, mode = "0644" } }
+    local more = (gone and not want.dropin or want.active ~= nil) and "services" or want.enable ~= nil and "commands"
+    if not (gone and more) and want.enable == nil then return list, more end
+    local links = not want.dropin and have and systemd.links(name(want), not gone and want.content or have.content)
+    if not links then return list, true end
+    return tbl.concat(list, links, tbl.map(have.links or {}, function(p) return { path = p } end)), more
   end,
 
   perform = function(action, want, have, host)

@@ -8,40 +8,40 @@ local numbers, shadow, ssh = require "std.numbers", require "std.shadow", requir
 
 return ccm.type {
   name = "user",
-  doc = "Keeps a user in /etc/passwd, with useradd and its like.",
+  doc = "Manages a user in /etc/passwd, with useradd, usermod and userdel.",
   commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon", "getent" },
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
-    uid = { type = "integer", doc = "The number of the user. Left out, the system chooses one." },
-    non_unique = { type = "boolean", doc = "Whether another user may have the same uid. Left out, that is an error." },
-    group = { one_line = true, kind = "group", doc = "The name of the group that is the user's own. Left out, a new user gets one of the same name." },
-    groups = { type = "list", set = true, one_line = true, doc = "The names of further groups that the user is in. They must be there." },
-    membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether the user may be in other groups too." },
-    comment = { one_line = true, doc = "The full name, or what the user is for." },
+    uid = { type = "integer", doc = "The numeric ID of the user. Default: chosen by the system." },
+    non_unique = { type = "boolean", doc = "Whether another user may have the same uid. By default, that is an error." },
+    group = { one_line = true, kind = "group", doc = "The primary group of the user. Default: for a new user, a group of the same name." },
+    groups = { type = "list", set = true, one_line = true, doc = "The supplementary groups of the user. They must exist." },
+    membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether to keep other supplementary groups." },
+    comment = { one_line = true, doc = "The full name or a description." },
     home = { type = "path", doc = "The home directory." },
-    manage_home = { type = "boolean", default = false, doc = "Whether the home directory is made, moved and removed with the user. A home with data that no run has created stays, and the user is removed: with_data = true removes it too. To move it to another file system takes as long as files in it do; a user who makes new ones all the time keeps usermod at work until timeout." },
-    shell = { type = "path", doc = "What is run when the user logs in." },
-    password = { one_line = true, secret = true, doc = "The password as crypt(3) makes it, such as with mkpasswd. * is none that fits." },
-    update_password = { enum = { "always", "on_create" }, default = "always", doc = "Whether another password is replaced, or only a new user is given one." },
-    locked = { type = "boolean", doc = "Whether the password is locked, as usermod --lock does: it fits nothing, and stays known. Left out, that stays as it is, also if the password changes. Keys still let the user in, unless expires is past." },
-    inactive_days = { type = "integer", doc = "How many days after a password has expired the account is closed; -1 for never." },
-    min_days = { type = "integer", doc = "How many days a password has to be kept before it can be changed." },
-    max_days = { type = "integer", doc = "After how many days a password has to be changed; -1 for never." },
-    warn_days = { type = "integer", doc = "How many days before that the user is warned." },
-    expires = { doc = "The date from which on the user cannot log in, or never.", example = "2027-01-31" },
-    ssh_key = { enum = { "ed25519", "ecdsa", "rsa" }, doc = "The kind of an ssh key that is made in .ssh of the home directory if there is none, without a passphrase." },
-    system = { type = "boolean", default = false, doc = "Whether the number of a new user is one of those for services." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a user." },
+    manage_home = { type = "boolean", default = false, doc = "Whether to create, move and remove the home directory with the user. A home with data that no run created is kept when the user is removed, unless with_data = true. Moving to another file system takes as long as copying the files, at most timeout." },
+    shell = { type = "path", doc = "The login shell." },
+    password = { one_line = true, secret = true, doc = "The password hash from crypt(3), such as from mkpasswd. * disables the password." },
+    update_password = { enum = { "always", "on_create" }, default = "always", doc = "Whether to replace an existing password, or to set it only for a new user." },
+    locked = { type = "boolean", doc = "Whether the password is locked, as with usermod --lock; the hash is kept. If unset, the lock is kept, also when the password changes. Logins with ssh keys still work, until expires." },
+    inactive_days = { type = "integer", doc = "The days after password expiry until the account is disabled; -1 for never." },
+    min_days = { type = "integer", doc = "The minimum days between password changes." },
+    max_days = { type = "integer", doc = "The maximum days until a password must be changed; -1 for never." },
+    warn_days = { type = "integer", doc = "The days of warning before the password expires." },
+    expires = { doc = "The date on which the account expires, or never.", example = "2027-01-31" },
+    ssh_key = { enum = { "ed25519", "ecdsa", "rsa" }, doc = "The type of an ssh key to create in .ssh of the home directory if missing, without a passphrase." },
+    system = { type = "boolean", default = false, doc = "Whether a new user gets an ID from the range for system users." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the user should exist." },
   },
 
   validate = function(want)
-    if not accounts.is_name(want.name) then return "name", "expected the name of a user, got " .. inspect(want.name) end
+    if not accounts.is_name(want.name) then return "name", "expected a user name, got " .. inspect(want.name) end
     return shadow.mistake(want)
   end,
 
   status = function(want, host)
     for _, g in ipairs(want.ensure == "present" and tbl.concat({ want.group }, want.groups or {}) or {}) do
-      if not accounts.group(host, g) then error(("there is no group %s in /etc/group"):format(g), 0) end
+      if not accounts.group(host, g) then error(("no such group %s in /etc/group"):format(g), 0) end
     end
     local found = home.user(host, want)
     if not found and want.ensure == "present" then nss.refuse(host, "passwd", want.name, "useradd") end
@@ -62,7 +62,7 @@ return ccm.type {
   decide = function(want, have, compare)
     local d, dir = compare(), have.dir or {}
     login.decide(d, have)
-    local what = dir.goes and ("the user with %s and all in it"):format(have.home) or dir.kept and "the user without the home: " .. dir.kept
+    local what = dir.goes and ("the user with %s and its content"):format(have.home) or dir.kept and "the user without the home: " .. dir.kept
     if #d.actions > 0 and what then d.actions = { { "remove", "removed " .. what, intent = "remove " .. what } } end
     return d
   end,

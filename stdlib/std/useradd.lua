@@ -34,8 +34,7 @@ local function left_without(want, have)
   return list, not have
 end
 
---- Returns what the actions of a user leave, as leaves of a type does. Not all is known of a home that moves, and of
---- files that get another owner.
+--- Returns what the actions of a user leave, as leaves of a type does.
 function useradd.leaves(want, have)
   if want.ensure == "absent" then return left_without(want, have) end
   local new = not (have and have.ensure == "present")
@@ -50,7 +49,12 @@ function useradd.leaves(want, have)
   if have.mailbox then table.insert(list, { path = have.mailbox }) end
   if want.ssh_key and have.ssh_key ~= want.ssh_key then list = tbl.concat(list, ssh.leaves(want, have)) end
   local function other(p) return not new and want[p] ~= nil and want[p] ~= have[p] end
-  return list, other "uid" or other "group" or other "home" and have.managed and not have.stays or false
+  -- usermod gives another owner or group to the home directory and what is in it, and moves it.
+  local moves = other "home" and have.managed and not have.stays
+  if have.home and (moves or other "uid" or other "group") then table.insert(list, { path = have.home }) end
+  if moves then table.insert(list, { path = want.home }) end
+  if other "uid" then table.insert(list, { path = "/var/mail/" .. want.name }) end
+  return list
 end
 
 return useradd

@@ -7,7 +7,7 @@
 
 return ccm.type(require("std.settings").type {
   name = "yaml_setting",
-  doc = "Keeps one value in a file of YAML. The value of an anchor changes for all its aliases too.",
+  doc = "Manages one value in a YAML file. A change of an anchor's value also changes its aliases.",
   path = "/etc/prometheus/prometheus.yml", key = "global.scrape_interval", library = yaml,
-  document = { type = "any", doc = "Which document of several: its number from 1, or values that are in it, by their keys, such as { kind = \"Service\", [\"metadata.name\"] = \"web\" }. It is required if the file has several." },
+  document = { type = "any", doc = "Selects one of several documents: its number from 1, or values in it by key, such as { kind = \"Service\", [\"metadata.name\"] = \"web\" }. Required if the file has several." },
 })

@@ -4,12 +4,12 @@
 
 return ccm.type(require "std.rpm_repo" {
   name = "zypper_repo",
-  doc = "Keeps a repository in /etc/zypp/repos.d, and has zypper read its index when it changes.",
+  doc = "Manages a repository in /etc/zypp/repos.d, and refreshes the zypper metadata after changes.",
   commands = { "zypper" },
   directory = "/etc/zypp/repos.d",
   cache = "/var/cache/zypp",
   properties = {
-    autorefresh = { type = "boolean", default = true, doc = "Whether zypper reads the index again when it is used." },
+    autorefresh = { type = "boolean", default = true, doc = "Whether zypper refreshes the metadata when the repository is used." },
   },
   -- Only this repository is read.
   read = function(name) return { "zypper", "--non-interactive", "refresh", "--repo", name } end,

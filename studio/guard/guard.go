@@ -42,7 +42,7 @@ func NewServer(handler http.Handler) *http.Server {
 	}
 }
 
-// A Guard stands before all routes: it sets the headers of each answer, and refuses requests that
+// A Guard protects all routes: it sets the headers of each answer, and refuses requests that
 // do not come from our own page. Paths below /api/ need a session as well.
 type Guard struct {
 	// Origin is the page's origin in browsers, such as http://127.0.0.1:41873, or
@@ -99,15 +99,15 @@ func setHeaders(h http.Header, nonce string) {
 func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 	switch {
 	case !isPlainPath(r.RequestURI):
-		return http.StatusBadRequest, Refusal{Error: "the path of the address is none of ours"}
+		return http.StatusBadRequest, Refusal{Error: "unknown path"}
 	case r.Host != g.host():
 		// DNS rebinding: the name of another site leads here.
-		return http.StatusMisdirectedRequest, Refusal{Error: fmt.Sprintf("this is %s, and the request is for %q", g.host(), r.Host), Hint: "use the address that " + g.Login.Program + " printed; a proxy has to keep the Host of requests"}
+		return http.StatusMisdirectedRequest, Refusal{Error: fmt.Sprintf("this is %s, the request is for %q", g.host(), r.Host), Hint: "use the address that " + g.Login.Program + " printed; a proxy must keep the Host header"}
 	case !g.isOurOrigin(r):
 		return http.StatusForbidden, Refusal{Error: "the request comes from another page"}
 	case r.Method != http.MethodGet && r.Method != http.MethodPost:
 		if r.Method == http.MethodOptions { // a browser asks for another page: refused
-			return http.StatusForbidden, Refusal{Error: "no other page may ask"}
+			return http.StatusForbidden, Refusal{Error: "requests from other pages are not allowed"}
 		}
 		return http.StatusMethodNotAllowed, Refusal{Error: diag.Expected("GET or POST").Error()}
 	case strings.HasPrefix(r.URL.Path, "/api/") && !g.Login.has(r):
@@ -118,7 +118,7 @@ func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 			return http.StatusUnsupportedMediaType, Refusal{Error: diag.Expected("a body of type application/json").Error()}
 		}
 		if r.ContentLength > MaxBody { // a body without a length is read up to the limit
-			return http.StatusRequestEntityTooLarge, Refusal{Error: "the request: it is too large", Code: "limit"}
+			return http.StatusRequestEntityTooLarge, Refusal{Error: "the request is too large", Code: "limit"}
 		}
 	}
 	return 0, Refusal{}

@@ -45,7 +45,7 @@ func NewLogin(program, host string, now func() time.Time) *Login {
 // where returns advice for a person without a session.
 func (l *Login) where() string { return "open the address that " + l.Program + " printed" }
 
-// Issue returns a new token. An earlier one is not valid any more.
+// Issue returns a new token. An earlier one is no longer valid.
 func (l *Login) Issue() string {
 	token := RandomText(32)
 	l.mu.Lock()
@@ -61,7 +61,7 @@ func (l *Login) redeem(token string) (session string, why Refusal) {
 	sum := sha256.Sum256([]byte(token))
 	switch {
 	case l.token == [sha256.Size]byte{} || l.now().Sub(l.issueTime) > TokenAge:
-		return "", Refusal{Error: "the address was used already, or is older than two minutes", Hint: "press Enter in the terminal of " + l.Program + " for a new one"}
+		return "", Refusal{Error: "the address was already used or is older than two minutes", Hint: "press Enter in the terminal of " + l.Program + " for a new one"}
 	case subtle.ConstantTimeCompare(sum[:], l.token[:]) != 1:
 		if l.failures++; l.failures >= maxWrong {
 			l.token = [sha256.Size]byte{}

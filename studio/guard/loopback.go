@@ -15,7 +15,7 @@ func CheckLoopback(listen string) error {
 		return diag.Expected("an address with a port such as 127.0.0.1:0").Got("%q", listen)
 	}
 	if a := to.Addr(); !a.IsLoopback() || a.Is4In6() || a.Zone() != "" {
-		return fmt.Errorf("%s is no address of this machine alone", a)
+		return fmt.Errorf("%s is not a loopback address", a)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func ParseOrigin(text string) (string, error) {
 		return "", diag.Expected("https://NAME or https://NAME:PORT")
 	}
 	if u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return "", diag.Expected("https://NAME or https://NAME:PORT with nothing else: a page needs a name, or a port, of its own")
+		return "", diag.Expected("https://NAME or https://NAME:PORT without a path")
 	}
 	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), usual), nil
 }

@@ -174,7 +174,7 @@ func (s *Script) IsAssigned(n int) bool {
 // Known reports whether all places of the call are known, so that it can be edited.
 func (c *Call) Known() bool { return c.ok }
 
-// Modules returns the variables that stand for modules outside of all functions, with the names of the
+// Modules returns the variables that hold modules outside of all functions, with the names of the
 // modules: local line = require "std.line", or local line = std.line.
 func (s *Script) Modules() map[string]string {
 	out := make(map[string]string)

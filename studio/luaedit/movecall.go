@@ -51,14 +51,14 @@ func (s *Script) mayPass(from, before int) error {
 		}
 		mine, theirs := declared(st), declared(other)
 		if mine["ccm"] || theirs["ccm"] { // ccm.defaults applies to all later resources
-			return fmt.Errorf("%w: ccm.defaults holds for what follows it", ErrShape)
+			return fmt.Errorf("%w: ccm.defaults applies to the declarations after it", ErrShape)
 		}
 		name := common(mine, used(other))
 		if name == "" {
 			name = common(theirs, used(st))
 		}
 		if name != "" {
-			return fmt.Errorf("%w: what %s means changes on the way", ErrShape, name)
+			return fmt.Errorf("%w: the meaning of %s changes in between", ErrShape, name)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 
 // Why edits are refused.
 var (
-	ErrShape = errors.New("this place cannot be edited without changing what is around it")
+	ErrShape = errors.New("cannot be edited without changing the code around it")
 	ErrPath  = diag.NotFound("place", "", nil)
 )
 

@@ -173,10 +173,10 @@ func (d *derivation) rename(was, became entry) {
 	key := d.fileKey(was.id)
 	switch {
 	case key == "":
-		d.mark(line, &became, "", "the file does not declare %s itself", was.id)
+		d.mark(line, &became, "", "%s is not declared by the file itself", was.id)
 		return
-	case became.Form == None || strings.HasPrefix(became.Reason, "its name"):
-		d.mark(line, &became, "", "%s: %s: this needs a file in %s", became.id, became.Reason, title(d.source.Language))
+	case became.Form == None || became.isNameComputed():
+		d.mark(line, &became, "", "%s: %s: requires a file in %s", became.id, became.Reason, title(d.source.Language))
 		return
 	}
 	if r := d.m.Resource(key); len(r.Names) > 1 {

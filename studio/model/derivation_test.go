@@ -151,13 +151,13 @@ func TestApplyDerivedMarks(t *testing.T) {
 		typed  []string
 		reason string
 	}{
-		{[]string{`package "vim"`, `package "vim"` + "\nfor i = 1, 2 do package(\"p\" .. i) end"}, "needs a file in Lua"},
-		{[]string{`ensure = "present"`, `ensure = facts.x`}, "ensure is an expression: this needs a file in Lua"},
-		{[]string{`package "vim"`, `local v = package "vim"`}, `a manifest cannot say "local v ="`},
-		{[]string{`package "vim"`, "-- the editor\n" + `package "vim"`}, "comments are not taken over"},
+		{[]string{`package "vim"`, `package "vim"` + "\nfor i = 1, 2 do package(\"p\" .. i) end"}, "requires a file in Lua"},
+		{[]string{`ensure = "present"`, `ensure = facts.x`}, "ensure is an expression: requires a file in Lua"},
+		{[]string{`package "vim"`, `local v = package "vim"`}, `a manifest cannot express "local v ="`},
+		{[]string{`package "vim"`, "-- the editor\n" + `package "vim"`}, "comments are not copied"},
 		{[]string{`"X",`, `"Y",`}, "the file computes content: \"${ upper('x') }\""},
-		{[]string{`data.load "site.yaml"`, ``}, "stands for what is in the manifest"},
-		{[]string{`if data.on then`, `if not data.on then`}, "a manifest cannot say"},
+		{[]string{`data.load "site.yaml"`, ``}, "represents parts of the manifest"},
+		{[]string{`if data.on then`, `if not data.on then`}, "a manifest cannot express"},
 		{[]string{"group = \"root\",\n", ""}, "comes from the defaults of the group"},
 		{[]string{`environment = { "B=2", "A=" .. data.port }`, `environment = { "B=3", "A=" .. data.port }`}, "environment is an expression"},
 	} {
@@ -216,9 +216,9 @@ func TestApplyDerivedToScript(t *testing.T) {
 		{"        - zsh:\n            ensure: latest\n", "", `"vim", "zsh"`, `"vim"`, ""},
 		{"[a, b]", "[a, b, c]", `"b" }`, `"b", "c" }`, ""},
 		{"    - exec:", "    - package:\n        - git: {ensure: latest}\n    - exec:", "local a", `package { "git", ensure = "latest" }` + "\nlocal a", ""},
-		{"content: hi", "content: ${ Data.x }", "", "", "content is an expression: this needs a file in YAML"},
-		{"modules: [std.line]", "modules: [std.line, mine]", "", "", "is not taken over"},
-		{"tags: [a, b]", "tags: [a, b]\n            owner: me", "", "", "the file has owner already"},
+		{"content: hi", "content: ${ Data.x }", "", "", "content is an expression: requires a file in YAML"},
+		{"modules: [std.line]", "modules: [std.line, mine]", "", "", "is not copied"},
+		{"tags: [a, b]", "tags: [a, b]\n            owner: me", "", "", "the file already has owner"},
 	} {
 		require.Contains(t, base, c.typed)
 		out, splices, marks, err := m.ApplyDerived(base, strings.Replace(base, c.typed, c.by, 1))
@@ -294,10 +294,10 @@ func values(f *schema.Field) []writtenForm {
 // A declaration with an expression as a name is left out of the manifest of a script, wherever the name stands.
 func TestManifestLeavesOutComputedNames(t *testing.T) {
 	for script, reason := range map[string]string{
-		`package { site.tools }`:                   "package#site.tools is skipped: its name is an expression",
-		`package { "nginx", site.tools }`:          "package#nginx is skipped: its names have an expression among them",
-		`package { site.tools, "nginx" }`:          "package#site.tools is skipped: its names have an expression among them",
-		`file { path = site.path, mode = "0644" }`: "file#site.path is skipped: its name is an expression",
+		`package { site.tools }`:                   "package#site.tools is omitted: the name is an expression",
+		`package { "nginx", site.tools }`:          "package#nginx is omitted: one of the names is an expression",
+		`package { site.tools, "nginx" }`:          "package#site.tools is omitted: one of the names is an expression",
+		`file { path = site.path, mode = "0644" }`: "file#site.path is omitted: the name is an expression",
 	} {
 		m, err := model.Read("site.lua", script+"\n", luaTypes())
 		require.NoError(t, err, script)

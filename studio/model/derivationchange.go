@@ -40,7 +40,7 @@ func (d *derivation) set(now entry, was *Prop, p Prop) {
 	case now.Form == None:
 		d.mark(p.Line, &now, p.Name, "%s: %s", now.id, now.Reason)
 	case !p.Literal:
-		d.mark(p.Line, &now, p.Name, "%s is an expression: this needs a file in %s", p.Name, title(d.source.Language))
+		d.mark(p.Line, &now, p.Name, "%s is an expression: requires a file in %s", p.Name, title(d.source.Language))
 	case d.mine(now, was, key, p.Name, p.Line) && d.own(key, &now, p.Line):
 		d.apply(p.Line, &now, Edit{Op: Set, Resource: d.fileKey(now.id), Property: p.Name, Value: p.Value})
 	}
@@ -51,7 +51,7 @@ func (d *derivation) set(now entry, was *Prop, p Prop) {
 func (d *derivation) mine(now entry, was *Prop, key, property string, line int) bool {
 	r := d.m.Resource(key)
 	if r == nil {
-		d.mark(line, &now, property, "the file does not declare %s itself", now.id)
+		d.mark(line, &now, property, "%s is not declared by the file itself", now.id)
 		return false
 	}
 	p := r.Prop(property)
@@ -59,13 +59,13 @@ func (d *derivation) mine(now entry, was *Prop, key, property string, line int) 
 	case p == nil:
 		return true // it is new, or comes from defaults
 	case was == nil:
-		d.mark(line, &now, property, "the file has %s already, which the derived text does not show: %s", property, p.Text)
+		d.mark(line, &now, property, "the file already has %s, which the derived text does not show: %s", property, p.Text)
 		return false
 	case !p.Literal && was.Literal:
 		d.mark(line, &now, property, "the file computes %s: %s", property, oneLine(p.Text))
 		return false
 	case p.Literal && was.Literal && !equal(p.Value, was.Value):
-		d.mark(line, &now, property, "the file says more of %s than is shown here: %s", property, oneLine(p.Text))
+		d.mark(line, &now, property, "the file has more properties of %s than shown here: %s", property, oneLine(p.Text))
 		return false
 	}
 	return true
@@ -109,7 +109,7 @@ func (d *derivation) removeGone() {
 	for _, e := range d.removals {
 		key := d.fileKey(e.id)
 		if key == "" {
-			d.mark(0, &e, "", "%s is not declared by the file itself, and stays", e.id)
+			d.mark(0, &e, "", "%s is not declared by the file itself and is kept", e.id)
 			continue
 		}
 		if d.own(key, &e, 0) {
@@ -121,14 +121,14 @@ func (d *derivation) removeGone() {
 // addNew adds new resources to the file.
 func (d *derivation) addNew() {
 	for _, e := range slices.Backward(d.additions) {
-		if e.Form == None || strings.HasPrefix(e.Reason, "its name") || strings.Contains(e.Reason, "condition") {
-			d.mark(e.Line, &e, "", "%s: %s: this needs a file in %s", e.id, e.Reason, title(d.source.Language))
+		if e.Form == None || e.isNameComputed() || strings.Contains(e.Reason, "condition") {
+			d.mark(e.Line, &e, "", "%s: %s: requires a file in %s", e.id, e.Reason, title(d.source.Language))
 			continue
 		}
 		edit := Edit{Op: Add, Type: e.Type, Name: e.Name0()}
 		for _, p := range slices.Concat(e.Props, e.Defaults) {
 			if !p.Literal {
-				d.mark(p.Line, &e, p.Name, "%s is an expression: this needs a file in %s", p.Name, title(d.source.Language))
+				d.mark(p.Line, &e, p.Name, "%s is an expression: requires a file in %s", p.Name, title(d.source.Language))
 				continue
 			}
 			edit.Props = append(edit.Props, p)

@@ -27,7 +27,7 @@ func (d *derivation) order() {
 		}
 		key := d.fileKey(e.id)
 		if key == "" || d.m.Resource(key) != nil && len(d.m.Resource(key).Names) > 1 {
-			d.mark(e.Line, &e, "", "%s cannot be moved by itself", e.id)
+			d.mark(e.Line, &e, "", "%s cannot be moved separately", e.id)
 			continue
 		}
 		d.apply(e.Line, &e, Edit{Op: Move, Resources: []string{key}, At: at})

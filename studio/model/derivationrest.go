@@ -40,14 +40,14 @@ func (d *derivation) luaRest() {
 	now, nowAt := rests(d.source)
 	for _, i := range missing(now, old) {
 		line, _ := nowAt(i)
-		d.mark(line, nil, "", "a manifest cannot say %q: this needs a file in Lua", oneLine(now[i]))
+		d.mark(line, nil, "", "a manifest cannot express %q: requires a file in Lua", oneLine(now[i]))
 	}
 	for _, i := range missing(old, now) {
 		_, ids := oldAt(i)
 		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return find(d.now, id) != nil }) {
 			continue // removed with the resources in it
 		}
-		d.mark(0, nil, "", "%q stands for what is in the manifest, and stays", oneLine(old[i]))
+		d.mark(0, nil, "", "%q represents parts of the manifest and is kept", oneLine(old[i]))
 	}
 	var oldComments, nowComments []string
 	for _, c := range d.before.script.Comments() {
@@ -58,7 +58,7 @@ func (d *derivation) luaRest() {
 		nowComments = append(nowComments, c.Text)
 	}
 	for _, i := range missing(nowComments, oldComments) {
-		d.mark(comments[i].Line, nil, "", "comments are not taken over: write them in the manifest")
+		d.mark(comments[i].Line, nil, "", "comments are not copied: write them in the manifest")
 	}
 }
 
@@ -88,10 +88,10 @@ func (d *derivation) yamlRest() {
 	old, _ := sections(d.before)
 	now, lines := sections(d.source)
 	for _, i := range missing(now, old) {
-		d.mark(lines[i], nil, "", "%q is not taken over: write it in the script", oneLine(now[i]))
+		d.mark(lines[i], nil, "", "%q is not copied: write it in the script", oneLine(now[i]))
 	}
 	for _, i := range missing(old, now) {
-		d.mark(0, nil, "", "%q comes from the script, and stays", oneLine(old[i]))
+		d.mark(0, nil, "", "%q comes from the script and is kept", oneLine(old[i]))
 	}
 }
 

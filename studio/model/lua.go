@@ -80,18 +80,18 @@ func (l *luaLister) call(n int, c *luaedit.Call) {
 	}
 	switch {
 	case c.Repeats:
-		res.Form, res.Reason = None, "it is in a loop or a function"
+		res.Form, res.Reason = None, "inside a loop or a function"
 	case !c.Known():
-		res.Form, res.Reason = None, "its place in the text is not known"
+		res.Form, res.Reason = None, "its position in the text is unknown"
 	case c.Block:
-		res.Reason = "it is in a condition"
+		res.Reason = "inside a condition"
 	case res.nameProperty != "" && !slices.ContainsFunc(c.Fields, func(f luaedit.Field) bool { return f.Name == res.nameProperty && f.Literal }),
 		len(c.Names) == 1 && !c.Names[0].Literal:
-		res.Reason = "its name is an expression"
+		res.Reason = nameIsExpression
 	case slices.ContainsFunc(c.Names, func(n luaedit.Name) bool { return !n.Literal }):
-		res.Reason = "its names have an expression among them"
+		res.Reason = namesHaveExpression
 	case len(res.Names) > 1:
-		res.Reason = "the call declares several"
+		res.Reason = "the call declares several resources"
 	}
 	res.setForm()
 	l.out = append(l.out, res)
@@ -136,7 +136,7 @@ func (l *luaLister) props(c *luaedit.Call, skip func(name string) bool) []Prop {
 		p.Line, _ = l.script.Place(p.From)
 		switch {
 		case f.Name == "":
-			p.Name, p.Literal, p.Reason = "[...]", false, "its key is an expression"
+			p.Name, p.Literal, p.Reason = "[...]", false, "the key is an expression"
 		case !f.Literal:
 			p.Reason = "an expression"
 		}

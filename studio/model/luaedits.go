@@ -59,7 +59,7 @@ func (l *luaEditor) rename(e Edit) error {
 		return err
 	}
 	if len(e.Path) > 0 || e.Property != "" {
-		return fmt.Errorf("%w: keys of a table are changed in the text", ErrShape)
+		return fmt.Errorf("%w: change the keys of a table in the text", ErrShape)
 	}
 	return l.renameTo(res, e.Name)
 }
@@ -91,7 +91,7 @@ func (l *luaEditor) copy(i int) error {
 		return fromLua(err)
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "local ") || l.script.IsAssigned(res.Call) {
-		return fmt.Errorf("%w: the variable it is given to would be there twice", ErrShape)
+		return fmt.Errorf("%w: its variable would be defined twice", ErrShape)
 	}
 	names := res.Names
 	if names == nil {
@@ -123,7 +123,7 @@ func (l *luaEditor) add(e Edit) error {
 		return diag.Expected("a type and a name")
 	}
 	if key := template.LuaKey(e.Type, false); key != e.Type {
-		return fmt.Errorf("%q is no name of a constructor", e.Type)
+		return fmt.Errorf("%q is not a constructor", e.Type)
 	}
 	at, err := l.callBefore(e.At)
 	if err != nil {
@@ -167,7 +167,7 @@ func (l *luaEditor) split(e Edit) error {
 		n = 0
 	}
 	if n < 0 {
-		return fmt.Errorf("%w: the call declares no other", ErrPath)
+		return fmt.Errorf("%w: the call does not declare another one", ErrPath)
 	}
 	call := res.Call
 	text, err := l.script.Source(call)
@@ -175,7 +175,7 @@ func (l *luaEditor) split(e Edit) error {
 		return fromLua(err)
 	}
 	if l.script.IsAssigned(call) {
-		return fmt.Errorf("%w: the variable it is given to would be there twice", ErrShape)
+		return fmt.Errorf("%w: its variable would be defined twice", ErrShape)
 	}
 	alone, err := luaedit.Parse(l.file, text)
 	if err != nil {

@@ -54,7 +54,7 @@ func (l *luaEditor) set(res *Resource, property string, e Edit) error {
 func (l *luaEditor) notThere(res *Resource, property string) error {
 	if slices.ContainsFunc(res.Defaults, func(p Prop) bool { return p.Name == property }) {
 		return &Refusal{Err: fmt.Errorf("%w: %s comes from the defaults above", ErrPath, property), Line: res.Line,
-			Hint: "set it to another value here, or change the defaults"}
+			Hint: "set another value here, or change the defaults"}
 	}
 	return fmt.Errorf("%w: %s", ErrPath, property)
 }

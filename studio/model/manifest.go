@@ -21,7 +21,7 @@ func (m *Model) Other() string {
 // what was left out. The other direction is manifest.Convert, which evaluates expressions.
 func (m *Model) Manifest() (text string, left []Mark, err error) {
 	if m.Language != Lua {
-		return "", nil, &Refusal{Err: errors.New("it is a manifest already")}
+		return "", nil, &Refusal{Err: errors.New("already a manifest")}
 	}
 	var groups []any
 	last := ""
@@ -71,8 +71,8 @@ func (m *Model) Manifest() (text string, left []Mark, err error) {
 // leftOut returns why a resource of a script is not in the manifest, "" if it is.
 func leftOut(r *Resource) string {
 	switch {
-	case r.Form == None, strings.Contains(r.Reason, "condition"), strings.HasPrefix(r.Reason, "its name"):
-		return r.ID + " is left out: " + r.Reason
+	case r.Form == None, strings.Contains(r.Reason, "condition"), r.isNameComputed():
+		return r.ID + " is omitted: " + r.Reason
 	}
 	return ""
 }
@@ -83,7 +83,7 @@ func (m *Model) pairs(r *Resource) (yamledit.Pairs, []Mark) {
 	var left []Mark
 	for _, p := range slices.Concat(r.Props, r.Defaults) {
 		if !p.Literal {
-			left = append(left, Mark{Line: p.Line, Resource: r.Key, Property: p.Name, Reason: p.Name + " of " + r.ID + " is left out: " + p.Reason})
+			left = append(left, Mark{Line: p.Line, Resource: r.Key, Property: p.Name, Reason: p.Name + " of " + r.ID + " is omitted: " + p.Reason})
 			continue
 		}
 		out = append(out, yamledit.Pair{Key: p.Name, Value: p.Value})

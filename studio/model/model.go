@@ -87,6 +87,17 @@ type Resource struct {
 	nameProperty string // property with the name, if it is among the properties
 }
 
+// Reasons of resources whose name, or one of them, is known only by evaluation.
+const (
+	nameIsExpression    = "the name is an expression"
+	namesHaveExpression = "one of the names is an expression"
+)
+
+// isNameComputed reports whether a name of the resource is known only by evaluation.
+func (r *Resource) isNameComputed() bool {
+	return r.Reason == nameIsExpression || r.Reason == namesHaveExpression
+}
+
 // A Prop is one property in the text.
 type Prop struct {
 	Name string
@@ -103,7 +114,7 @@ type Prop struct {
 	Line     int // from 1
 }
 
-// Form says how much of a resource a form can edit.
+// Form describes how much of a resource a form can edit.
 type Form string
 
 // The forms.
@@ -172,12 +183,12 @@ func (r *Resource) Prop(name string) *Prop {
 
 // Reasons of refused edits. The error is a *Refusal that wraps one of them.
 var (
-	ErrShape  = errors.New("this place cannot be edited without changing what is around it")
-	ErrShared = errors.New("the value stands elsewhere, behind an alias")
+	ErrShape  = errors.New("cannot be edited without changing the text around it")
+	ErrShared = errors.New("the value is defined elsewhere, by an alias")
 	ErrPath   = diag.NotFound("place", "", nil)
 )
 
-// A Refusal says why an edit was refused, and where in the text a person can make it.
+// A Refusal describes why an edit was refused, and where in the text a person can make it.
 type Refusal struct {
 	Err  error // ErrShape, ErrShared or ErrPath, or the mistake in the edit
 	Line int   // from 1; 0 for no place

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/textedit/splice"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A reader makes models of a file.
@@ -112,7 +114,7 @@ func indexOf(list []Resource, key string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: no resource %s", ErrPath, key)
+	return 0, fmt.Errorf("%w: %w", ErrPath, diag.NotFound("resource", key, nil))
 }
 
 // newName returns a name that no resource of the type has: the name with a number behind it.

@@ -115,12 +115,12 @@ func (l *yamlLister) add(res Resource, body yamledit.Node, defaults []Prop) {
 	res.Shared = l.doc.Aliases(yamledit.Path(res.Path))
 	switch body.Kind() {
 	case yamledit.Alias:
-		res.Form, res.Reason = None, "its properties stand elsewhere ("+body.Text()+")"
+		res.Form, res.Reason = None, "its properties are defined elsewhere ("+body.Text()+")"
 	case yamledit.Scalar, yamledit.List:
 		res.Form, res.Reason = None, diag.Expected("properties with their values").Found("%s", body.Text()).Error()
 	}
 	if template.HasExpression(res.Name) {
-		res.Reason = "its name is an expression"
+		res.Reason = nameIsExpression
 	}
 	res.Props = props(body.Target(), func(name string) bool { return name == res.nameProperty })
 	if _, merges := body.Target().Child("<<"); merges {
@@ -150,7 +150,7 @@ func props(body yamledit.Node, skip func(name string) bool) []Prop {
 		p.Line, _ = c.Place(true)
 		switch {
 		case c.Kind() == yamledit.Alias:
-			p.Literal, p.Reason = false, "the value stands elsewhere ("+c.Text()+")"
+			p.Literal, p.Reason = false, "the value is defined elsewhere ("+c.Text()+")"
 		case hasExpression(p.Value):
 			p.Literal, p.Reason = false, "an expression"
 		}

@@ -97,7 +97,7 @@ func (y *yamlEditor) notThere(e Edit, err error) error {
 	i, found := indexOf(y.res, e.Resource)
 	if found == nil && slices.ContainsFunc(y.res[i].Defaults, func(p Prop) bool { return p.Name == e.Property }) {
 		return &Refusal{Err: fmt.Errorf("%w: %s comes from the defaults of the group", ErrPath, e.Property), Line: y.res[i].Line,
-			Hint: "set it to another value here, or change the defaults"}
+			Hint: "set another value here, or change the defaults"}
 	}
 	return fromYAML(err)
 }
@@ -206,10 +206,10 @@ func (y *yamlEditor) split(e Edit) error {
 		return y.step(y.doc.Unalias(path))
 	}
 	if e.Property != "" {
-		return fmt.Errorf("%w: %s is no alias", ErrPath, e.Property)
+		return fmt.Errorf("%w: %s is not an alias", ErrPath, e.Property)
 	}
 	if y.mates(i) == 1 {
-		return fmt.Errorf("%w: it is alone in its group", ErrPath)
+		return fmt.Errorf("%w: the only resource in its group", ErrPath)
 	}
 	if y.behind(i) > 0 {
 		if err := y.splitAt(i + 1); err != nil {

@@ -3,7 +3,7 @@
 // A Failed is an answer of 400 and above: the Failure of the server, or offline.
 export class Failed extends Error {
   constructor(status, body) {
-    super(body.error || "the studio answered " + status);
+    super(body.error || "ccm studio returned " + status);
     Object.assign(this, { status, code: body.code || "", hint: body.hint || "", body });
   }
 }
@@ -15,11 +15,11 @@ export async function call(path, body) {
   try {
     res = await fetch(path, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
   } catch {
-    throw new Failed(0, { error: "the studio does not answer", code: "offline" });
+    throw new Failed(0, { error: "ccm studio does not respond", code: "offline" });
   }
   if (res.status === 204) return null;
   let answer = null;
-  try { answer = await res.json(); } catch { answer = { error: "the studio gave an answer that is not JSON" }; }
+  try { answer = await res.json(); } catch { answer = { error: "ccm studio returned invalid JSON" }; }
   if (!res.ok) throw new Failed(res.status, res.status === 401 ? { ...answer, code: "login" } : answer);
   return answer;
 }

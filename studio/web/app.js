@@ -46,7 +46,7 @@ function Tabs({ label, tabs, value, onChoose }) {
 function Top() {
   const d = doc.value, n = pending.value;
   const named = { yaml: "YAML", lua: "Lua" };
-  return html`<header class="top"><h1><b>ccm</b> studio</h1>${session.value.root ? html`<span class="asroot" role="note" title="What the site evaluates runs as root, and files are saved as root">as root</span>` : null}
+  return html`<header class="top"><h1><b>ccm</b> studio</h1>${session.value.root ? html`<span class="asroot" role="note" title="The site is evaluated as root, and files are saved as root">as root</span>` : null}
     ${d ? html`<button class="file" title="Files of the folder" onClick=${() => side.value = side.value === "files" ? "types" : "files"}>${d.file}${d.saved ? null : html`<i class="edited" title="not saved"></i><span class="sr">, not saved</span>`}</button>` : null}
     <${Tabs} label="Views" tabs=${views} value=${view.value} onChoose=${v => view.value = v} />
     <span class="space"></span>
@@ -54,7 +54,7 @@ function Top() {
     ${view.value === "design" && isSite.value && d.derived ? html`<${PanePick} />` : null}` : null}
     <button onClick=${turn} aria-label="Light or dark" title="Light or dark">◐</button><button onClick=${() => dialog.value = { kind: "keys" }} aria-label="Keys" title="Keys (?)">?</button>
     ${d ? html`<button onClick=${() => save()} disabled=${d.saved && d.disk === "same"} title="Save (Ctrl+S)">Save</button>
-    ${isSite.value ? html`<button class="main" disabled=${running.value} onClick=${() => { plan(); }} title="Say what a run would do here (Ctrl+Enter)">${running.value ? "Planning…" : job.value && n && job.value.file === d.file ? "Plan: " + n + " to change" : "Plan"}</button>` : null}` : null}</header>`;
+    ${isSite.value ? html`<button class="main" disabled=${running.value} onClick=${() => { plan(); }} title="Show what a run would change (Ctrl+Enter)">${running.value ? "Planning…" : job.value && n && job.value.file === d.file ? "Plan: " + n + " to change" : "Plan"}</button>` : null}` : null}</header>`;
 }
 
 function PanePick() {
@@ -66,7 +66,7 @@ function PanePick() {
 function Disk() {
   const d = doc.value;
   if (!d || d.disk === "same") return null;
-  return html`<div class="strip" role="status">${d.disk === "gone" ? "The file was removed on the disk." : "The file was changed on the disk by somebody else."} <button class="mini" onClick=${() => save()}>${d.saved ? "Look" : "Look and save"}</button> ${d.saved && d.disk === "changed" ? html`<button class="mini" onClick=${() => save("theirs")}>Take it</button>` : null}</div>`;
+  return html`<div class="strip" role="status">${d.disk === "gone" ? "The file was removed from disk." : "The file changed on disk."} <button class="mini" onClick=${() => save()}>${d.saved ? "Review" : "Review and save"}</button> ${d.saved && d.disk === "changed" ? html`<button class="mini" onClick=${() => save("theirs")}>Reload</button>` : null}</div>`;
 }
 
 function Middle() {
@@ -76,13 +76,13 @@ function Middle() {
 }
 
 function Welcome() {
-  return html`<section class="page pad welcome" aria-label="Begin"><h2>What should this machine be?</h2><p>A site says what is to be on the machine: files, packages, services, accounts. You fill in forms; the text is written for you.</p>
-    <p><button class="main" onClick=${newSite}>Begin a site</button></p><p class="quiet">${files.value.files.length ? "Or choose a file on the left, or " : "Or "}<button class="link" onClick=${() => dialog.value = { kind: "new" }}>make another kind of file</button>.</p></section>`;
+  return html`<section class="page pad welcome" aria-label="Start"><h2>Describe a machine</h2><p>A site describes what should be on a machine: files, packages, services, accounts. Fill in forms; ccm studio writes the text.</p>
+    <p><button class="main" onClick=${newSite}>New site</button></p><p class="quiet">${files.value.files.length ? "Or choose a file on the left, or " : "Or "}<button class="link" onClick=${() => dialog.value = { kind: "new" }}>create another kind of file</button>.</p></section>`;
 }
 
 function App() {
   if (ended.value && !session.value) return null;
-  if (needLogin.value && !doc.value && !session.value) return html`<main class="gate"><div class="card"><h1>ccm studio</h1><p>This page needs the address that the program printed. Each address is good for one tab, for two minutes. Press Enter in the terminal for a new one.</p><${Login} then=${() => location.reload()} /></div></main>`;
+  if (needLogin.value && !doc.value && !session.value) return html`<main class="gate"><div class="card"><h1>ccm studio</h1><p>Open the address that ccm studio printed. Each address works in one tab, for two minutes. Press Enter in the terminal for a new one.</p><${Login} then=${() => location.reload()} /></div></main>`;
   if (!session.value) return html`<main class="gate"><p class="quiet">…</p></main>`;
   if (!session.value.trusted && !later.value) return html`<${Trust} onLater=${() => later.value = true} />`;
   const site = doc.value && isSite.value, form = site && ["design", "plan", "graph"].includes(view.value);
@@ -174,4 +174,4 @@ async function begin() {
   loadFacts("").catch(() => {});
 }
 window.studio = { store, plan, timings: store.timings };
-begin().catch(e => { document.getElementById("app").textContent = "ccm studio cannot begin: " + e.message; });
+begin().catch(e => { document.getElementById("app").textContent = "ccm studio cannot start: " + e.message; });

@@ -32,7 +32,7 @@ const tryJSON = t => { try { return JSON.parse(t); } catch { return t; } };
 
 export function Data() {
   const d = doc.value.data;
-  return html`<section class="list data" aria-label="Data"><div class="bar"><b>What the file holds</b><span class="quiet">${doc.value.file}</span></div>
+  return html`<section class="list data" aria-label="Data"><div class="bar"><b>Content of the file</b><span class="quiet">${doc.value.file}</span></div>
     <div class="scroll pad" tabindex="0" aria-label="data">${d === undefined || d === null ? html`<p class="quiet">The text below cannot be read as data. ${doc.value.mistakes?.[0]?.message ?? ""}</p>` : html`<${Row} path=${[]} label="" value=${d} />`}</div>
-    <div class="foot"><span></span><span role="status">${doc.value.mistakes.length ? html`<span class="err">${doc.value.mistakes[0].message}</span>` : html`<span class="good">no mistakes</span>`}</span></div></section>`;
+    <div class="foot"><span></span><span role="status">${doc.value.mistakes.length ? html`<span class="err">${doc.value.mistakes[0].message}</span>` : html`<span class="good">No problems</span>`}</span></div></section>`;
 }

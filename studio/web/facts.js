@@ -38,8 +38,8 @@ export function Facts() {
   };
   const keepAs = async () => {
     let parsed;
-    try { parsed = text.trim() ? JSON.parse(text) : facts.value.facts; } catch (e) { return tell("These are not facts: " + e.message, { kind: "err" }); }
-    if (await put({ profile: adding, facts: parsed })) { setAdding(null); setText(""); say("kept"); }
+    try { parsed = text.trim() ? JSON.parse(text) : facts.value.facts; } catch (e) { return tell("Invalid facts: " + e.message, { kind: "err" }); }
+    if (await put({ profile: adding, facts: parsed })) { setAdding(null); setText(""); say("stored"); }
   };
   return html`<section class="page facts" aria-label="Facts"><div class="bar">
       <label class="inline">Facts of <select value=${chosen.value} onChange=${e => loadFacts(e.target.value)}><option value="">this machine${session.value?.host ? " (" + session.value.host + ")" : ""}</option>${profiles.value.map(p => html`<option key=${p} value=${p}>${p}</option>`)}</select></label>
@@ -47,11 +47,11 @@ export function Facts() {
       <button onClick=${() => { setAdding("web2"); setText(""); }}>Add a machine…</button>
       ${chosen.value ? html`<button onClick=${() => put({ profile: chosen.value, facts: null }).then(() => loadFacts(""))}>Remove</button>` : null}</div>
     <div class="scroll pad" tabindex="0" aria-label="facts">
-    ${adding !== null ? html`<div class="note form-like"><p>Keep the facts of another machine, to plan as if on it. On that machine, <code>ccm facts --output json</code> prints them.</p>
+    ${adding !== null ? html`<div class="note form-like"><p>Store the facts of another machine to plan for it. Print them on that machine with <code>ccm facts --output json</code>.</p>
       <label>Name <input value=${adding} onInput=${e => setAdding(e.target.value)} spellcheck="false" /></label>
-      <label>Facts as JSON, or nothing for a copy of those shown <textarea class="mono" rows="5" value=${text} onInput=${e => setText(e.target.value)} spellcheck="false"></textarea></label>
-      <p><button class="main" onClick=${keepAs}>Keep them</button> <button onClick=${() => setAdding(null)}>Not now</button></p></div>` : null}
-    ${error.value ? html`<p class="err box">${error.value}</p>` : !facts.value ? html`<p class="quiet">…</p>` : html`<p class="quiet">${found.length === rows.length ? rows.length + " facts." : found.length + " of " + rows.length + " facts."} ${chosen.value ? "You may change them: plans for this profile use them." : "Click one to copy what a text writes for it."}</p>
-      <table class="table"><thead><tr><th scope="col">fact</th><th scope="col">value</th></tr></thead><tbody>${found.slice(0, 800).map(([p, v]) => html`<tr key=${p.join(".")}><th scope="row"><button class="link mono" title="Copy it" onClick=${() => copy(p)}>${p.join(".")}</button></th><td class="mono">${chosen.value ? html`<input aria-label=${p.join(".")} class="mono" defaultValue=${show(v)} onChange=${e => change(p, e.target.value)} spellcheck="false" />` : show(v)}</td></tr>`)}</tbody></table>`}
+      <label>Facts as JSON, or empty to copy the facts shown <textarea class="mono" rows="5" value=${text} onInput=${e => setText(e.target.value)} spellcheck="false"></textarea></label>
+      <p><button class="main" onClick=${keepAs}>Store</button> <button onClick=${() => setAdding(null)}>Not now</button></p></div>` : null}
+    ${error.value ? html`<p class="err box">${error.value}</p>` : !facts.value ? html`<p class="quiet">…</p>` : html`<p class="quiet">${found.length === rows.length ? rows.length + " facts." : found.length + " of " + rows.length + " facts."} ${chosen.value ? "Editable: plans for this profile use them." : "Click a fact to copy its expression."}</p>
+      <table class="table"><thead><tr><th scope="col">fact</th><th scope="col">value</th></tr></thead><tbody>${found.slice(0, 800).map(([p, v]) => html`<tr key=${p.join(".")}><th scope="row"><button class="link mono" title="Copy" onClick=${() => copy(p)}>${p.join(".")}</button></th><td class="mono">${chosen.value ? html`<input aria-label=${p.join(".")} class="mono" defaultValue=${show(v)} onChange=${e => change(p, e.target.value)} spellcheck="false" />` : show(v)}</td></tr>`)}</tbody></table>`}
     </div></section>`;
 }

@@ -73,7 +73,7 @@ export function Combo({ id, value, onSave, source, clears, ...rest }) {
   return html`<div class="combo">
     <input ...${rest} id=${id} role="combobox" aria-autocomplete="list" aria-expanded=${!!items?.length} aria-controls=${list} aria-activedescendant=${at >= 0 ? list + at : undefined} autocomplete="off" spellcheck="false" value=${field.shown}
       onInput=${e => { field.type(e.target.value); look(e.target.value); }} onKeyDown=${keys} onBlur=${() => save()} onClick=${() => { if (!items) look(""); }} />
-    <ul id=${list} role="listbox" aria-label="what may be meant" hidden=${!items?.length}>${items?.map((i, n) => html`<li key=${i.text} id=${list + n} role="option" aria-selected=${n === at} onPointerDown=${e => { e.preventDefault(); save(i.text); }}>${i.type ? html`<${Badge} small type=${i.type} />` : null}<span>${i.label ?? i.text}</span><small>${i.detail}</small></li>`)}</ul></div>`;
+    <ul id=${list} role="listbox" aria-label="suggestions" hidden=${!items?.length}>${items?.map((i, n) => html`<li key=${i.text} id=${list + n} role="option" aria-selected=${n === at} onPointerDown=${e => { e.preventDefault(); save(i.text); }}>${i.type ? html`<${Badge} small type=${i.type} />` : null}<span>${i.label ?? i.text}</span><small>${i.detail}</small></li>`)}</ul></div>`;
 }
 
 // Pills are a group of radio buttons: arrow keys move and choose.
@@ -116,7 +116,7 @@ function Refs({ id, value, onSave, self, ...rest }) {
       if (!v) return;
       const found = v.includes("#") ? [{ text: v }] : idsLike(self)(v);
       if (found.length === 1) { if (!list.includes(found[0].text)) put([...list, found[0].text]); }
-      else tell(found.length ? `${found.length} resources have ${v} in their names. Choose one from the list.` : `No resource has ${v} in its name. Add it from the left first, or choose another one.`);
+      else tell(found.length ? `${found.length} resources have names that contain ${v}. Select one from the list.` : `No resource name contains ${v}. Add the resource from the left first, or select another one.`);
     }} /></div>`;
 }
 
@@ -162,7 +162,7 @@ function MapOf({ id, value, onSave, name }) {
 // Expr is a property that is worked out on the machine, with what it is here.
 function Expr({ id, expr, onExpression, area, ...rest }) {
   const here = expr.value;
-  return html`<div><div class="expr"><span title="An expression: its value is worked out on each machine">fx</span><${Text} ...${rest} id=${id} area=${area || expr.text.includes("\n")} mono value=${expr.text} onSave=${onExpression} /></div>
+  return html`<div><div class="expr"><span title="An expression, evaluated on each machine">fx</span><${Text} ...${rest} id=${id} area=${area || expr.text.includes("\n")} mono value=${expr.text} onSave=${onExpression} /></div>
     ${here !== undefined && here !== null ? html`<p class="here"><b>here</b><code tabindex="0">${typeof here === "string" ? here : JSON.stringify(here)}</code></p>` : null}</div>`;
 }
 

@@ -23,8 +23,8 @@ export function Files() {
   return html`<div class="files"><div class="filebar"><span class="mono quiet" title=${files.value.directory}>${files.value.directory.split("/").at(-1) || "/"}</span><button class="mini" onClick=${() => dialog.value = { kind: "new" }}>New…</button></div>
     <div class="scroll" ref=${box} role="tree" aria-label="Files" onKeyDown=${keys}>${rows.map((f, i) => {
       const depth = f.name.split("/").length, folder = f.kind === "directory", now = f.name === doc.value?.file;
-      return html`<div key=${f.name} role="treeitem" aria-level=${depth} aria-expanded=${folder ? !closed.value.has(f.name) : undefined} aria-selected=${now} aria-disabled=${f.kind === "link" ? true : undefined} tabindex=${now || (!doc.value && i === 0) ? 0 : -1} class=${"leaf " + f.kind + (now ? " now" : "")} style=${{ paddingLeft: 4 + depth * 10 + "px" }} title=${f.name + (f.target ? " leads to " + f.target + " and is not followed" : "")} onClick=${() => act(f)}>
+      return html`<div key=${f.name} role="treeitem" aria-level=${depth} aria-expanded=${folder ? !closed.value.has(f.name) : undefined} aria-selected=${now} aria-disabled=${f.kind === "link" ? true : undefined} tabindex=${now || (!doc.value && i === 0) ? 0 : -1} class=${"leaf " + f.kind + (now ? " now" : "")} style=${{ paddingLeft: 4 + depth * 10 + "px" }} title=${f.name + (f.target ? " links to " + f.target + " (not followed)" : "")} onClick=${() => act(f)}>
         <span class="twist" aria-hidden="true">${folder ? closed.value.has(f.name) ? "▸" : "▾" : ""}</span><span class="what">${f.name.split("/").at(-1)}${folder ? "/" : ""}</span>${f.edited || (now && !doc.value.saved) ? html`<i class="edited" title="not saved"></i><span class="sr">not saved</span>` : null}<small>${words[f.kind] ?? f.kind}</small></div>`;
     })}</div>
-    ${files.value.cut ? html`<p class="quiet pad">There are more files than are shown.</p>` : null}</div>`;
+    ${files.value.cut ? html`<p class="quiet pad">Not all files are shown.</p>` : null}</div>`;
 }

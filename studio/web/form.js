@@ -12,7 +12,7 @@ import { get } from "/api.js";
 const all = signal(false);
 export const about = signal(""); // the property whose reference is at the foot
 
-const saying = { require: "after these are in order", subscribe: "after these, and again when they change", before: "before these", notify: "before these, which are told of a change" };
+const saying = { require: "after these are applied", subscribe: "after these, and again when they change", before: "before these", notify: "before these, and refreshes them on changes" };
 
 // edit asks for an edit of a resource, of the file that it was shown from.
 const edit = (r, op) => ask({ file: r.file, resource: r.key, ...op });
@@ -21,15 +21,15 @@ export function Form() {
   const r = current.value;
   if (!doc.value) return null;
   if (picked.value.size > 1) return html`<${Several} />`;
-  if (!r) return html`<aside class="form empty" aria-label="Properties"><p>Choose a resource to see what it says.</p></aside>`;
+  if (!r) return html`<aside class="form empty" aria-label="Properties"><p>Select a resource to see its properties.</p></aside>`;
   return html`<${One} key=${doc.value.file} r=${r} />`;
 }
 
 function Several() {
   const n = picked.value.size;
   return html`<aside class="form" aria-label="Properties"><header><b>${n} resources</b></header><div class="scroll">
-    <p class="quiet">What you choose here is done to all of them.</p>
-    <div class="stack"><button class="mini" onClick=${() => move(-1)}>Move up</button><button class="mini" onClick=${() => move(1)}>Move down</button><button class="mini" onClick=${double}>Double</button><button class="mini" onClick=${remove}>Remove</button></div></div></aside>`;
+    <p class="quiet">Actions apply to all of them.</p>
+    <div class="stack"><button class="mini" onClick=${() => move(-1)}>Move up</button><button class="mini" onClick=${() => move(1)}>Move down</button><button class="mini" onClick=${double}>Duplicate</button><button class="mini" onClick=${remove}>Remove</button></div></div></aside>`;
 }
 
 function One({ r }) {
@@ -56,15 +56,15 @@ function One({ r }) {
   const nameWrong = at(m => m.field === "name" || nameX && m.field === nameX[0]);
   return html`<aside class="form" aria-label="Properties" ref=${box} onKeyDown=${back}>
     <header><${Badge} type=${r.type} /><span class="space"></span>
-      <button class="mini" title="Double it (Ctrl+D in the list)" onClick=${double}>Double</button><button class="mini" title="Remove it (Del in the list)" onClick=${remove}>Remove</button>
+      <button class="mini" title="Duplicate (Ctrl+D in the list)" onClick=${double}>Duplicate</button><button class="mini" title="Remove (Del in the list)" onClick=${remove}>Remove</button>
       ${away ? null : html`<button class="mini" title="Show it in the text" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>line ${r.line}</button>`}</header>
     <div class="scroll" tabindex="-1" onFocusIn=${e => { const n = e.target.closest("[data-property]")?.dataset.property; if (n) about.value = n; }}>
     ${loose.map(m => html`<p class=${toneOf(m) + " box"} role="alert">${m.field && !wordsOf(m, r).startsWith(m.field) ? html`<b>${m.field}</b>: ` : null}${wordsOf(m, r)}${m.hint ? html` <em>${m.hint}</em>` : null}</p>`)}
-    ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.story}${lacking(out) ? html` <button class="mini" onClick=${() => add("directory", r.key, lacking(out))}>Add ${lacking(out)} before it</button>` : null}</p>` : null}
-    ${away ? html`<p class="note">It is declared in ${r.file}. <button class="link" onClick=${() => open(r.file)}>Open that file</button></p>` : r.form === "none" ? html`<p class="note">${r.why || "Only the text can say this."} <button class="link" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>Show it in the text</button></p>` : null}
-    ${r.shared ? html`<p class="note">${r.shared === 1 ? "One more resource shares this text: an edit changes both." : r.shared + " more resources share this text: an edit changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit(r, { op: "split" })}>Give it a text of its own</button>`}</p>` : null}
-    ${r.skip ? html`<p class="note">It is left out here: ${r.skip}</p>` : null}
-    ${r.results?.length > 1 ? html`<p class="note">It declares ${r.results.length} resources: ${r.results.slice(0, 6).join(", ")}${r.results.length > 6 ? " and more" : ""}.</p>` : null}
+    ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>Would fail:</b> ${out.story}${lacking(out) ? html` <button class="mini" onClick=${() => add("directory", r.key, lacking(out))}>Add ${lacking(out)} before it</button>` : null}</p>` : null}
+    ${away ? html`<p class="note">Declared in ${r.file}. <button class="link" onClick=${() => open(r.file)}>Open that file</button></p>` : r.form === "none" ? html`<p class="note">${r.why || "Editable only as text."} <button class="link" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>Show it in the text</button></p>` : null}
+    ${r.shared ? html`<p class="note">${r.shared === 1 ? "This declaration creates 2 resources. Editing it changes both." : "This declaration creates " + (r.shared + 1) + " resources. Editing it changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit(r, { op: "split" })}>Split into separate resources</button>`}</p>` : null}
+    ${r.skip ? html`<p class="note">Skipped here: ${r.skip}</p>` : null}
+    ${r.results?.length > 1 ? html`<p class="note">Declares ${r.results.length} resources: ${r.results.slice(0, 6).join(", ")}${r.results.length > 6 ? " and more" : ""}.</p>` : null}
     <div class=${"field name" + (toneOf(nameWrong) === "err" ? " wrong" : "")} data-property="name"><label for="f-name">Name</label>
       ${fixed ? html`<output id="f-name" class="mono">${r.name}</output>` : nameKind && ["package", "service", "path", "owner", "group"].includes(nameKind) || ["package", "service", "user", "group"].includes(r.type)
         ? html`<${Combo} key=${epoch.value} id="f-name" value=${r.name} aria-describedby="f-name-d" onSave=${rename} source=${async q => (await get("/api/complete", { what: nameKind ?? (r.type === "user" ? "owner" : r.type), prefix: q, file: doc.value.file, type: r.type, property: "name" })).items ?? []} />`
@@ -72,9 +72,9 @@ function One({ r }) {
       <p id="f-name-d" class="help" hidden>${words(nameX?.[1]?.description)}</p>
       ${nameWrong ? html`<p class=${toneOf(nameWrong)} role="alert">${wordsOf(nameWrong, r)}</p>` : null}</div>
     ${t && !fixed ? html`<div class="fields">${top.map(f)}${set.map(f)}</div>
-      ${unknown.map(n => html`<div key=${n} class="field wrong" data-property=${n}><label>${n}</label><button class="mini" onClick=${() => edit(r, { op: "unset", property: n })}>Take it out</button><output class="mono">${JSON.stringify(p[n])}</output><p class="err" role="alert">${wrong.some(m => m.field === n) ? wordsOf(wrong.find(m => m.field === n), r) : "unknown property"}${wrong.find(m => m.field === n)?.hint ? html` <em>${wrong.find(m => m.field === n).hint}</em>` : null}</p></div>`)}
+      ${unknown.map(n => html`<div key=${n} class="field wrong" data-property=${n}><label>${n}</label><button class="mini" onClick=${() => edit(r, { op: "unset", property: n })}>Remove</button><output class="mono">${JSON.stringify(p[n])}</output><p class="err" role="alert">${wrong.some(m => m.field === n) ? wordsOf(wrong.find(m => m.field === n), r) : "unknown property"}${wrong.find(m => m.field === n)?.hint ? html` <em>${wrong.find(m => m.field === n).hint}</em>` : null}</p></div>`)}
       ${order.length ? html`<h4>Order</h4>${order.map(f)}` : null}
-      ${users.length ? html`<div class="field"><span class="label">waited for by</span><div class="refs">${users.slice(0, 20).map(u => html`<span class="ref" key=${u.key}><${Badge} small type=${u.type} /><button class="to" onClick=${() => choose(u.key)}>${u.name}</button></span>`)}</div></div>` : null}
+      ${users.length ? html`<div class="field"><span class="label">required by</span><div class="refs">${users.slice(0, 20).map(u => html`<span class="ref" key=${u.key}><${Badge} small type=${u.type} /><button class="to" onClick=${() => choose(u.key)}>${u.name}</button></span>`)}</div></div>` : null}
       ${more.length + common.length ? html`<button class="more" aria-expanded=${all.value} onClick=${unfold}>${all.value ? "Fewer properties" : more.length + common.length + " more properties"}</button>` : null}
       ${all.value ? html`<div class="fields">${more.map(f)}</div>${common.length ? html`<h4>Of all types</h4><div class="fields">${common.map(f)}</div>` : null}` : null}`
     : html`<dl class="props">${Object.entries(p).map(([k, v]) => html`<dt>${k}</dt><dd class="mono">${r.expressions?.find(e => e.property === k)?.text ?? (typeof v === "string" ? v : JSON.stringify(v))}</dd>`)}</dl>`}
@@ -102,7 +102,7 @@ function steady(place) {
 function Reference({ type, t, name }) {
   const n = about.value, s = n === "name" ? name : t?.properties[n];
   return html`<section class="reference" aria-label="Reference" tabindex="0"><h4>${s && n !== "name" ? n : s ? type + ": name" : type}</h4>${n === "name" && s ? html`<p>${first(t.description)}.</p>` : null}<p>${words(s ? s.description : t?.description || rowOf(type)?.short)}</p>
-    ${s?.default !== undefined ? html`<p class="quiet">Left out, it is <code>${String(s.default)}</code>.</p>` : null}${extra(s).example || s?.examples && extra(s).kind !== "mode" ? html`<p class="quiet">Such as <code>${String(extra(s).example ?? s.examples[0])}</code>.</p>` : null}</section>`;
+    ${s?.default !== undefined ? html`<p class="quiet">Default: <code>${String(s.default)}</code>.</p>` : null}${extra(s).example || s?.examples && extra(s).kind !== "mode" ? html`<p class="quiet">Example: <code>${String(extra(s).example ?? s.examples[0])}</code>.</p>` : null}</section>`;
 }
 
 // toneOf is how a mistake or a warning looks.

@@ -42,7 +42,7 @@ export async function move(by) {
     const rs = resources.value, keys = then.keys().filter(k => rs.some(r => r.key === k));
     if (!keys.length) return null;
     const first = rs.findIndex(r => r.key === keys[0]), last = rs.findIndex(r => r.key === keys.at(-1));
-    if (by < 0 ? first === 0 : last === rs.length - 1) return say("it is the " + (by < 0 ? "first" : "last"));
+    if (by < 0 ? first === 0 : last === rs.length - 1) return say("already the " + (by < 0 ? "first" : "last"));
     ids = new Set(keys.map(k => rs.find(r => r.key === k).id));
     id = rs.find(r => r.key === selected.value)?.id;
     return { op: "move", resources: keys, at: by < 0 ? rs[first - 1].key : rs[last + 2]?.key };
@@ -119,12 +119,12 @@ export function List() {
             draggable=${!readonly(r)} onDragStart=${e => { if (e.target.classList.contains("knob")) return e.preventDefault(); e.dataTransfer.setData("text/ccm-key", r.key); e.dataTransfer.effectAllowed = "move"; }} onDragEnd=${() => setOver(-1)}
             onClick=${e => choose(r.key, { extend: e.shiftKey, toggle: e.ctrlKey || e.metaKey })} onDblClick=${() => document.querySelector(".form input")?.focus()}>
             <span class="grip" aria-hidden="true">⠿</span>
-            <span class="knob" aria-hidden="true" title="Drag onto another resource to draw an arrow" onPointerDown=${e => draw(e, r)}></span>
+            <span class="knob" aria-hidden="true" title="Drag onto another resource to add a dependency" onPointerDown=${e => draw(e, r)}></span>
             <${Badge} type=${r.type} /><span class="what">${r.name}</span>
             ${r.file !== doc.value.file ? html`<span class="tag">${r.file}</span>` : r.form === "none" ? html`<span class="tag" title=${r.why}>text only</span>` : null}
             ${r.results?.length > 1 ? html`<span class="tag">× ${r.results.length}</span>` : null}
-            <span class="sum">${r.skip ? "left out: " + r.skip : summary(r)}</span>
-            ${wrong ? html`<span class=${"mark " + (wrong.some(m => m.severity !== "warning") ? "err" : "warn")} title=${wrong.map(m => m.message).join("\n")}>${wrong.some(m => m.severity !== "warning") ? "mistake" : "warning"}</span>`
+            <span class="sum">${r.skip ? "skipped: " + r.skip : summary(r)}</span>
+            ${wrong ? html`<span class=${"mark " + (wrong.some(m => m.severity !== "warning") ? "err" : "warn")} title=${wrong.map(m => m.message).join("\n")}>${wrong.some(m => m.severity !== "warning") ? "error" : "warning"}</span>`
               : out ? html`<span class=${"mark o " + out.outcome + (old.value ? " old" : "")} title=${(old.value ? "before the last edit: " : "") + out.story}>${wordOf(out)}</span>` : null}</div>`;
     cells.current.set(r.key, { shows, cell });
     return cell;
@@ -170,7 +170,7 @@ export function List() {
   return html`<section class="list" aria-label="Resources">
     <div class="bar"><input type="search" id="filter" placeholder="Filter resources" aria-label="Filter resources" value=${filter.value} onInput=${e => filter.value = e.target.value}
         onKeyDown=${e => { if (e.key === "ArrowDown" || e.key === "Enter") { box.current.focus(); e.preventDefault(); } if (e.key === "Escape") filter.value = ""; }} />
-      ${wrongOnly.value ? html`<button class="chip on" onClick=${() => wrongOnly.value = false}>with mistakes ×</button>` : null}
+      ${wrongOnly.value ? html`<button class="chip on" onClick=${() => wrongOnly.value = false}>with problems ×</button>` : null}
       <span class="quiet">${rows.length === resources.value.length ? "" : rows.length + " of "}${resources.value.length} ${resources.value.length === 1 ? "resource" : "resources"}</span></div>
     <div class=${"rows" + (over >= 0 ? " dropping" : "")} ref=${box} role="listbox" aria-label="Resources" aria-multiselectable="true" tabindex="0" aria-activedescendant=${sel >= 0 ? "row-" + sel : undefined}
       onScroll=${e => setTop(e.currentTarget.scrollTop)} onKeyDown=${keys} onCopy=${e => copied(e, false)} onCut=${e => copied(e, true)}
@@ -185,8 +185,8 @@ export function List() {
       </div>
       </div>
       ${!resources.value.length ? html`<${Empty} />` : rows.length ? null : html`<div class="empty"><p><b>Nothing matches.</b></p><p><button class="link" onClick=${() => { filter.value = ""; wrongOnly.value = false; }}>Show all ${resources.value.length}</button></p></div>`}
-    <div class="foot"><span class="hints"><kbd>↑↓</kbd> choose <kbd>Alt ↑↓</kbd> move <kbd>Enter</kbd> edit <kbd>R</kbd> arrow <kbd>Del</kbd> remove</span>
-      <span role="status">${fails ? html`<button class="err" onClick=${() => { wrongOnly.value = false; choose(fails.key); }}>${failing.length === 1 ? "1 would fail" : failing.length + " would fail"}</button> ` : null}${mistakes.length ? html`<button class=${errors ? "err" : "warn"} onClick=${() => { wrongOnly.value = false; nextMistake(); }}>${errors ? errors + (errors === 1 ? " mistake" : " mistakes") : mistakes.length + (mistakes.length === 1 ? " warning" : " warnings")}</button>${elsewhere(mistakes)}` : doc.value.checked ? fails ? "" : html`<span class="good">no mistakes</span>` : session.value?.trusted ? "checking…" : "not checked: the folder is not trusted"}</span></div>
+    <div class="foot"><span class="hints"><kbd>↑↓</kbd> select <kbd>Alt ↑↓</kbd> move <kbd>Enter</kbd> edit <kbd>R</kbd> dependency <kbd>Del</kbd> remove</span>
+      <span role="status">${fails ? html`<button class="err" onClick=${() => { wrongOnly.value = false; choose(fails.key); }}>${failing.length === 1 ? "1 would fail" : failing.length + " would fail"}</button> ` : null}${mistakes.length ? html`<button class=${errors ? "err" : "warn"} onClick=${() => { wrongOnly.value = false; nextMistake(); }}>${errors ? errors + (errors === 1 ? " error" : " errors") : mistakes.length + (mistakes.length === 1 ? " warning" : " warnings")}</button>${elsewhere(mistakes)}` : doc.value.checked ? fails ? "" : html`<span class="good">No problems</span>` : session.value?.trusted ? "checking…" : "not checked: the folder is not trusted"}</span></div>
   </section>`;
 }
 
@@ -209,7 +209,7 @@ export function nextMistake() {
 }
 
 function Empty() {
-  return html`<div class="empty"><p><b>Nothing is declared yet.</b></p>
-    <p>Choose what should be on the machine from the left: a <button class="link" onClick=${() => add("file")}>file</button>, a <button class="link" onClick=${() => add("package")}>package</button>, a <button class="link" onClick=${() => add("service")}>service</button>, or what a <button class="link" onClick=${() => add("exec")}>command</button> makes.</p>
-    <p>Or <button class="link" onClick=${() => dialog.value = { kind: "import" }}>write down what stands on this machine</button>.</p></div>`;
+  return html`<div class="empty"><p><b>No resources yet.</b></p>
+    <p>Add what should be on the machine from the left: a <button class="link" onClick=${() => add("file")}>file</button>, a <button class="link" onClick=${() => add("package")}>package</button>, a <button class="link" onClick=${() => add("service")}>service</button>, or a <button class="link" onClick=${() => add("exec")}>command</button>.</p>
+    <p>Or <button class="link" onClick=${() => dialog.value = { kind: "import" }}>import from this machine</button>.</p></div>`;
 }

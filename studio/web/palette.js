@@ -69,6 +69,6 @@ export function Palette() {
       <button key=${t.name} class="type" draggable="true" tabindex="-1" title=${words(t.short) + (t.module ? "\nModule " + t.module : "")} onClick=${() => add(t.name)}
         onDragStart=${e => { e.dataTransfer.setData("text/ccm-type", t.name); e.dataTransfer.effectAllowed = "copy"; }}>
         <span class="dot" style=${{ "--h": t.hue }}></span><span><b>${t.name}</b>${ask ? html`<small>${first(t.short)}</small>` : null}</span><i aria-hidden="true">+</i></button>`)}</section>`)}
-      ${groups.length ? null : html`<p class="quiet pad">No type is about this. What is installed is a <button class="link" onClick=${() => add("package")}>package</button>, what runs is a <button class="link" onClick=${() => add("service")}>service</button>, and what a command makes is an <button class="link" onClick=${() => add("exec")}>exec</button>.</p>`}
+      ${groups.length ? null : html`<p class="quiet pad">No matching type. To install something use <button class="link" onClick=${() => add("package")}>package</button>, for a daemon <button class="link" onClick=${() => add("service")}>service</button>, and to run a command <button class="link" onClick=${() => add("exec")}>exec</button>.</p>`}
     </div></div>`;
 }

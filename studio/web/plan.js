@@ -20,9 +20,9 @@ const verbs = [[/install/, "install"], [/creat/, "create"], [/remov|delet/, "rem
 
 // wordOf is the outcome of an event in a word.
 export function wordOf(e) {
-  if (e.outcome === "stable") return "in order";
+  if (e.outcome === "stable") return "up to date";
   if (e.outcome === "failed") return "fails";
-  if (e.outcome === "unknown") return "not known yet";
+  if (e.outcome === "unknown") return "unknown";
   if (e.outcome !== "pending") return e.outcome;
   return verbs.find(([r]) => r.test(e.story))?.[1] ?? "change";
 }
@@ -41,7 +41,7 @@ export async function start(targets) {
     say("planning");
     for (const [name, data] of early.splice(0)) planned(name, data);
   } catch (e) {
-    if (e.code === "stale") { tell("The text changed meanwhile. Plan again."); return; }
+    if (e.code === "stale") { tell("The text has changed. Plan again."); return; }
     tell(e.message, { hint: e.hint, kind: "err" });
   }
 }
@@ -72,7 +72,7 @@ export function planned(name, data) {
 }
 
 const order = ["failed", "changed", "pending", "unknown", "skipped", "stable"];
-const named = { failed: "would fail", changed: "changed", pending: "to change", unknown: "not known yet", skipped: "skipped", stable: "in order" };
+const named = { failed: "would fail", changed: "changed", pending: "to change", unknown: "unknown", skipped: "skipped", stable: "up to date" };
 
 const counted = list => { const c = {}; for (const e of list) c[e.outcome] = (c[e.outcome] ?? 0) + 1; return c; };
 
@@ -83,15 +83,15 @@ export function PlanView() {
   return html`<section class="page plan" aria-label="Plan"><div class="bar">
       <label class="inline">As on <select value=${profile.value} onChange=${e => profile.value = e.target.value}><option value="">this machine${session.value?.host ? " (" + session.value.host + ")" : ""}</option>${profiles.value.map(p => html`<option key=${p} value=${p}>${p}</option>`)}</select></label>
       ${running.value ? html`<button onClick=${cancel}>Stop</button>` : html`<button class="main" onClick=${() => start()}>Plan</button>`}
-      <span class="space"></span><button onClick=${() => dialog.value = { kind: "command" }}>Apply it…</button></div>
-    <div class="scroll pad" tabindex="0" aria-label="what the plan says">
-    ${!job.value ? html`<p class="lead">A plan says what a run would do, and changes nothing.</p><p class="quiet">It looks at ${session.value?.host || "this machine"}, or takes the facts of another one that you kept. ccm studio never applies anything: <button class="link" onClick=${() => dialog.value = { kind: "command" }}>that is a command for the terminal</button>.</p>` : html`
-      <h2 class="verdict">${running.value ? "Planning " + where + "…" : ended.value?.status === "cancelled" ? "Stopped." : ended.value?.status === "timeout" ? "It took too long, and was stopped." : counts.failed ? counts.failed + " would fail " + where : counts.pending ? counts.pending + " to change " + where : total ? "Nothing to do " + where : "The plan could not be made"}</h2>
+      <span class="space"></span><button onClick=${() => dialog.value = { kind: "command" }}>Apply…</button></div>
+    <div class="scroll pad" tabindex="0" aria-label="result of the plan">
+    ${!job.value ? html`<p class="lead">A plan shows what a run would change, without changing anything.</p><p class="quiet">It looks at ${session.value?.host || "this machine"}, or takes the facts of another one that you kept. ccm studio never applies anything: <button class="link" onClick=${() => dialog.value = { kind: "command" }}>that is a command for the terminal</button>.</p>` : html`
+      <h2 class="verdict">${running.value ? "Planning " + where + "…" : ended.value?.status === "cancelled" ? "Stopped." : ended.value?.status === "timeout" ? "Timed out." : counts.failed ? counts.failed + " would fail " + where : counts.pending ? counts.pending + " to change " + where : total ? "Nothing to do " + where : "The plan could not be made"}</h2>
       ${old.value ? html`<p class="note">The text changed after this plan. <button class="link" onClick=${() => start()}>Plan again</button></p>` : null}
-      ${job.value.unsaved?.length ? html`<p class="note">It does not see what is not saved in ${job.value.unsaved.join(", ")}.</p>` : null}
+      ${job.value.unsaved?.length ? html`<p class="note">Unsaved changes are not included: ${job.value.unsaved.join(", ")}.</p>` : null}
       ${total ? html`${bar.value ? part(bar.value) : null}<div class="picks" role="group" aria-label="Show">${[["", total + (total === 1 ? " resource" : " resources")], ...order.filter(o => counts[o]).map(o => [o, counts[o] + " " + named[o]])].map(([o, w]) => html`<button key=${o} class=${"chip " + o} aria-pressed=${shown.value === o} onClick=${() => shown.value = o}>${o ? html`<i class=${"dot " + o}></i>` : null}${w}</button>`)}</div>` : null}
       ${ended.value?.messages ? html`<pre class="text messages" tabindex="0" aria-label="messages">${ended.value.messages}</pre>` : null}
-      ${ended.value?.cut ? html`<p class="note">There are more events than are shown.</p>` : null}
+      ${ended.value?.cut ? html`<p class="note">Not all events are shown.</p>` : null}
       <${Rows} list=${list} onChoose=${id => { const r = byID.value.get(id); if (r) choose(r.key); }} />`}
     </div></section>`;
 }

@@ -238,7 +238,7 @@ export const timings = [];
 function complain(e) {
   if (!(e instanceof Failed)) { tell(String(e.message || e), { kind: "err" }); throw e; }
   const line = e.body.line;
-  if (e.code === "shape" || e.code === "shared") tell(e.message, { hint: e.hint, kind: "err", action: line ? { label: "Show it in the text", run: () => { if (panes.value === "none") panes.value = "both"; show(line); } } : null });
+  if (e.code === "shape" || e.code === "shared") tell(e.message, { hint: e.hint, kind: "err", action: line ? { label: "Show in the text", run: () => { if (panes.value === "none") panes.value = "both"; show(line); } } : null });
   else tell(e.message, { hint: e.hint, kind: "err" });
 }
 
@@ -255,7 +255,7 @@ export function edit(op) {
       if (it.file !== doc.value.file) return await editOther(it);
       const done = () => { if (told.value?.kind === "err") told.value = null; answered(it, server); it = null; };
       const { unsure } = await send("/api/edit", it, { asked, then: done });
-      if (unsure) tell("The studio was away. What it has now is shown: look whether your last change is in it.", { kind: "warn" });
+      if (unsure) tell("ccm studio was unavailable. Its current state is shown: check that your last change is included.", { kind: "warn" });
       return true;
     } catch (e) { complain(e); return false; }
     finally { if (it) answered(it, server); }
@@ -306,7 +306,7 @@ export function typeDerived(text, joined) {
 export function step(which) {
   return once(async () => {
     await editor?.flushNow();
-    try { await send("/api/" + which, { file: doc.value.file }); say(which === "undo" ? "undone" : "done again"); }
+    try { await send("/api/" + which, { file: doc.value.file }); say(which === "undo" ? "undone" : "redone"); }
     catch (e) { if (e.code === "nothing") say("nothing to " + which); else complain(e); }
   });
 }
@@ -321,7 +321,7 @@ export function save(how, theirs) {
       await send("/api/save", { file: doc.value.file, onConflict: how, theirs });
       conflict.value = null;
       say("saved");
-      tell(how === "theirs" ? "Took what is on the disk. Undo brings yours back." : "Saved " + doc.value.file, { kind: "good" });
+      tell(how === "theirs" ? "Loaded the version on disk. Undo restores yours." : "Saved " + doc.value.file, { kind: "good" });
       loadFiles();
       return true;
     } catch (e) {

@@ -150,7 +150,7 @@ function makeDerived(parent) {
     const text = derived.view.state.doc.toString();
     const { marked, why } = await typeDerived(text, joined);
     note.refused = marked.length || why ? { marked, why } : null;
-    derived.mistakes((marked ?? []).map(line => ({ line, col: 1, len: 0, message: why || "this has no counterpart" })));
+    derived.mistakes((marked ?? []).map(line => ({ line, col: 1, len: 0, message: why || "without a counterpart" })));
     note.tell?.();
   });
 }
@@ -201,8 +201,8 @@ export function Panes() {
   return html`<section class="panes" aria-label="Text">
     <div class="pane source"><h2>${named[value?.language] ?? "Text"} <small>${value?.file}</small></h2><div ref=${s}></div></div>
     <div class=${"pane derived" + (x && !x.current && !note.refused ? " stale" : "")} hidden=${!isSite.value || !x}>
-      <h2>${named[x?.language] ?? (value?.language === "lua" ? "YAML" : "Lua")} <small class=${note.refused ? "err" : ""} title=${x?.why ?? ""}>${note.refused ? note.refused.why || "marked lines have no counterpart: nothing of this is kept" : !x || (x.why && !x.text) ? x?.why || "" : !x.current ? x.why || "as it was before the mistake" : x.why ? x.why : "the same, made from the " + (named[value.language] ?? "text")}</small>
-      ${note.refused ? html`<button class="mini" onClick=${() => { note.refused = null; derived.stop(); derived.mistakes([]); if (doc.value.derived) derived.set(doc.value.derived.text); again(n => n + 1); }}>Take it back</button>` : null}</h2><div ref=${d}></div></div>
+      <h2>${named[x?.language] ?? (value?.language === "lua" ? "YAML" : "Lua")} <small class=${note.refused ? "err" : ""} title=${x?.why ?? ""}>${note.refused ? note.refused.why || "marked lines are without a counterpart: these changes are not saved" : !x || (x.why && !x.text) ? x?.why || "" : !x.current ? x.why || "from before the error" : x.why ? x.why : "generated from the " + (named[value.language] ?? "text")}</small>
+      ${note.refused ? html`<button class="mini" onClick=${() => { note.refused = null; derived.stop(); derived.mistakes([]); if (doc.value.derived) derived.set(doc.value.derived.text); again(n => n + 1); }}>Revert</button>` : null}</h2><div ref=${d}></div></div>
   </section>`;
 }
 

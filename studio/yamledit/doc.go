@@ -23,8 +23,8 @@ import (
 
 // Why edits are refused.
 var (
-	ErrShape  = errors.New("this place cannot be edited without changing what is around it")
-	ErrShared = errors.New("the value stands elsewhere, behind an alias")
+	ErrShape  = errors.New("cannot be edited without changing the text around it")
+	ErrShared = errors.New("the value is defined elsewhere, by an alias")
 	ErrPath   = diag.NotFound("place", "", nil)
 )
 
@@ -66,7 +66,7 @@ var lineOf = lazyregexp.New(`\bline (\d+)`)
 // Parse reads a text of one document or none. The error is a *Mistake.
 func Parse(text string) (*Doc, error) {
 	if len(text) > maxText {
-		return nil, &Mistake{Err: fmt.Errorf("the text is longer than %d MiB", maxText>>20)}
+		return nil, &Mistake{Err: fmt.Errorf("the text %w", diag.MustBe("at most %d MiB", maxText>>20))}
 	}
 	root, err := yamltext.Parse(text)
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *Doc) Root() *yaml.Node { return d.nodes.Root.Content[0] }
 // Span returns the range of a node; Value is the offset after its anchor and tag.
 func (d *Doc) Span(n *yaml.Node) yamltext.Span { return d.nodes.Span(n) }
 
-// Find returns the node at a path, and its key if it stands in a map.
+// Find returns the node at a path, and its key if it is in a map.
 func (d *Doc) Find(path Path) (node, key *yaml.Node, err error) {
 	steps, rest, err := reach(d.Root(), path)
 	if err == nil && len(rest) > 0 {

@@ -124,7 +124,7 @@ func (n Node) Text() string {
 
 // Value returns the value of the node: nil, bool, int64, float64, string, []any or map[string]any, with aliases
 // replaced by their targets. A number in an unusual notation, such as the mode 0644 or the version 1.10, is returned
-// as its text. It stops after a million nodes, because aliases of aliases may stand for more values than fit in
+// as its text. It stops after a million nodes, because aliases of aliases may expand to more values than fit in
 // memory.
 func (n Node) Value() any {
 	budget := 1_000_000
@@ -192,7 +192,7 @@ func (p Pairs) MarshalYAML() (any, error) {
 	for _, pair := range p {
 		key, v := yamltext.NodeOf(pair.Key), yamltext.NodeOf(pair.Value)
 		if key.Kind == 0 || v.Kind == 0 {
-			return nil, errors.New("no value of YAML")
+			return nil, errors.New("not a YAML value")
 		}
 		n.Content = append(n.Content, key, v)
 	}

@@ -91,9 +91,9 @@ var groups = []group{
 		{work: "one more stable file of a loop, from 1,000 to 10,000", cost: "loop-10000 -loop-1000", each: true, unit: "µs", limits: both(1.5), note: "the floor has as many workers as ccm"},
 		{work: "one more stable file of a loop, from 10,000 to 100,000", cost: "loop-100000 -loop-10000", each: true, unit: "µs", limits: both(1.5), note: "as before"},
 		{work: "its memory beyond its content, in use", cost: "profile-100000 -profile-10000", metric: "in use", each: true, unit: "B", less: "1024", base: "1", limits: both(2048),
-			note: "what `--profile` says is in use when all was converged"},
+			note: "in use after the run (`--profile`)"},
 		{work: "its memory beyond its content, peak of the process", cost: "loop-100000 -loop-10000", metric: "rss", each: true, unit: "B", less: "1024", base: "1", limits: both(2048),
-			note: "with what the garbage collector leaves lying about"},
+			note: "with garbage"},
 	}},
 	{"literal", []load{
 		{name: "literal-5000", typ: "file", n: 5000, items: files},

@@ -50,7 +50,7 @@ func catalog(s *studio, file string) string {
 // newSite starts a new site in YAML.
 func (b *tab) newSite() {
 	b.t.Helper()
-	b.click("button|Begin a site")
+	b.click("button|New site")
 	b.until(`!!window.studio.store.doc.value`)
 	b.settled()
 }

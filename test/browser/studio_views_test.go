@@ -98,7 +98,7 @@ func TestViews(t *testing.T) {
 	b.click(".event .head|hello.conf")
 	b.both("plan")
 	b.size(1600, 1000)
-	b.click("button|Apply it…")
+	b.click("button|Apply…")
 	b.until(`!!document.querySelector("dialog[open]")`)
 	if text := eval[string](b, `document.querySelector("dialog code").textContent`); !strings.HasPrefix(text, "ccm run ") || !strings.HasSuffix(text, "site.yaml") {
 		t.Errorf("the command to copy is %s", text)
@@ -120,7 +120,7 @@ func TestViews(t *testing.T) {
 	b.both("facts")
 	b.size(1600, 1000)
 	b.click("button|Add a machine…")
-	b.click("button|Keep them")
+	b.click("button|Store")
 	b.until(`[...document.querySelectorAll(".facts select option")].some(o => o.value === "web2")`)
 	b.both("profile")
 	b.size(1600, 1000)
@@ -384,7 +384,7 @@ func TestTutorialSite(t *testing.T) {
 		t.Errorf("the plan fails: %s", bad)
 	}
 	b.click(".top [role=tab]|Plan")
-	b.click(".plan button|Apply it")
+	b.click(".plan button|Apply")
 	b.click("dialog .note button|Save")
 	b.until(`window.studio.store.doc.value.saved && !document.querySelector("dialog .note")`)
 	b.click("dialog footer button|Close")

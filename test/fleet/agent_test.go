@@ -107,10 +107,10 @@ func TestAgent(t *testing.T) {
 	require.NoError(t, os.Remove(target))
 	cmd, said = w.agent(strings.Replace(config, "external_data_url: kv://CONF/data\n", "", 1))
 	becomes(t, target, "two own\n", said)
-	require.Contains(t, said.String(), "ERR obj://SITES/app.tar.gz: NATS context \"CCM\": no server answered; keeping version sha256:")
+	require.Contains(t, said.String(), `ERR obj://SITES/app.tar.gz: NATS context "CCM": no server answered; keeping version sha256:`)
 	out, _, code := w.ccm("agent", "status", "--config", "agent.yaml")
 	require.Equal(t, 4, code)
-	require.Contains(t, out, "no server responds (since ")
+	require.Contains(t, out, "no server answers (since ")
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait())
 

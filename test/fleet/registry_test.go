@@ -362,7 +362,7 @@ func TestMistakesOfRegistrations(t *testing.T) {
 		"ccm registration rm requires a terminal":                           "rm --cluster x --service x --protocol x --address ::1",
 	} {
 		var list []string
-		for _, a := range strings.FieldsSeq(strings.ReplaceAll(args, "a\tb", "a_b")) {
+		for a := range strings.FieldsSeq(strings.ReplaceAll(args, "a\tb", "a_b")) {
 			list = append(list, strings.ReplaceAll(a, "a_b", "a b"))
 		}
 		_, stderr, status := w.ccm(append([]string{"registration"}, list...)...)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A situation is one of a public report; docs/field.md names the reports. After prepare, the site is planned and run
+// A situation is one of a public report; test/field.md names the reports. After prepare, the site is planned and run
 // twice.
 type situation struct {
 	name, prepare, site string
@@ -108,7 +108,7 @@ func TestFieldApt(t *testing.T) {
 		{
 			name: "the same repository with another key", prepare: "echo 'deb [signed-by=/usr/share/keyrings/old.gpg] file:/srv/ccm-lab/apt ./' > /etc/apt/sources.list.d/old.list",
 			site: `require "std.apt_repo" { "lab", uris = "file:/srv/ccm-lab/apt", suites = "./", trusted = true }`,
-			run:  "old.list has the repository file:/srv/ccm-lab/apt ./ too, with another value of", fails: true,
+			run:  "old.list already has the repository file:/srv/ccm-lab/apt ./ with another value of", fails: true,
 			after: "rm /etc/apt/sources.list.d/old.list; ls /etc/apt/sources.list.d", says: "",
 		},
 		{
@@ -228,7 +228,7 @@ func TestFieldMounts(t *testing.T) {
 		},
 		{
 			name: "noexec is taken away", prepare: "mkdir -p /mnt/o; mount -t tmpfs -o nosuid,noexec tmpfs /mnt/o; echo 'tmpfs /mnt/o tmpfs nosuid,noexec 0 0' >> /etc/fstab",
-			site: `require "std.mount" { "/mnt/o", device = "tmpfs", type = "tmpfs", options = { "nosuid" } }`, run: "Mounted it again with its options. Updated /etc/fstab",
+			site: `require "std.mount" { "/mnt/o", device = "tmpfs", type = "tmpfs", options = { "nosuid" } }`, run: "Remounted it with its options. Updated /etc/fstab",
 			after: "findmnt -no OPTIONS /mnt/o", says: "rw,nosuid,relatime",
 		},
 		{
@@ -289,7 +289,7 @@ user { "leaver", ensure = "absent" }
 group { "leaver", ensure = "absent" }`,
 			run: "Removed the user", after: "getent group leaver || :", says: "",
 		},
-		{name: "group of a user who stays", prepare: "useradd owner", site: `require "std.group" { "owner", ensure = "absent" }`, run: "the user owner has the group owner as its own, which cannot be removed", fails: true},
+		{name: "group of a user who stays", prepare: "useradd owner", site: `require "std.group" { "owner", ensure = "absent" }`, run: "owner is the primary group of the user owner and cannot be removed", fails: true},
 		{name: "capital letters", site: `require "std.user" { "Carol" }`, run: "Created the user"},
 		{
 			name: "lines of NIS", prepare: `printf '+::::::\n' >> /etc/passwd; printf '+:::\n' >> /etc/group`,

@@ -25,7 +25,7 @@ func TestFirewall(t *testing.T) {
 	l.converge(site("80", "stable"))
 	l.sh("nft insert rule inet web input tcp dport 23 accept")
 	_, run := l.converge(site("80", "Replaced the rules"))
-	require.Equal(t, "rules: changed by somebody else → loaded", run.event("firewall#web").Diff[0].String())
+	require.Equal(t, "rules: changed outside ccm → loaded", run.event("firewall#web").Diff[0].String())
 	l.sh("nft flush ruleset")
 	_, run = l.converge(site("80", "Replaced the rules"))
 	require.Equal(t, "rules: not loaded → loaded", run.event("firewall#web").Diff[0].String())
@@ -35,7 +35,7 @@ func TestFirewall(t *testing.T) {
 
 	// If nft refuses the rules, the rules and the file stay.
 	file := l.sh("cat /etc/nftables.d/ccm-web.nft")
-	l.converge(step{site: "kernel/firewall.lua bad", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft does not take the rules", "nonsense"}}})
+	l.converge(step{site: "kernel/firewall.lua bad", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft rejected the rules", "nonsense"}}})
 	require.Equal(t, rules, l.sh("nft list table inet web"))
 	require.Equal(t, file, l.sh("cat /etc/nftables.d/ccm-web.nft"))
 
@@ -67,7 +67,7 @@ func TestSysctl(t *testing.T) {
 	s := step{site: "kernel/sysctl.lua", does: []string{
 		"sysctl#net.ipv4.ip_forward: Set the kernel setting", "sysctl#net/ipv4/conf/lo/rp_filter: Set the kernel setting",
 		"sysctl#net.ipv4.tcp_rmem: Set the kernel setting", swappiness + ": failed", "sysctl#net.ipv4.no_such_setting: failed",
-	}, errs: map[string][]string{swappiness: {"permission denied on key \"vm.swappiness\""}, "sysctl#net.ipv4.no_such_setting": {"the kernel has no setting net.ipv4.no_such_setting"}}}
+	}, errs: map[string][]string{swappiness: {"permission denied on key \"vm.swappiness\""}, "sysctl#net.ipv4.no_such_setting": {"no such kernel setting: net.ipv4.no_such_setting"}}}
 	l.ccm("run", s)
 	l.says("1\n2\n4096\t131072\t6291456\n"+is, "sysctl -n net.ipv4.ip_forward net.ipv4.conf.lo.rp_filter net.ipv4.tcp_rmem vm.swappiness")
 	again := l.ccm("run", s)
@@ -88,7 +88,7 @@ func TestSSHKeys(t *testing.T) {
 	l.fromDebian("openssh-client")
 
 	// Without ssh-keygen nothing is done, and the user is not made either.
-	l.converge(step{site: "kernel/keys.lua ed25519", does: []string{"user#keys: failed"}, errs: map[string][]string{"user#keys": {"there is no ssh-keygen"}}})
+	l.converge(step{site: "kernel/keys.lua ed25519", does: []string{"user#keys: failed"}, errs: map[string][]string{"user#keys": {"ssh-keygen is not installed"}}})
 	l.says("", "getent passwd keys || true")
 	l.sh("/opt/ccm/ccm ensure package openssh-client")
 	for i, kind := range []string{"ed25519", "ecdsa", "rsa"} {
@@ -107,7 +107,7 @@ func TestSSHKeys(t *testing.T) {
 	l.converge(step{site: "kernel/keys.lua rsa", does: []string{"user#keys: stable"}})
 	require.Equal(t, sums, l.sh("sha256sum /srv/keys/.ssh/id_*"))
 	l.sh("useradd --no-create-home homeless")
-	require.Contains(t, l.sh("/opt/ccm/ccm ensure user homeless --ssh-key rsa --noop || :"), "there is no directory /home/homeless, in which the key is made")
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure user homeless --ssh-key rsa --noop || :"), "the directory /home/homeless for the key does not exist")
 
 	// One of them is a host key, which ssh finds by the host name, also hashed by ssh itself.
 	known := func(args string) string {

@@ -35,7 +35,7 @@ func TestLuaCron(t *testing.T) {
 	require.Contains(t, complaints, "(*system*it-night) INSECURE MODE")
 	l.sh("! test -e /run/it/boot")
 	_, run := l.converge(cronJobs("two", "Updated the cron job", "Updated the cron job"))
-	require.Contains(t, run.event("cron#it-night").Diff[0].String(), "in a file that cron refuses")
+	require.Contains(t, run.event("cron#it-night").Diff[0].String(), "in a file that cron rejects")
 	l.says("root 644\nroot 644", "cd /etc/cron.d; stat -c '%U %a' it_boot it-night")
 	l.cron()
 

@@ -73,7 +73,7 @@ func TestLuaGit(t *testing.T) {
 	l.sh("echo mine > /srv/app/mine")
 	l.converge(app(repo+"main", "stable"))
 	l.sh("echo changed > /srv/app/version; push 3")
-	l.converge(refused(repo+"main", "the clone was changed", "force = true"))
+	l.converge(refused(repo+"main", "the clone has changes", "force = true"))
 	l.says("changed\nmine", "cat /srv/app/version /srv/app/mine")
 	l.converge(app(repo+"main force", "Updated the clone"))
 	l.at("3", "main")
@@ -81,14 +81,14 @@ func TestLuaGit(t *testing.T) {
 
 	// So are local commits.
 	l.sh("cd /srv/app; git checkout -q main; echo changed > version; git commit -q -a -m mine")
-	l.converge(refused(repo+"main", "the clone was changed"))
+	l.converge(refused(repo+"main", "the clone has changes"))
 	l.says("changed", "cat /srv/app/version")
 	l.converge(app(repo+"main force", "Updated the clone"))
 	l.at("3", "main")
 
 	// Only a change, also in the index.
 	l.sh("cd /srv/app; git rm -q version")
-	l.converge(refused(repo+"main", "the clone was changed"))
+	l.converge(refused(repo+"main", "the clone has changes"))
 	l.converge(app(repo+"main force", "Updated the clone"))
 	l.at("3", "main")
 
@@ -96,7 +96,7 @@ func TestLuaGit(t *testing.T) {
 	l.sh("mv /srv/repo.git /srv/moved.git; git -C /srv/work remote set-url origin /srv/moved.git")
 	l.converge(refused(repo+"main", "/srv/repo.git"))
 	l.converge(app("file:///srv/moved.git main", "Updated the clone"))
-	l.converge(refused("/srv/moved.git nowhere", "/srv/moved.git has no branch or tag nowhere"))
+	l.converge(refused("/srv/moved.git nowhere", "no such branch or tag in /srv/moved.git: nowhere"))
 	l.at("3", "main")
 
 	l.sh("rm /srv/app/mine") // which would keep the clone
@@ -126,7 +126,7 @@ func TestLuaGitRepairs(t *testing.T) {
 	l.at("1", "HEAD")
 
 	l.sh("rm -r /srv/app; mkdir /srv/app; echo mine > /srv/app/mine")
-	l.converge(refused("/srv/repo.git HEAD", "expected a clone, found a directory with something else in it"))
+	l.converge(refused("/srv/repo.git HEAD", "expected a clone, found a directory with other content"))
 	l.says("mine", "cat /srv/app/*")
 	l.sh("rm /srv/app/mine")
 	l.converge(app("/srv/repo.git HEAD", "Cloned the repository"))

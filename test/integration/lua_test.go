@@ -96,7 +96,7 @@ func TestLuaTypes(t *testing.T) {
 		"group#ops: stable",
 		"directory#/srv/www: Purged 1 entry",
 		"link#/srv/current: stable",
-		"unit#it.service: Had systemd read the unit",
+		"unit#it.service: Reloaded systemd",
 		"unit#it limits: Updated the unit",
 		"timer#report: Updated the timer",
 		"file#/etc/it.conf: stable",

@@ -72,7 +72,7 @@ func TestSharing(t *testing.T) {
 	ann.sh("mkdir work && cp -r " + modules + "/* work/ && cd work && git init -q && git add . && git commit -qm 'Three modules' && git tag v1.0.0 && git clone -q --bare . " + repos + "/modules.git")
 	url := gitServer(t, repos)
 
-	// The commands of docs/sharing.md, docs/encrypted.md and docs/bundles.md.
+	// The commands of docs/modules.md, docs/secrets.md and docs/bundles.md.
 	ann.write("web1.pub", l.sh("cat /etc/ssh/ssh_host_ed25519_key.pub")+"\n")
 	ann.write("site/site.lua", `
 data.load "data.yaml"

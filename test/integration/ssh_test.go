@@ -150,7 +150,7 @@ func TestSSH(t *testing.T) {
 	out := l.says(4, "does not exist", "one", "two", "-j", "1", "--", "run", "site")
 	require.Contains(t, out, "2 hosts: one, two:")
 	require.Contains(t, out, "0 of 2 hosts ok, 2 failed")
-	l.says(1, "cannot run on other machines", "one", "--", "lint", "site")
+	l.says(1, "no command that ccm runs on other machines", "one", "--", "lint", "site")
 
 	// Only the cache and the state stay, and no process.
 	var left []string
@@ -232,7 +232,7 @@ func TestSSHInventory(t *testing.T) {
 	l.says(0, "Created the file", "-i", "hosts", "w1", "--", "run", "site")
 	require.FileExists(t, l.dir+"/made-front")
 	l.says(0, "2 of 2 hosts ok", "-i", "hosts", "-j", "1", "--", "history")
-	l.says(1, "none", "-i", "hosts", "none", "--", "history")
+	l.says(1, "no such host or group in the inventory: none", "-i", "hosts", "none", "--", "history")
 	l.write("cloud", fmt.Sprintf("#!/bin/sh\necho '{\"web\": {\"hosts\": [\"c1\"], \"vars\": {\"ansible_host\": \"127.0.0.1\", \"ansible_port\": %d, \"role\": \"cloud\"}}}'\n", l.port))
 	require.NoError(t, os.Chmod(l.dir+"/cloud", 0o755))
 	l.says(0, "cloud", "-i", "cloud", "--", "facts", "inventory.role")
@@ -255,7 +255,7 @@ func TestSSHCommands(t *testing.T) {
 		l.says(0, x.want, append([]string{"one", "--"}, strings.Fields(x.args)...)...)
 	}
 	l.write("site/site.lua", "")
-	l.says(1, "prune requires a terminal (remove without asking with --yes, or show what would be removed with --noop", "one", "--", "prune", "site")
+	l.says(1, "prune asks on a terminal, and there is none (--yes removes without asking", "one", "--", "prune", "site")
 	l.says(0, "Removed the file", "one", "--", "prune", "--yes", "site")
 	require.NoFileExists(t, l.dir+"/made-none")
 	// A script on standard input, without its folder. Another script is another site.
@@ -267,7 +267,7 @@ func TestSSHCommands(t *testing.T) {
 		require.Equal(t, "x", l.read(content))
 		require.NotContains(t, string(out), "no longer declared")
 	}
-	l.says(0, "Restore files to their state before a run", "nowhere.invalid", "--", "undo", "--help")
+	l.says(0, "Give files back what they were", "nowhere.invalid", "--", "undo", "--help")
 	l.says(0, "a: present", "one", "two", "--", "status", "file", l.dir+"/a")
 }
 

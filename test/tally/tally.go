@@ -1,4 +1,4 @@
-// Package tally counts the tries of tests, so that the table in docs/reliability.md shows what the tests have really
+// Package tally counts the tries of tests, so that the table in test/reliability/counts.md shows what the tests have really
 // done. `make reliability` runs the tests that use it and writes the table.
 //
 //	func TestKilledAnywhere(t *testing.T) {

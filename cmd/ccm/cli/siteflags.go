@@ -21,6 +21,7 @@ type SiteFlags struct {
 // Add adds the flags to fs.
 func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
+	fs.BoolVar(&f.Offline, "offline", false, "for images: do not start services or change the running kernel")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
 	fs.DurationVar(&f.EvalTimeout, "eval-timeout", time.Minute, "time limit for evaluating a script")
@@ -115,7 +116,7 @@ func (f *RecordFlags) Limits() state.Limits {
 	return limits
 }
 
-// RecordOptions returns the options that the flags set, for a run below root.
-func (f *RecordFlags) RecordOptions(root string) site.RecordOptions {
-	return site.RecordOptions{StateDir: f.StateDir, LockTimeout: f.LockTimeout, Timeout: f.Timeout, Limits: f.Limits(), Root: root}
+// RecordOptions returns the options that the flags set, for a run with site options.
+func (f *RecordFlags) RecordOptions(o *site.Options) site.RecordOptions {
+	return site.RecordOptions{StateDir: f.StateDir, LockTimeout: f.LockTimeout, Timeout: f.Timeout, Limits: f.Limits(), Root: o.Root, Offline: o.Offline}
 }

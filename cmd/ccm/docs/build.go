@@ -2,6 +2,7 @@ package docs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -37,7 +38,7 @@ replaced.`,
 			if address != "" {
 				u, err := url.Parse(address)
 				if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-					return diag.Errorf(diag.Pos{}, "--url: %q is not the URL of a website", address).WithHint("for example https://example.org/ccm/")
+					return fmt.Errorf("--url: %w", diag.Expected("a URL such as https://example.org/ccm/").Got("%q", address))
 				}
 				source.Address = strings.TrimSuffix(u.String(), "/") + "/"
 			}

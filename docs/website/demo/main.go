@@ -64,7 +64,7 @@ func main() {
 func demo(dir string) (string, error) {
 	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "bin", "ccm"), "github.com/luaccm/ccm/cmd/ccm")
 	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, output)
+		return "", errors.Join(fmt.Errorf("go build: %w", err), errors.New(string(output)))
 	}
 	steps, err := record(dir)
 	return svg(steps), err
@@ -93,7 +93,7 @@ func record(dir string) (steps []step, err error) {
 	for _, command := range commands {
 		output, err := onTerminal(dir, command)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w\n%s", command, err, output)
+			return nil, errors.Join(fmt.Errorf("%s: %w", command, err), errors.New(output))
 		}
 		steps = append(steps, step{command, screen(duration.ReplaceAllString(output, ""))})
 	}

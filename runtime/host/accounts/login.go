@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,13 +58,9 @@ func findEntry(text []byte, uid uint32) (Entry, bool) {
 
 // GroupsOf returns the groups of a user, according to id(1).
 func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) {
-	id, err := exec.LookPath("id")
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	out, ok := a.Groups.query(ctx, []string{id, "-G", user})
+	out, ok := a.Groups.query(ctx, []string{"id", "-G", user})
 	var list []uint32
 	for word := range strings.FieldsSeq(string(out)) {
 		n, err := strconv.ParseUint(word, 10, 32)

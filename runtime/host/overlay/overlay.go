@@ -54,6 +54,7 @@ type assumptions struct {
 	authors map[any]bool
 	// answers is the cache of AskMany.
 	answers sync.Map
+	room    room // that the pending resources take
 }
 
 // An entry is the assumption about one path.

@@ -19,6 +19,9 @@ type PathEffect struct {
 	Content *string
 	// Source is the file of the user that will be copied to the path (see [View.OpenSource]).
 	Source string
+	// Size is the number of bytes that are written at the path and below it; 0 if it is unknown, or
+	// that of Content or Source.
+	Size int64
 	// Kept says that a file keeps its content.
 	Kept bool
 	// KeepsHardLinks says that a file with other names is written in place, so that they keep its

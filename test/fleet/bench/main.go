@@ -4,7 +4,7 @@
 // store the same messages at the same times, and verify no signature: nodes have processors of their own for that, and
 // here they would take those of the servers.
 //
-//	go run ./bench -nodes 1000,10000 -out ../../docs/fleet.md
+//	go run ./bench -nodes 1000,10000 -out bench.md
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Table runs the tests that count their tries, and writes the counts into the table of docs/reliability.md. See
+// Table runs the tests that count their tries, and writes the counts into the table of test/reliability/counts.md. See
 // package tally.
 package main
 
@@ -23,8 +23,8 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "docs/reliability.md", "the `FILE` with the table")
-	only := flag.String("run", "", "run the tests whose names match `PATTERN`, of which a part after a slash is for subtests; other rows are not changed")
+	out := flag.String("out", "test/reliability/counts.md", "the `FILE` with the table")
+	only := flag.String("run", "", "run the tests whose names match `PATTERN`, of which a part after a slash is for subtests; other rows stay as they are")
 	kept := flag.String("counts", "", "keep the counts in this `FILE`, and add those that it holds: a long test can be run in pieces")
 	lab := flag.Bool("lab", false, "run the tests in throw-away systems too (root)")
 	flag.Parse()

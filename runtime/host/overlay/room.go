@@ -1,0 +1,60 @@
+package overlay
+
+import "sync"
+
+// A Claim is the room that pending effects take of a file system. It is negative if they free some.
+type Claim struct{ Bytes, Files int64 }
+
+// A RoomProposal is the room that the effects of one resource would take.
+type RoomProposal struct {
+	// Claims are by the device number of the file system.
+	Claims map[uint64]Claim
+	// FreesMore says that the effects free an unknown amount besides.
+	FreesMore bool
+}
+
+// room is what the pending resources of a plan take of file systems.
+type room struct {
+	mu       sync.Mutex
+	proposed *RoomProposal
+	claimed  RoomProposal
+}
+
+// ClaimedRoom returns what the pending resources of the plan take of a file system. It is not ok if
+// one of them may free an unknown amount.
+func (o *View) ClaimedRoom(device uint64) (c Claim, ok bool) {
+	o.room.mu.Lock()
+	defer o.room.mu.Unlock()
+	return o.room.claimed.Claims[device], !o.room.claimed.FreesMore
+}
+
+// ProposeRoom notes what a resource would take. An earlier proposal is dropped.
+func (o *View) ProposeRoom(p *RoomProposal) {
+	o.room.mu.Lock()
+	defer o.room.mu.Unlock()
+	o.room.proposed = p
+}
+
+// ClaimRoom accepts the proposal, because the resource is pending. Complete says that it has no effects
+// besides the known ones, which might free room.
+func (o *View) ClaimRoom(complete bool) {
+	if o == nil {
+		return
+	}
+	o.room.mu.Lock()
+	defer o.room.mu.Unlock()
+	all := &o.room.claimed
+	all.FreesMore = all.FreesMore || !complete
+	if o.room.proposed == nil {
+		return
+	}
+	if all.Claims == nil {
+		all.Claims = make(map[uint64]Claim)
+	}
+	for device, c := range o.room.proposed.Claims {
+		sum := all.Claims[device]
+		all.Claims[device] = Claim{sum.Bytes + c.Bytes, sum.Files + c.Files}
+	}
+	all.FreesMore = all.FreesMore || o.room.proposed.FreesMore
+	o.room.proposed = nil
+}
