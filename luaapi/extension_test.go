@@ -38,7 +38,7 @@ func TestExtension(t *testing.T) {
 
 	for script, want := range map[string]string{
 		`used.anwser = 1`:     `used.anwser is read-only`,
-		`print(used.anwser)`:  `used has no "anwser" (did you mean "answer"?)`,
+		`print(used.anwser)`:  `used: unknown name "anwser" (did you mean "answer"?)`,
 		`print(usde)`:         `undefined global "usde" (did you mean "used"?)`,
 		`used = 1`:            `"used" is a global of ccm and cannot be replaced`,
 		`print(ccm.hree)`:     `ccm: unknown name "hree" (did you mean "here"?)`,

@@ -310,7 +310,7 @@ func (lib *stringLib) replace(L *lua.LState, out *strings.Builder, s string, m p
 		return
 	}
 	if !lua.LVCanConvToString(v) {
-		lib.in.report.throw(L, "", "string.gsub: %w", diag.Expected("a string to put in the place of %q", s[m.Start:m.End]).Got("%s", kindOf(v)))
+		lib.in.report.throw(L, "", "string.gsub: %w", diag.Expected("a string to replace %q", s[m.Start:m.End]).Got("%s", kindOf(v)))
 	}
 	out.WriteString(lib.in.textOf(L, v))
 }
