@@ -145,7 +145,7 @@ comments on pull requests.`,
 	f.add(cmd, report.DiffChanges)
 	f.output = cli.NewChoice("text", "text", "json", outputMarkdown)
 	output := cmd.Flags().Lookup("output")
-	output.Value, output.Usage = f.output, "form of the report: text, json (one object a line) or markdown"
+	output.Value, output.Usage = f.output, "output format: text, json (one object per line) or markdown"
 	cmd.Flags().StringVar(&f.compare, "compare", "", "show how the plan differs from that of `VERSION`, a git commit or folder")
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan to `FILE` for ccm run FILE")
 	f.sort = cli.NewChoice(sortOrder, sortOrder, sortRisk)
@@ -162,11 +162,11 @@ comments on pull requests.`,
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case f.isDigest() && f.output.Value != "text":
-			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary are for the text, got --output %s", f.output.Value)
+			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text, got --output %s", f.output.Value)
 		case f.compare != "" && f.output.Value == "json":
-			return diag.Errorf(diag.Pos{}, "--compare is for text and markdown, got --output json")
+			return diag.Errorf(diag.Pos{}, "--compare requires --output text or markdown, got --output json")
 		case f.out != "" && f.output.Value == outputMarkdown:
-			return diag.Errorf(diag.Pos{}, "--out goes with --output text or json, got --output markdown")
+			return diag.Errorf(diag.Pos{}, "--out requires --output text or json, got --output markdown")
 		}
 		return check(cmd, args)
 	}
