@@ -162,11 +162,11 @@ comments on pull requests.`,
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case f.isDigest() && f.output.Value != "text":
-			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary are for the text, got --output %s", f.output.Value)
+			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text")
 		case f.compare != "" && f.output.Value == "json":
-			return diag.Errorf(diag.Pos{}, "--compare is for text and markdown, got --output json")
+			return diag.Errorf(diag.Pos{}, "--compare requires --output text or markdown")
 		case f.out != "" && f.output.Value == outputMarkdown:
-			return diag.Errorf(diag.Pos{}, "--out goes with --output text or json, got --output markdown")
+			return diag.Errorf(diag.Pos{}, "--out requires --output text or json")
 		}
 		return check(cmd, args)
 	}
