@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // syntax has a pattern for each language whose code is highlighted. A named group is a token, and its name the class of
@@ -30,12 +32,12 @@ var syntax = sync.OnceValue(func() map[string]*regexp.Regexp {
 })
 
 // prompt is what a command of a console begins with.
-var prompt = regexp.MustCompile(`^[\w.@-]*[$#] `)
+var prompt = lazyregexp.New(`^[\w.@-]*[$#] `)
 
 // highlighted returns code as HTML, with the class of each token that is known.
 func highlighted(language, code string) string {
 	switch {
-	case language == "console", language == "" && prompt.MatchString(code):
+	case language == "console", language == "" && prompt().MatchString(code):
 		return console(code)
 	case syntax()[language] != nil:
 		return tokens(syntax()[language], code)
@@ -48,7 +50,7 @@ func console(code string) string {
 	var out strings.Builder
 	for line := range strings.Lines(code) {
 		text, end := strings.CutSuffix(line, "\n")
-		if p := prompt.FindString(text); p != "" {
+		if p := prompt().FindString(text); p != "" {
 			out.WriteString(span("g", template.HTMLEscapeString(p)) + span("cmd", tokens(syntax()["sh"], text[len(p):])))
 		} else {
 			out.WriteString(template.HTMLEscapeString(text))

@@ -241,7 +241,7 @@ func TestMistakes(t *testing.T) {
 		{jets, map[string]string{"a.conf": "x\n[[ if ]]"}, `parsing template a.conf failed: template: /a.conf:2: parsing if: unexpected token ']]' (expected term)`},
 		{jets, map[string]string{"d/a.conf": "x\n[[ range i := ints(0, 2) ]]\nb\n"}, "[[range i := ints(0, 2)]] in line 2 without [[end]]"},
 		{golang, map[string]string{"a.conf": "x\n{{ with .facts }}\nb\n"}, "{{with .facts}} in line 2 without {{end}}"},
-		{jets, map[string]string{"a.conf": "[[ pw := data.password ]]\n[[ facs.hostname ]]"}, `Jet Runtime Error ("/a.conf":2): identifier "facs" is unknown`},
+		{jets, map[string]string{"a.conf": "[[ pw := data.password ]]\n[[ facs.hostname ]]"}, `Jet Runtime Error ("/a.conf":2): identifier "facs" is not defined`},
 		{jets, map[string]string{"a.conf": "[[ .facts.nope ]]"}, "there is no field or method 'nope'"},
 		{jets, map[string]string{"a.conf": "[[ facts.nope.deep ]]"}, "there is no field or method 'nope'"},
 		{jets, map[string]string{"a.conf": "[[ lookup(\"facts.nope\") ]]"}, `no value at "facts.nope"`},

@@ -197,7 +197,7 @@ func TestArchives(t *testing.T) {
 			case want == "never" && name == "other":
 				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: cannot read archive: not a gzip file"
 			case want == "never":
-				suite.Fails[name+"/"+want] = "failed to reach desired state:: extracted, but /opt/app/no"
+				suite.Fails[name+"/"+want] = "failed to reach desired state: extracted, but /opt/app/no"
 			case want == "cleanup" && name == "other":
 				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: cannot read archive: not a gzip file"
 			case want == "hostile" && !stands:

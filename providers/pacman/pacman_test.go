@@ -114,7 +114,7 @@ func TestUnreadable(t *testing.T) {
 	held := pkgtooltest.Package("zsh", "present")
 	held.Hold = new(true)
 	_, err := packages.Status(t.Context(), &h.View, held)
-	require.EqualError(t, err, "pacman cannot hold packages with a command (: add it to IgnorePkg in /etc/pacman.conf")
+	require.EqualError(t, err, "pacman cannot hold packages with a command (add it to IgnorePkg in /etc/pacman.conf)")
 }
 
 // TestFailedScript: pacman exits 0 when the script of a package fails. The lines are what

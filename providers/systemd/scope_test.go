@@ -101,7 +101,7 @@ func TestUserManagerStarts(t *testing.T) {
 	require.NoError(t, os.RemoveAll(root+"/run/user"))
 	lines, starts = []string{"ActiveState=activating\nJob=7\n", "ActiveState=failed\nJob=0\n"}, false
 	_, err = (&provider{system: newServices(noWait)}).Status(t.Context(), &h.View, want)
-	require.ErrorContains(t, err, "does not run")
+	require.ErrorContains(t, err, "is not running (log in, or run: loginctl enable-linger root)")
 	require.Empty(t, lines)
 }
 

@@ -179,16 +179,16 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 	every("not found", "service not found: x", append(running, stopped...)...)
 	every("not found", "service not found: x", "enabled", "disabled")
 	every("deactivating, stuck", `invalid systemctl is-active output: "deactivating"`, append(running, stopped...)...)
-	every("masked", "expected the service running, found it masked", running...)
-	every("masked", "expected the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
-	every("masked running", "expected the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
+	every("masked", "expected the service running, found a masked one (unmask it with mask = false)", running...)
+	every("masked", "expected the service enabled, found a masked one (unmask it with mask = false)", "stopped enabled", "running enabled", "enabled")
+	every("masked running", "expected the service enabled, found a masked one (unmask it with mask = false)", "stopped enabled", "running enabled", "enabled")
 	for _, start := range []string{"static", "static running"} {
 		every(start, "expected enable = false, found the service static, which cannot be changed: its unit file lacks an [Install] section: other units start it", "running disabled", "stopped disabled", "disabled")
 	}
 	for _, want := range []string{"running disabled", "stopped disabled", "disabled"} {
 		suite.Fails["alias enabled/"+want] = "it is an alias of y (enable or disable that one)"
 	}
-	every("left over", "(/etc/systemd/system/multi-user.target.wants/x.service remains: run systemctl disable x", slices.Concat(running, stopped, []string{"enabled", "disabled"})...)
+	every("left over", "(its symlink /etc/systemd/system/multi-user.target.wants/x.service remains: run systemctl disable x", slices.Concat(running, stopped, []string{"enabled", "disabled"})...)
 	every("indirect by an alias", "the service is still indirect, which counts as enabled", "running disabled", "stopped disabled", "disabled")
 	every("alias", "it is an alias of y (enable or disable that one)", "running enabled", "stopped enabled", "enabled")
 	every("oneshot", "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running", running...)

@@ -151,8 +151,8 @@ func TestBadDocuments(t *testing.T) {
 		bomb += fmt.Sprintf("%c: &%c [*%s, *%s, *%s, *%s, *%s, *%s, *%s, *%s, *%s]\n", c, c, p, p, p, p, p, p, p, p, p)
 	}
 	for _, tt := range []struct{ yaml, want string }{
-		{"a: 1\nb: 2\na: 3\n", "x.yaml:3:1: the key \"a\" is given twice\n  x.yaml:1:1: given here first"},
-		{"a: {b: 1, b: 2}\n", "x.yaml:1:11: the key \"b\" is given twice\n  x.yaml:1:5: given here first"},
+		{"a: 1\nb: 2\na: 3\n", "x.yaml:3:1: duplicate key \"a\"\n  x.yaml:1:1: first one"},
+		{"a: {b: 1, b: 2}\n", "x.yaml:1:11: duplicate key \"b\"\n  x.yaml:1:5: first one"},
 		{"a: *nope\n", "x.yaml:1:4: unknown anchor &nope"},
 		{"x: &name 1\ny: *nmae\n", "x.yaml:2:4: unknown anchor &nmae (did you mean &name?)"},
 		{"x: &a [1, *a]\n", "x.yaml:1:11: the anchor &a contains itself"},

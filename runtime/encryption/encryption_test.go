@@ -319,7 +319,7 @@ func TestReadRecipients(t *testing.T) {
 		"@x nobody":        `no recipient "nobody"`,
 		"@x @y\n@y @x":     "contains itself",
 		"ann " + strings.Split(strings.TrimSpace(private), "\n")[2]: "private key in a file that everybody can read",
-		"ann " + annKey + "\nbob " + annKey:                         "this key is already in line 1 already",
+		"ann " + annKey + "\nbob " + annKey:                         "this key is already in line 1, for ann",
 	} {
 		_, err := encryption.ReadRecipients("r", line+"\n")
 		require.ErrorContains(t, err, want, line)

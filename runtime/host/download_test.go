@@ -311,7 +311,7 @@ func TestDownloadAuthorizationDoesNotComeBack(t *testing.T) {
 	h, _ := hosttest.New(t, nil)
 	err := h.Download(t.Context(), "/a.zip", me(), fetch.Request{URL: parse(t, own.URL+"/a.zip"), Username: "deploy", Password: "s3cret"})
 	require.EqualError(t, err, fmt.Sprintf("GET %s/a.zip: redirected to %s/final: expected status 200, got 401 Unauthorized "+
-		"((credentials and headers are not sent to another server after a redirect))", own.URL, own.URL))
+		"(credentials and headers are not sent to another server after a redirect)", own.URL, own.URL))
 	require.Empty(t, end.got.Load().Get("Authorization"))
 }
 
@@ -331,7 +331,7 @@ func TestDownloadRedirectBetweenSchemes(t *testing.T) {
 		{"http://h.test:8080/a", "https://h.test/a", "", false, ""},
 		{"http://h.test/a", "https://www.h.test/a", "", false, ""},
 		{"https://h.test/a", "https://H.test:443/b", "", true, ""},
-		{"https://h.test/a", "http://h.test/a", "", false, "redirect from https to http://h.test/a,which is not protected against tampering (set a checksum to allow it)"},
+		{"https://h.test/a", "http://h.test/a", "", false, "redirect from https to http://h.test/a, which is not protected against tampering (set a checksum to allow it)"},
 		{"https://h.test/a", "http://h.test/a", sum("new"), false, ""},
 	}
 	for _, tt := range tests {

@@ -45,7 +45,7 @@ func junitProperties(run *Run) []junit.Property {
 func junitCase(run *Run, e *Event) junit.Case {
 	c := junit.Case{Class: e.Type, Name: e.Name, Time: junit.SecondsOf(e.Duration), Output: e.Story(run.Drift)}
 	for _, d := range e.Diff {
-		c.Output += fmt.Sprintf("\n%s: %q instead of %q", d.Property, d.Have, d.Want)
+		c.Output += fmt.Sprintf("\n%s: expected %q, found %q", d.Property, d.Want, d.Have)
 	}
 	details := strings.Join(e.Errors, "\n")
 	if details == "" {

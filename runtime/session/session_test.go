@@ -168,7 +168,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, dir, s.Dir())
 	_, err = New(dir)
-	require.ErrorContains(t, err, "is already defined")
+	require.ErrorContains(t, err, "already exists (continue it with: export CCM_SESSION_STORE=")
 	fi, err := os.Stat(dir)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), fi.Mode().Perm())

@@ -325,7 +325,7 @@ func (x *restoreCall) mounted(r Restoration) error {
 func (x *restoreCall) possible(r Restoration, now host.Info) error {
 	switch {
 	case r.Want.Kind == host.Special:
-		return errors.New("it was a special file, which cannot be backed up")
+		return errors.New("it was a device, socket or pipe, which cannot be backed up")
 	case r.Want.Kind != host.Regular || r.Want.Object != "":
 		return nil
 	case r.LossReason != "":

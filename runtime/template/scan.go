@@ -36,7 +36,7 @@ func scan(text string) (spans []span, err error) {
 		}
 		end := closeOf(text, i+2, closing)
 		if end < 0 {
-			return nil, &Error{Offset: i, Length: 2, Err: diag.Errorf(diag.Pos{}, "missing closing delimiter of %s: %s", text[i:i+2], closing).
+			return nil, &Error{Offset: i, Length: 2, Err: diag.Errorf(diag.Pos{}, "missing %s after %s", closing, text[i:i+2]).
 				WithHint("for a literal one use ${ '%s' }", text[i:i+2])}
 		}
 		inner := text[i+2 : end]

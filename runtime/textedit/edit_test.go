@@ -155,7 +155,7 @@ func TestMistakes(t *testing.T) {
 		{".json", `{"a": 1, "a": 2}`, "a", "duplicate a"},
 		{".json", `[1]`, "a", "the document is a list of 1"},
 		{".json", strings.Repeat("[", 5000), "a", "brackets are nested more than 1000 deep"},
-		{".yaml", "a: 1\n---\nb: 1\n", "a", "found a second document"},
+		{".yaml", "a: 1\n---\nb: 1\n", "a", "expected one YAML document, found a second one"},
 		{".yaml", "a: [", "a", "not valid YAML: line 1"},
 		{".yaml", "a: &x {b: 1}\nc: *x\n", "c.b", "c is an alias: change the anchored value"},
 		{".yaml", "a: 1\na: 2\n", "a", "already defined"},

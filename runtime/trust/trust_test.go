@@ -76,7 +76,7 @@ func TestTrust(t *testing.T) {
 		"a group may write":  {tree{"/srv/site.lua": "0100664 1000", "/srv": "040775 1000"}, "/srv/site.lua", believed},
 		"the root directory": {tree{}, "/", believed},
 		"a device":           {tree{"/dev/null": "020666 0"}, "/dev/null", believed},
-		"the file":           {tree{"/etc/site.lua": "0100646 0"}, "/etc/site.lua", "is world-writable /etc/site.lua is world-writable (mode 0646) | chmod o-w /etc/site.lua"},
+		"the file":           {tree{"/etc/site.lua": "0100646 0"}, "/etc/site.lua", "/etc/site.lua is world-writable (mode 0646) | chmod o-w /etc/site.lua"},
 		"a pipe":             {tree{"/run/p": "010666 0"}, "/run/p", "/run/p is world-writable (mode 0666) | chmod o-w /run/p"},
 		"directory": {tree{"/srv/site.lua": "0100644 0", "/srv": "040777 0"}, "/srv/site.lua",
 			"directory /srv is world-writable (mode 0777) | chmod o-w /srv"},

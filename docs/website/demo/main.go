@@ -16,12 +16,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 //go:embed site.lua
@@ -41,7 +42,7 @@ var commands = []string{"cat site.lua", "ccm plan site.lua --diff full", "ccm ru
 const columns, rows = 80, 60
 
 // duration is how long a run took, as the last line of a report has it.
-var duration = regexp.MustCompile(` \([0-9][0-9.msµ]*\)`)
+var duration = lazyregexp.New(` \([0-9][0-9.msµ]*\)`)
 
 func main() {
 	if len(os.Args) != 2 {
@@ -95,7 +96,7 @@ func record(dir string) (steps []step, err error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", command, err), errors.New(output))
 		}
-		steps = append(steps, step{command, screen(duration.ReplaceAllString(output, ""))})
+		steps = append(steps, step{command, screen(duration().ReplaceAllString(output, ""))})
 	}
 	return steps, nil
 }

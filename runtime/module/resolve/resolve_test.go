@@ -514,7 +514,7 @@ func TestSignedTags(t *testing.T) {
 	s, err := module.Open(nil, at, []string{t.TempDir()})
 	require.NoError(t, err)
 	_, err = s.Require("", "nginx")
-	require.ErrorContains(t, err, "whom signers does not name")
+	require.ErrorContains(t, err, "who is not in signers")
 	require.NoError(t, os.Remove(at+"/signers"))
 	require.ErrorContains(t, check(), "signers of nginx")
 	s, err = module.Open(nil, at, []string{t.TempDir()})
@@ -566,7 +566,7 @@ func TestRefusedModules(t *testing.T) {
 	for version, x := range map[string]struct{ file, want string }{
 		"v1.0.0": {"", "ccm.mod.lua does not exist in it"},
 		"v1.1.0": {`return { }`, "module without a name"},
-		"v1.2.0": {`return { name = "other" }`, "holds the module other, and not m"},
+		"v1.2.0": {`return { name = "other" }`, "contains module other, not m"},
 		"v1.3.0": {`return { name = "m", exports = { "m.none" } }`, "but the file does not exist"},
 		"v1.4.0": {`return { name = "m", ccm = ">= 99" }`, ""},
 		"v1.5.0": {`return { name = "m", exports = { "util" } }`, `does not begin with "m."`},

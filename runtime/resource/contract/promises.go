@@ -203,7 +203,7 @@ func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 		first, err := b.Suits(f, wants[0])
 		now, err2 := b.Suits(f, want)
 		if first != now || (err == nil) != (err2 == nil) {
-			return fmt.Errorf("whether %s suits depends on the properties: %d (%w) and %d (%w)", b.Name, first, err, now, err2)
+			return fmt.Errorf("the choice of provider %s depends on the properties: priority %d (error: %s) and %d (error: %s)", b.Name, first, fmt.Sprint(err), now, fmt.Sprint(err2))
 		}
 	}
 	return nil

@@ -223,7 +223,7 @@ func TestSuits(t *testing.T) {
 	byName := func(_ *facts.Facts, p paper) (int, error) { return len(p.Name + p.edited), nil }
 	wants = append(wants, &paper{Name: "c", edited: "/d/paper"})
 	require.EqualError(t, contract.CheckSuits(paperType.Provide("writer", byName, writer{}), nil, wants),
-		"whether writer suits depends on the properties: 1 (<nil>) and 9 (<nil>)")
+		"the choice of provider writer depends on the properties: priority 1 (error: <nil>) and 9 (error: <nil>)")
 }
 
 // A successRunner runs nothing.
