@@ -53,11 +53,11 @@ const inlineLimit = 4 << 10
 func (s FileState) secretReason(im resource.Import, content []byte) string {
 	switch {
 	case im.Sensitive:
-		return "it contains or contained secrets"
+		return "contains or contained secrets"
 	case slices.Contains([]string{"/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-"}, path.Clean(im.Name)):
-		return "it contains password hashes"
+		return "contains password hashes"
 	case bytes.Contains(content, []byte("PRIVATE KEY-----")):
-		return "it contains a private key"
+		return "contains a private key"
 	case s.Mode&0o077 == 0 && len(content) > 0:
 		return fmt.Sprintf("only its owner can read it (mode %04o)", s.Mode)
 	}
@@ -91,7 +91,7 @@ func (s FileState) Import(im resource.Import) (File, error) {
 	}
 	aside, err := im.StoreFile(content)
 	if err == nil && reason != "" && im.Warn != nil {
-		im.Warn(fmt.Sprintf("file#%s: %s; its content is in %s instead of the script: keep it out of version control", im.Name, reason, aside))
+		im.Warn(fmt.Sprintf("file#%s: %s, so its content is in %s instead of the script (keep that file out of version control)", im.Name, reason, aside))
 	}
 	f.Source = &aside
 	return f, err

@@ -61,7 +61,7 @@ func (f File) Validate() error {
 		errs = append(errs, wrong("force", "requires ensure absent"))
 	}
 	if f.Parents && (f.Ensure == FileAbsent || f.Ensure == FileExisting) {
-		errs = append(errs, wrong("parents", "goes with ensure present and directory"))
+		errs = append(errs, wrong("parents", "requires ensure present or directory"))
 	}
 	if f.Ensure == FileAbsent && f.Name == "/" {
 		errs = append(errs, wrong("ensure", "/ cannot be removed"))

@@ -229,7 +229,7 @@ func (f *Files) TrustedDirectories(variable string, names []string) []string {
 			continue
 		case policy == nil:
 		case !filepath.IsAbs(dir):
-			err = diag.Errorf(diag.Pos{}, "ignoring relative PATH entry %q (running as root)", dir).WithHint("use an absolute path")
+			err = diag.Errorf(diag.Pos{}, "%q is not trusted as root: not an absolute path", dir).WithHint("use an absolute path")
 		default:
 			err = f.CheckPlace(dir)
 		}

@@ -97,7 +97,7 @@ func TestURLs(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "web", "cut.tar.gz"), nil, 0o644))
 	for path, want := range map[string]string{
-		"/files/web/cut.tar.gz": "the bundle is",
+		"/files/web/cut.tar.gz": "bundle is truncated",
 		"/nothing":              "GET " + server.URL + "/nothing: expected status 200, got 404 Not Found",
 		"/large":                "response of 1.9 GiB exceeds the limit of 1.0 GiB",
 		"/files/web/nowhere":    "404",
@@ -159,7 +159,7 @@ func TestBundleOfOthers(t *testing.T) {
 	require.NoError(t, os.Chmod(file, 0o666))
 	_, stderr, status := ccm(t, nil, "plan", "--root", t.TempDir(), file)
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, file+": not trusted as root "+file)
+	require.Contains(t, stderr, file+": not trusted as root: "+file)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "web", "x"), 0o666))
 	_, stderr, status = ccm(t, nil, "bundle", filepath.Join(dir, "web"), "-o", filepath.Join(dir, "again.tar.gz"))
 	require.Equal(t, 1, status)

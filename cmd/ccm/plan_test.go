@@ -243,7 +243,7 @@ exec { "guarded", command = "true", unless = "ls /" }
 `), 0o600))
 	out, stderr, status := ccm(t, nil, "plan", site)
 	require.Equal(t, 0, status, out+stderr)
-	require.Contains(t, out, "? exec#guarded: exec#e1 (pending), exec#e2 (pending), exec#e3 (pending) and 127 others may make a difference: nothing to do\n")
+	require.Contains(t, out, "? exec#guarded: depends on exec#e1 (pending), exec#e2 (pending), exec#e3 (pending) and 127 others: nothing to do as things are now\n")
 	out, _, _ = ccm(t, nil, "plan", "--output", "json", site)
 	var last struct {
 		Because     []string

@@ -22,7 +22,7 @@ release() { # NAME VERSION DEPENDENCY CAPABILITY: a module that runs a command i
   git -C $1 add -A && git -C $1 commit -q --allow-empty -m $2 && git -C $1 tag -f $2 >/dev/null
 }
 on() { echo "base = { version = 'v1.0.0', git = 'file://$PWD/$1' }"; }
-uses() { (cd site && realccm mod init >/dev/null && for m; do realadd it with: add it with: ccm mod get file://$OLDPWD/$m >/dev/null 2>&1; done); }
+uses() { (cd site && realccm mod init >/dev/null && for m; do realccm mod get file://$OLDPWD/$m >/dev/null 2>&1; done); }
 mkdir site; : > site/site.lua
 `
 
@@ -75,7 +75,7 @@ var refusals = map[string]string{
 		release nginx v1.0.0 '' "'capture'"; uses nginx; echo 'require("nginx")()' > site/site.lua; realccm plan site/site.lua`,
 	"requires base from ..., and ... from ...": refusalRepositories + `
 		release base v1.0.0; git clone -q base other; release web v1.0.0 "$(on base)"; release api v1.0.0 "$(on other)"
-		uses web; cd site; realadd it with: add it with: ccm mod get file://$OLDPWD/api`,
+		uses web; cd site; realccm mod get file://$OLDPWD/api`,
 
 	"expected the SHA-256 ..., got":   refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
 	"--signers requires a signature:": refusalBundle + `rm site.tar.gz.sig; realccm plan site.tar.gz --signers signers`,

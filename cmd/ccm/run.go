@@ -162,11 +162,11 @@ comments on pull requests.`,
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case f.isDigest() && f.output.Value != "text":
-			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text, got --output %s", f.output.Value)
+			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text")
 		case f.compare != "" && f.output.Value == "json":
-			return diag.Errorf(diag.Pos{}, "--compare requires --output text or markdown, got --output json")
+			return diag.Errorf(diag.Pos{}, "--compare requires --output text or markdown")
 		case f.out != "" && f.output.Value == outputMarkdown:
-			return diag.Errorf(diag.Pos{}, "--out requires --output text or json, got --output markdown")
+			return diag.Errorf(diag.Pos{}, "--out requires --output text or json")
 		}
 		return check(cmd, args)
 	}
@@ -212,7 +212,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 	fs.Var(f.diff, "diff", diffUsage)
-	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also show resources that are up to date, and full diffs")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "only show failures")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "show at most `N` lines of each diff (0 for all); implies --diff full")

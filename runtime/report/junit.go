@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/junit"
 )
 
@@ -45,7 +45,7 @@ func junitProperties(run *Run) []junit.Property {
 func junitCase(run *Run, e *Event) junit.Case {
 	c := junit.Case{Class: e.Type, Name: e.Name, Time: junit.SecondsOf(e.Duration), Output: e.Story(run.Drift)}
 	for _, d := range e.Diff {
-		c.Output += fmt.Sprintf("\n%s: expected %q, found %q", d.Property, d.Want, d.Have)
+		c.Output += "\n" + d.Property + ": " + diag.Expected("%q", d.Want).Found("%q", d.Have).Error()
 	}
 	details := strings.Join(e.Errors, "\n")
 	if details == "" {

@@ -169,7 +169,7 @@ func (t Text) refreshCauses(e *event.Event) string {
 	}
 	limit := t.causeLimit(len(e.PendingRefreshes))
 	for _, d := range e.PendingRefreshes[:limit] {
-		parts = append(parts, "pending refresh from run "+d.Run+": "+d.By.String()+" changed")
+		parts = append(parts, "a refresh is pending from run "+d.Run+": "+d.By.String()+" changed")
 	}
 	if more := len(e.PendingRefreshes) - limit; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more pending", more))

@@ -101,13 +101,13 @@ ccm secret encrypt files/tls.key
 rm files/tls.key ann.pub
 ccm secret encrypt data.yaml --key data.db.password
 ccm mod init
-for m in nginx sshd postgres; do add it with: add it with: ccm mod get --allow-insecure ` + url + `/modules.git//$m@v1.0.0; done
+for m in nginx sshd postgres; do ccm mod get --allow-insecure ` + url + `/modules.git//$m@v1.0.0; done
 git init -q && git add . && git commit -qm 'The site' && git clone -q --bare . ` + repos + `/site.git`)
 	require.NotContains(t, ann.sh("cat site/data.yaml site/files/*"), "battery")
 
 	// bob's keys decrypt nothing, and are not needed to pack the site.
 	bob := newWorkplace(t, "bob")
-	bob.sh("git clone -q " + url + "/site.git site && cd site && add it with: add it with: ccm mod get && ccm mod verify")
+	bob.sh("git clone -q " + url + "/site.git site && cd site && ccm mod get && ccm mod verify")
 	bob.sh("ssh-keygen -q -t ed25519 -N '' -C bob -f key && echo \"bob@example.org namespaces=\\\"ccm-bundle\\\" $(cat key.pub)\" > signers")
 	sum := bob.sh("ccm bundle site -o site.tar.gz --sign key")
 	require.Contains(t, bob.sh("cd site && ccm secret ls"), "data.yaml: data.db.password  @all (ann, web1)")
