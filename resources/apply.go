@@ -49,7 +49,7 @@ type ApplyState struct{}
 // CurrentEnsure implements resource.StateEnsure.
 func (ApplyState) CurrentEnsure() string { return string(ApplyPresent) }
 
-// ApplyProvider stands for the reading of manifests and scripts. That is done when the catalog is
+// ApplyProvider represents the reading of manifests and scripts. That is done when the catalog is
 // built; the provider only reports it.
 type ApplyProvider interface {
 	// Status reports that the child was read.
@@ -111,7 +111,7 @@ func (Apply) Refresh(_ ApplyState, d resource.Decision) resource.Decision {
 // Perform implements resource.Spec.
 func (Apply) Perform(_ context.Context, _ *host.Host, _ ApplyProvider, a resource.Action) error {
 	if a.Verb != "Apply" {
-		return fmt.Errorf("an apply has no verb %s", a.Verb)
+		return fmt.Errorf("unknown verb %s of apply", a.Verb)
 	}
 	return nil
 }

@@ -347,7 +347,7 @@ func (a Archive) Perform(ctx context.Context, h *host.Host, p ArchiveProvider, a
 	case "Cleanup", "Remove":
 		return p.Remove(ctx, h, a)
 	}
-	return fmt.Errorf("an archive has no verb %s", act.Verb)
+	return fmt.Errorf("unknown verb %s of archive", act.Verb)
 }
 
 // checkCreated returns an error if the creates path is missing after the extraction. It comes
@@ -358,7 +358,7 @@ func (a Archive) checkCreated(h *host.Host) error {
 	}
 	ok, err := h.Exists(a.Creates)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: extracted, but there is no %s", resource.ErrDesiredStateFailed, a.Creates)
+		err = fmt.Errorf("%w: extracted, but %s does not exist", resource.ErrDesiredStateFailed, a.Creates)
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func (a Archive) checkSuffix() error {
 	case path == "":
 		return nil
 	case a.Username != "" || len(a.Headers) > 0:
-		return wrong("source", "a path takes no username and no headers")
+		return wrong("source", "a path cannot be used with username or headers")
 	}
 	suffix := diag.Expected("a path that ends in one of %s", unpack.Suffixes())
 	from, name := unpack.FormatOf(path), unpack.FormatOf(a.Name)
@@ -73,22 +73,22 @@ func (a Archive) checkExtraction() error {
 		errs = append(errs, wrong("strip", "%w", diag.MustBe("at least 0").Got("%d", a.Strip)))
 	}
 	if a.Strip > 0 && a.ExtractParent == "" {
-		errs = append(errs, wrong("strip", "needs extract_parent"))
+		errs = append(errs, wrong("strip", "requires extract_parent"))
 	}
 	if a.Parents && a.Ensure == ArchiveAbsent {
-		errs = append(errs, wrong("parents", "goes with ensure present"))
+		errs = append(errs, wrong("parents", "requires ensure present"))
 	}
 	if a.Cleanup && a.ExtractParent == "" {
-		errs = append(errs, wrong("cleanup", "needs extract_parent"))
+		errs = append(errs, wrong("cleanup", "requires extract_parent"))
 	}
 	if a.Cleanup && a.Creates == "" {
-		errs = append(errs, wrong("cleanup", "needs creates, which shows later that the archive was extracted"))
+		errs = append(errs, wrong("cleanup", "requires creates, which shows whether the archive is extracted"))
 	}
 	if a.Creates != "" && a.Creates == a.Name {
-		errs = append(errs, wrong("creates", "%w", diag.Expected("something that is in the archive").Got("the archive")))
+		errs = append(errs, wrong("creates", "%w", diag.Expected("a path in the archive").Got("the archive")))
 	}
 	if a.OnURLChange == ArchiveExtract && (a.Creates == "" || a.ExtractParent == "") {
-		errs = append(errs, wrong("on_url_change", "extract needs extract_parent and creates"))
+		errs = append(errs, wrong("on_url_change", "extract requires extract_parent and creates"))
 	}
 	if a.MaxEntries < 1 {
 		errs = append(errs, wrong("max_entries", "%w", diag.MustBe("at least 1").Got("%d", a.MaxEntries)))
@@ -99,7 +99,7 @@ func (a Archive) checkExtraction() error {
 // checkAuthorization returns an error if a request has several credentials.
 func (a Archive) checkAuthorization() error {
 	if a.Password != "" && a.Username == "" {
-		return wrong("password", "needs username")
+		return wrong("password", "requires username")
 	}
 	if u := a.URL.Parse(); u != nil && u.User != nil && a.Username != "" {
 		return wrong("username", "%w", diag.Conflicting("", "a user in url"))

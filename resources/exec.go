@@ -19,7 +19,7 @@ import (
 // ExecType is the type of commands.
 var ExecType = resource.Define[Exec, ExecState, ExecProvider]("exec")
 
-// Exec runs a command, unless creates, a guard or refreshonly says that there is
+// Exec runs a command, unless creates, a guard or refreshonly finds that there is
 // nothing to do. A change of something it subscribes to overrides all of these.
 type Exec struct {
 	// Name is the command, or with command any name for it.
@@ -87,7 +87,7 @@ type ExecEnsure string
 // Values implements schema.Enum.
 func (ExecEnsure) Values() []string { return []string{"present"} }
 
-// ExecState says whether there is anything to do. A guard that was not run is nil.
+// ExecState has the results of creates and of the guards. A guard that was not run is nil.
 type ExecState struct {
 	CreatesSatisfied bool
 	RemovesSatisfied bool
@@ -159,7 +159,7 @@ func (e Exec) Validate() error {
 	for _, p := range []struct{ property, text string }{{"name", e.Name}, {"command", e.Command}, {"onlyif", e.OnlyIf}, {"unless", e.Unless}, {"check", e.Check},
 		{"environment", strings.Join(e.Environment, " ")}, {"cwd", e.Cwd}, {"creates", e.Creates}, {"removes", e.Removes}} {
 		if strings.ContainsRune(p.text, 0) {
-			errs = append(errs, wrong(p.property, "%w", diag.Expected("a text without NUL bytes, which no command can be given").Got("%q", p.text)))
+			errs = append(errs, wrong(p.property, "%w", diag.Expected("a text without NUL bytes").Got("%q", p.text)))
 		}
 	}
 	for property, path := range e.paths() {
@@ -195,7 +195,7 @@ func (e Exec) ValidateWith(c resource.Common) error {
 		switch {
 		case ok:
 			err := wrong(p.property, "%w", err)
-			err.Hint = fmt.Sprintf(`provider = "shell" has /bin/sh read it; quoted, '%s' is an argument`, syntax.Word)
+			err.Hint = fmt.Sprintf(`use provider = "shell" to run it with /bin/sh, or quote it: '%s'`, syntax.Word)
 			errs = append(errs, err)
 		case err != nil && p.property != "name": // Validate has reported it
 			errs = append(errs, wrong(p.property, "%w", err))
@@ -276,7 +276,7 @@ func (e Exec) PlannedCommand() host.Cmd {
 // Perform implements resource.Spec.
 func (e Exec) Perform(ctx context.Context, h *host.Host, p ExecProvider, a resource.Action) error {
 	if a.Verb != "Execute" {
-		return fmt.Errorf("an exec has no verb %s", a.Verb)
+		return fmt.Errorf("unknown verb %s of exec", a.Verb)
 	}
 	res, err := p.Execute(ctx, h, e)
 	if err != nil {

@@ -319,5 +319,5 @@ func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resou
 	case "Remove":
 		return p.Remove(ctx, h, f)
 	}
-	return fmt.Errorf("a file has no verb %s", a.Verb)
+	return fmt.Errorf("unknown verb %s of file", a.Verb)
 }

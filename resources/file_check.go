@@ -19,18 +19,18 @@ func (f File) checkCommands() error {
 		case !c.command.IsGiven():
 			continue
 		case f.Ensure == FileAbsent && c.ofFile:
-			err := wrong(c.name, "looks at a content, and with ensure absent there is none")
-			err.Hint = "validate_after looks at the machine once the file is gone"
+			err := wrong(c.name, "checks a content, which requires ensure present")
+			err.Hint = "use validate_after, which checks the machine after the removal"
 			errs = append(errs, err)
 			continue
 		case f.Ensure != FilePresent && c.ofFile:
-			errs = append(errs, wrong(c.name, "goes only with ensure present"))
+			errs = append(errs, wrong(c.name, "requires ensure present"))
 			continue
 		case f.Ensure != FilePresent && f.Ensure != FileAbsent:
-			errs = append(errs, wrong(c.name, "goes only with ensure present and absent"))
+			errs = append(errs, wrong(c.name, "requires ensure present or absent"))
 			continue
 		case f.Force:
-			errs = append(errs, wrong(c.name, "%w: a directory could not be put back", diag.Conflicting("", "force")))
+			errs = append(errs, wrong(c.name, "%w: a directory cannot be restored", diag.Conflicting("", "force")))
 			continue
 		}
 		if err := c.command.Err(c.ofFile); err != nil {

@@ -78,7 +78,7 @@ type fileText struct {
 func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.TextChange, error) {
 	t := resource.TextChange{Path: x.path, HaveExists: x.exists, WantExists: x.wanted}
 	if max(x.size, x.sourceSize) > resource.TextLimit {
-		return t, errors.New("it is too large to be shown")
+		return t, errors.New("too large to show")
 	}
 	if x.exists {
 		text, err := v.ReadFile(x.path)
@@ -100,7 +100,7 @@ func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.TextChange
 		var buf bytes.Buffer
 		_, err = buf.ReadFrom(src)
 		if t.Want = buf.String(); err == nil && !x.isSource(buf.Bytes()) {
-			err = errors.New("the source holds something else")
+			err = errors.New("the source differs")
 		}
 		return t, err
 	}

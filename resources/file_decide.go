@@ -20,7 +20,7 @@ func (f File) Decide(have FileState) resource.Decision {
 	case f.Ensure == FileAbsent:
 		return f.decideAbsent(have)
 	case f.Ensure == FileExisting && have.Kind == host.Missing:
-		return resource.Decision{Err: diag.Expected("a file or a directory that exists already").Found("nothing")}
+		return resource.Decision{Err: diag.Expected("an existing file or directory").Found("nothing")}
 	case have.Kind == host.Symlink && f.Links == LinksReplace:
 		return f.decideReplaceLink(have)
 	case have.Kind == host.Symlink:
@@ -40,9 +40,9 @@ func (f File) Decide(have FileState) resource.Decision {
 // linksHint names the ways to deal with a symbolic link.
 func (f File) linksHint() string {
 	if f.Ensure != FilePresent {
-		return `links = "follow" manages what it leads to`
+		return `set links = "follow" to manage its target`
 	}
-	return `links = "follow" manages what it leads to, links = "replace" puts the file in its place`
+	return `set links = "follow" to manage its target, or links = "replace" to replace it with the file`
 }
 
 // decideReplaceLink decides to put the file in the place of a symbolic link.
@@ -69,7 +69,7 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 		return d
 	}
 	if f.ValidationAfter().IsGiven() && (have.Kind == host.Directory || have.Kind == host.Special) {
-		d.Err = fmt.Errorf("validate_after: %w", diag.Expected("a file or a symbolic link to remove").Found("%s, which could not be put back", have.Kind))
+		d.Err = fmt.Errorf("validate_after: %w", diag.Expected("a file or a symbolic link to remove").Found("%s, which cannot be restored", have.Kind))
 		return d
 	}
 	verb, phrase := "Remove", "removed the file"

@@ -53,13 +53,13 @@ const inlineLimit = 4 << 10
 func (s FileState) secretReason(im resource.Import, content []byte) string {
 	switch {
 	case im.Sensitive:
-		return "it holds secrets, or has held some"
+		return "contains or contained secrets"
 	case slices.Contains([]string{"/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-"}, path.Clean(im.Name)):
-		return "it holds digests of passwords"
+		return "contains password hashes"
 	case bytes.Contains(content, []byte("PRIVATE KEY-----")):
-		return "it holds a private key"
+		return "contains a private key"
 	case s.Mode&0o077 == 0 && len(content) > 0:
-		return fmt.Sprintf("only its owner may read it (mode %04o)", s.Mode)
+		return fmt.Sprintf("only its owner can read it (mode %04o)", s.Mode)
 	}
 	return ""
 }
@@ -91,7 +91,7 @@ func (s FileState) Import(im resource.Import) (File, error) {
 	}
 	aside, err := im.StoreFile(content)
 	if err == nil && reason != "" && im.Warn != nil {
-		im.Warn(fmt.Sprintf("file#%s: %s; its content is in %s and not in the script: keep that out of version control", im.Name, reason, aside))
+		im.Warn(fmt.Sprintf("file#%s: %s, so its content is in %s instead of the script (keep that file out of version control)", im.Name, reason, aside))
 	}
 	f.Source = &aside
 	return f, err

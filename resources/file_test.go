@@ -76,18 +76,18 @@ func TestFileValidate(t *testing.T) {
 		{func(f *File) { f.Owner, f.Group, f.Mode = "", "", nil }, "owner, group and mode are required unless ensure is absent or existing"},
 		{func(f *File) { f.Content, f.Source = new("x"), new("/y") }, "source: cannot be used together with content"},
 		{func(f *File) { f.Source = new("") }, "source: expected a path, got an empty string"},
-		{func(f *File) { f.Ensure, f.Content = FileDirectory, new("x") }, "content: a directory has no content"},
-		{func(f *File) { f.Ensure, f.Source = FileDirectory, new("x") }, "source: a directory has no content"},
-		{func(f *File) { f.Ensure, f.Owner, f.Group, f.Mode = FileExisting, "", "", nil }, "ensure: existing needs owner, group or mode: nothing else is managed"},
-		{func(f *File) { f.Ensure, f.Content = FileExisting, new("") }, "content: the content of what exists already is left alone"},
-		{func(f *File) { f.Ensure, f.Source = FileExisting, new("/x") }, "source: the content of what exists already is left alone"},
-		{func(f *File) { f.Ensure, f.CheckAfter = FileExisting, []string{"true"} }, "validate_after: goes only with ensure present and absent"},
-		{func(f *File) { f.Ensure, f.Check = FileExisting, []string{"true %s"} }, "validate: goes only with ensure present"},
-		{func(f *File) { f.Ensure, f.Check = FileAbsent, []string{"true %s"} }, "validate: looks at a content, and with ensure absent there is none"},
-		{func(f *File) { f.Ensure, f.Force, f.CheckAfter = FileAbsent, true, []string{"true"} }, "validate_after: cannot be used together with force: a directory could not be put back"},
-		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: must be at most 0777, got "1777": setuid, setgid and sticky are not set by mistake`},
-		{func(f *File) { f.Force = true }, "force: goes only with ensure absent"},
-		{func(f *File) { f.ContentOnce = true }, "content_once: needs content or source"},
+		{func(f *File) { f.Ensure, f.Content = FileDirectory, new("x") }, "content: a directory cannot have content"},
+		{func(f *File) { f.Ensure, f.Source = FileDirectory, new("x") }, "source: a directory cannot have content"},
+		{func(f *File) { f.Ensure, f.Owner, f.Group, f.Mode = FileExisting, "", "", nil }, "ensure: existing requires owner, group or mode"},
+		{func(f *File) { f.Ensure, f.Content = FileExisting, new("") }, "content: existing does not manage the content"},
+		{func(f *File) { f.Ensure, f.Source = FileExisting, new("/x") }, "source: existing does not manage the content"},
+		{func(f *File) { f.Ensure, f.CheckAfter = FileExisting, []string{"true"} }, "validate_after: requires ensure present or absent"},
+		{func(f *File) { f.Ensure, f.Check = FileExisting, []string{"true %s"} }, "validate: requires ensure present"},
+		{func(f *File) { f.Ensure, f.Check = FileAbsent, []string{"true %s"} }, "validate: checks a content, which requires ensure present"},
+		{func(f *File) { f.Ensure, f.Force, f.CheckAfter = FileAbsent, true, []string{"true"} }, "validate_after: cannot be used together with force: a directory cannot be restored"},
+		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: must be at most 0777, got "1777", with setuid, setgid or sticky`},
+		{func(f *File) { f.Force = true }, "force: requires ensure absent"},
+		{func(f *File) { f.ContentOnce = true }, "content_once: requires content or source"},
 		{func(f *File) { *f = File{Name: "/", Ensure: FileAbsent, Force: true} }, "ensure: / cannot be removed"},
 	} {
 		f := good
@@ -124,9 +124,9 @@ func TestFileExisting(t *testing.T) {
 		require.Equal(t, []host.PathEffect{{Path: "/f", Kind: x.have.Kind, Kept: x.have.Kind == host.Regular, Attr: &host.Attr{GID: x.have.WantGID, Mode: x.mode}}}, d.Effects)
 	}
 	for kind, message := range map[host.FileKind]string{
-		host.Missing: "expected a file or a directory that exists already, found nothing",
-		host.Symlink: "expected a file, found a symbolic link to /g, which is not followed (links = \"follow\" manages what it leads to)",
-		host.Special: "expected a file, found a special file, which is not replaced",
+		host.Missing: "expected an existing file or directory, found nothing",
+		host.Symlink: "expected a file, found a symbolic link to /g, which is not followed (set links = \"follow\" to manage its target)",
+		host.Special: "expected a file, found a device, socket or pipe, which is not replaced",
 	} {
 		require.EqualError(t, mode.Decide(FileState{Kind: kind, Target: "/g"}).Err, message)
 	}

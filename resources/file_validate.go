@@ -17,51 +17,51 @@ func (f File) Validate() error {
 	}
 	switch missing := f.missing(); {
 	case f.Ensure == FileExisting && len(missing) == 3:
-		errs = append(errs, wrong("ensure", "existing needs owner, group or mode: nothing else is managed"))
+		errs = append(errs, wrong("ensure", "existing requires owner, group or mode"))
 	case (f.Ensure == FilePresent || f.Ensure == FileDirectory) && len(missing) > 0:
 		errs = append(errs, fmt.Errorf("%s required unless ensure is absent or existing", isAre(missing)))
 	}
 	if f.mode().IsSpecial() && !f.SpecialBits {
-		err := wrong("mode", "%w", diag.MustBe("at most 0777").Got("%q: setuid, setgid and sticky are not set by mistake", f.Mode))
-		err.Hint = "special_bits = true allows it"
+		err := wrong("mode", "%w", diag.MustBe("at most 0777").Got("%q, with setuid, setgid or sticky", f.Mode))
+		err.Hint = "allow it with special_bits = true"
 		errs = append(errs, err)
 	}
 	switch {
 	case f.Ensure == FileExisting && f.Content != nil:
-		errs = append(errs, wrong("content", "the content of what exists already is left alone"))
+		errs = append(errs, wrong("content", "existing does not manage the content"))
 	case f.Ensure == FileExisting && f.Source != nil:
-		errs = append(errs, wrong("source", "the content of what exists already is left alone"))
+		errs = append(errs, wrong("source", "existing does not manage the content"))
 	case f.Content != nil && f.Source != nil:
 		errs = append(errs, wrong("source", "%w", diag.Conflicting("", "content")))
 	case f.Ensure == FileDirectory && f.Content != nil:
-		errs = append(errs, wrong("content", "a directory has no content"))
+		errs = append(errs, wrong("content", "a directory cannot have content"))
 	case f.Ensure == FileDirectory && f.Source != nil:
-		errs = append(errs, wrong("source", "a directory has no content"))
+		errs = append(errs, wrong("source", "a directory cannot have content"))
 	case f.Source != nil && *f.Source == "":
 		errs = append(errs, wrong("source", "%w", diag.Expected("a path").Got("an empty string")))
 	case f.Decrypt != nil && f.Source == nil:
-		errs = append(errs, wrong("decrypt", "goes with source"))
+		errs = append(errs, wrong("decrypt", "requires source"))
 	case f.Decrypt != nil && *f.Decrypt && fetch.IsURL(*f.Source):
-		errs = append(errs, wrong("decrypt", "what is behind a URL is not decrypted: keep the file in the site"))
+		errs = append(errs, wrong("decrypt", "URLs cannot be decrypted: store the file in the site"))
 	case f.Checksum != "" && f.Source == nil:
-		errs = append(errs, wrong("checksum", "goes with source"))
+		errs = append(errs, wrong("checksum", "requires source"))
 	case f.ContentOnce && f.Content == nil && f.Source == nil:
-		errs = append(errs, wrong("content_once", "needs content or source"))
+		errs = append(errs, wrong("content_once", "requires content or source"))
 	}
 	if err := f.checkCommands(); err != nil {
 		errs = append(errs, err)
 	}
 	if f.Links == LinksReplace && f.Ensure != FilePresent {
-		errs = append(errs, wrong("links", "replace goes with ensure present: %w", diag.Expected("refuse or follow")))
+		errs = append(errs, wrong("links", "replace requires ensure present: %w", diag.Expected("refuse or follow")))
 	}
 	if f.Links == LinksFollow && f.Ensure == FileAbsent {
-		errs = append(errs, wrong("links", "with ensure absent the link itself is removed: follow goes with the others"))
+		errs = append(errs, wrong("links", "ensure absent removes the link itself, so links cannot be follow"))
 	}
 	if f.Force && f.Ensure != FileAbsent {
-		errs = append(errs, wrong("force", "goes only with ensure absent"))
+		errs = append(errs, wrong("force", "requires ensure absent"))
 	}
 	if f.Parents && (f.Ensure == FileAbsent || f.Ensure == FileExisting) {
-		errs = append(errs, wrong("parents", "goes with ensure present and directory"))
+		errs = append(errs, wrong("parents", "requires ensure present or directory"))
 	}
 	if f.Ensure == FileAbsent && f.Name == "/" {
 		errs = append(errs, wrong("ensure", "/ cannot be removed"))

@@ -152,13 +152,13 @@ func (p Package) Validate() error {
 	case slices.Contains(p.Options, ""):
 		err = errors.Join(err, wrong("options", "%w", diag.Expected("words").Got("an empty one")))
 	case p.isToBeHeld() && p.Ensure.IsAbsent():
-		err = errors.Join(err, wrong("hold", "a package that is not there is not held"))
+		err = errors.Join(err, wrong("hold", "an absent package cannot be held"))
 	case p.Source != "" && (p.Ensure == PackageLatest || p.Ensure.IsAbsent() || p.Ensure.IsConstraint()):
-		err = errors.Join(err, wrong("source", "goes only with ensure = \"present\" or the version that the source has"))
+		err = errors.Join(err, wrong("source", "requires ensure = \"present\" or the version of the source"))
 	case p.Source == "" && p.Checksum != "":
-		err = errors.Join(err, wrong("checksum", "goes only with source"))
+		err = errors.Join(err, wrong("checksum", "requires source"))
 	case fetch.IsURL(p.Source) && p.Checksum == "":
-		err = errors.Join(err, wrong("source", "a package from a URL needs a checksum"))
+		err = errors.Join(err, wrong("source", "a package from a URL requires a checksum"))
 	}
 	return err
 }
@@ -219,7 +219,7 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	switch {
 	case d.Err != nil:
 	case len(d.Actions) > 0 && held && p.Hold == nil:
-		d.Err = diag.Expected("%s", desired).Found("%s, which is on hold and not changed", found)
+		d.Err = diag.Expected("%s", desired).Found("%s, which is on hold", found)
 	case have.Order > 0 && !p.MayDowngrade() && d.Actions != nil && d.Actions[0].Verb == "Downgrade":
 		d.Err = diag.Expected("%s", desired).Found("%s, which is newer: allow_downgrade is false", found)
 	}
@@ -260,7 +260,7 @@ func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired
 		switch {
 		case !have.Violates:
 		case have.Candidate == "" && have.IndexAge == "":
-			d.Err = diag.Expected("%s", desired).Found("%s, and no repository has such a version", have.Metadata.Version)
+			d.Err = diag.Expected("%s", desired).Found("%s, and no repository provides such a version", have.Metadata.Version)
 		case have.Order > 0:
 			d.AddAction("Downgrade", "downgraded")
 			desired = have.Candidate
@@ -335,7 +335,7 @@ func (Package) PerformAll(ctx context.Context, h *host.Host, prov PackageProvide
 	case "Hold":
 		return prov.Hold(ctx, h, true, wants...)
 	}
-	return fmt.Errorf("a package has no verb %s", a.Verb)
+	return fmt.Errorf("unknown verb %s of package", a.Verb)
 }
 
 // keepHold changes packages. Held packages that stay on hold are released for the change, and

@@ -116,7 +116,7 @@ func (e PackageEnsure) check() error {
 	return nil
 }
 
-var errForeign = errors.New("it has other characters than versions have")
+var errForeign = errors.New("it contains characters that are invalid in versions")
 
 // checkPackageVersion returns an error if s cannot be a version.
 func checkPackageVersion(s string) error {
@@ -124,7 +124,7 @@ func checkPackageVersion(s string) error {
 	case strings.IndexFunc(s, func(c rune) bool { return c != '^' && notPackageChar(c) }) >= 0:
 		return errForeign
 	case !strings.ContainsAny(s, "0123456789") || s[0] == '-':
-		return errors.New("it is no version")
+		return errors.New("it is not a version")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func (p Package) AsksVersion(have PackageState) bool {
 	return p.Source == "" && !p.Ensure.IsAbsent() && (!have.Installed() || p.Ensure != PackagePresent && have.Order != 0)
 }
 
-// Prediction returns the prediction for a package. Err says why the package system cannot install
+// Prediction returns the prediction for a package. Err describes why the package system cannot install
 // that version, nil if it can. DependsOn are the paths of the package system's data about
 // repositories.
 func (p Package) Prediction(version string, dependsOn []string, err error) resource.Prediction {
@@ -57,7 +57,7 @@ func PackagesAlong(n int, removal bool, came, went []string) string {
 	case n == 1:
 		parts = append(parts, "removed "+Removed(went)+" too")
 	default:
-		parts = append(parts, fmt.Sprintf("the %d packages took %s along", n, Removed(went)))
+		parts = append(parts, fmt.Sprintf("the %d packages also changed %s", n, Removed(went)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -66,7 +66,7 @@ func PackagesAlong(n int, removal bool, came, went []string) string {
 func comesWith(n int, installs []string) string {
 	brings := "with "
 	if n > 1 {
-		brings = fmt.Sprintf("the %d packages come with ", n)
+		brings = fmt.Sprintf("the %d packages also change ", n)
 	}
 	return brings + named(installs, "others")
 }

@@ -41,7 +41,7 @@ func TestPackageWishes(t *testing.T) {
 			"expected 1.0, found 2.1, which is newer: allow_downgrade is false", ""},
 		{"constraint, absent", Package{Ensure: "< 2"}, PackageState{}, "Would have installed", "ensure: absent → < 2", "", ""},
 		{"constraint that no repository meets", Package{Ensure: "> 3"}, violating("1.0", "", 0), "", "ensure: 1.0 → > 3",
-			"expected > 3, found 1.0, and no repository has such a version", ""},
+			"expected > 3, found 1.0, and no repository provides such a version", ""},
 		{"constraint that a newer index may meet", Package{Ensure: "> 3", Refresh: 1}, oldViolating, "Would have upgraded", "ensure: 1.0 → > 3", "", ""},
 		{"no downgrade", Package{Ensure: "1.0", AllowDowngrade: no}, packageAt("2.0", 1), "", "ensure: 2.0 → 1.0",
 			"expected 1.0, found 2.0, which is newer: allow_downgrade is false", ""},
@@ -80,14 +80,14 @@ func TestPackageWishes(t *testing.T) {
 // Properties that contradict each other.
 func TestPackageContradictions(t *testing.T) {
 	for err, p := range map[string]Package{
-		`ensure: expected conditions such as >= 1.2, < 2, got ">= , < 2"`:              {Ensure: ">= , < 2"},
-		`ensure: expected conditions such as >= 1.2, < 2, got "> 1; x"`:                {Ensure: "> 1; x"},
-		`ensure: expected conditions such as >= 1.2, < 2, got "1.0, 2.0"`:              {Ensure: "1.0, 2.0"},
-		"options: expected words, got an empty one":                                    {Options: []string{"-x", ""}},
-		"hold: a package that is not there is not held":                                {Ensure: "purged", Hold: new(true)},
-		"checksum: goes only with source":                                              {Checksum: "00"},
-		"source: a package from a URL needs a checksum":                                {Source: "https://example.org/x.deb"},
-		`source: goes only with ensure = "present" or the version that the source has`: {Ensure: "latest", Source: "/x.deb"},
+		`ensure: expected conditions such as >= 1.2, < 2, got ">= , < 2"`:  {Ensure: ">= , < 2"},
+		`ensure: expected conditions such as >= 1.2, < 2, got "> 1; x"`:    {Ensure: "> 1; x"},
+		`ensure: expected conditions such as >= 1.2, < 2, got "1.0, 2.0"`:  {Ensure: "1.0, 2.0"},
+		"options: expected words, got an empty one":                        {Options: []string{"-x", ""}},
+		"hold: an absent package cannot be held":                           {Ensure: "purged", Hold: new(true)},
+		"checksum: requires source":                                        {Checksum: "00"},
+		"source: a package from a URL requires a checksum":                 {Source: "https://example.org/x.deb"},
+		`source: requires ensure = "present" or the version of the source`: {Ensure: "latest", Source: "/x.deb"},
 	} {
 		p.Name = "zsh"
 		if p.Ensure == "" {
@@ -144,12 +144,12 @@ func TestPackageDecide(t *testing.T) {
 		{name: "unfinished is purged", ensure: "purged", have: PackageState{Problem: "half-installed"},
 			verb: "Uninstall", would: "Would have purged", diff: "ensure: half-installed → purged"},
 		{name: "unfinished, held and unwanted", ensure: "absent", have: held(PackageState{Problem: "unpacked"}),
-			err: "expected absent, found unpacked, which is on hold and not changed", diff: "ensure: unpacked → absent"},
+			err: "expected absent, found unpacked, which is on hold", diff: "ensure: unpacked → absent"},
 		{name: "held as wished", ensure: "1.0", have: held(packageAt("1.0", 0))},
 		{name: "held otherwise", ensure: "2.0", have: held(packageAt("1.0", -1)),
-			err: "expected 2.0, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → 2.0"},
+			err: "expected 2.0, found 1.0, which is on hold", diff: "ensure: 1.0 → 2.0"},
 		{name: "held and unwanted", ensure: "absent", have: held(packageAt("1.0", 0)),
-			err: "expected absent, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → absent"},
+			err: "expected absent, found 1.0, which is on hold", diff: "ensure: 1.0 → absent"},
 		{name: "held, not there", ensure: "present", have: held(absent),
 			verb: "Install", would: "Would have installed", diff: "ensure: absent → present"},
 	} {
@@ -258,5 +258,5 @@ func TestPackageDecode(t *testing.T) {
 
 func TestPackagePerform(t *testing.T) {
 	err := Package{Name: "zsh"}.Perform(t.Context(), nil, nil, resource.Action{Verb: "Reinstall"})
-	require.EqualError(t, err, "a package has no verb Reinstall")
+	require.EqualError(t, err, "unknown verb Reinstall of package")
 }

@@ -104,7 +104,7 @@ func TestScaffoldDecideErr(t *testing.T) {
 	}{
 		{ScaffoldState{Kind: host.Symlink}, "expected a directory, found a symbolic link, which is not replaced or followed"},
 		{ScaffoldState{Kind: host.Regular}, "expected a directory, found a file, which is not replaced or followed"},
-		{ScaffoldState{NoTemplates: true}, "there is no template in /src"},
+		{ScaffoldState{NoTemplates: true}, "no template in /src"},
 		{blocked, "expected files and directories, found a symbolic link at /etc/app/d, which is not replaced or followed"},
 	} {
 		d := scaffoldOf(nil).Decide(x.have)

@@ -77,7 +77,7 @@ const (
 // Values implements schema.Enum.
 func (ServiceEnsure) Values() []string { return []string{"running", "stopped", "unmanaged"} }
 
-// A ServiceScope says whose service it is.
+// A ServiceScope describes whose service it is.
 type ServiceScope string
 
 // The values of ServiceScope.
@@ -213,11 +213,11 @@ func (s Service) Validate() error {
 	case strings.HasPrefix(name, "-"):
 		return wrong(property, "%w", diag.Expected("a name that does not begin with a hyphen, as options do").Got("%q", name))
 	case s.User != "" && s.Scope != UserService:
-		return wrong("user", `only a service with scope = "user" has a user`)
+		return wrong("user", `user requires scope = "user"`)
 	case s.Ensure == ServiceUnmanaged && s.Enable == nil && s.Mask == nil:
-		return wrong("ensure", "unmanaged needs enable or mask: nothing else is managed")
+		return wrong("ensure", "unmanaged requires enable or mask")
 	case s.isToBeMasked() && s.Enable != nil && *s.Enable:
-		return wrong("enable", "a service that is masked does not start at boot")
+		return wrong("enable", "a masked service cannot start at boot")
 	}
 	return nil
 }
@@ -234,8 +234,8 @@ func (s Service) ValidateWith(c resource.Common) error {
 	if s.Ensure != ServiceUnmanaged || len(c.Subscribe) == 0 {
 		return nil
 	}
-	err := wrong("subscribe", "a service that is unmanaged is not restarted")
-	err.Hint = "write require, or ensure = \"running\""
+	err := wrong("subscribe", "an unmanaged service is never restarted")
+	err.Hint = "use require, or ensure = \"running\""
 	return err
 }
 
@@ -278,7 +278,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
 		phrase := "stopped"
 		if have.TriggeredBy != "" && !s.isToBeMasked() {
-			phrase = fmt.Sprintf("stopped (%s can still start it: stop that too, or mask = true)", have.TriggeredBy)
+			phrase = fmt.Sprintf("stopped (%s can start it again: stop that too, or set mask = true)", have.TriggeredBy)
 		}
 		d.AddAction("Stop", phrase)
 	case ensure == ServiceStopped && have.Starting:
@@ -305,12 +305,12 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		d.Add("mask", "false", "true")
 		d.AddAction("Mask", "masked")
 		if have.CannotMask != "" {
-			d.Err = errors.Join(d.Err, diag.Expected("the service masked").Found("that it cannot be: %s", have.CannotMask))
+			d.Err = errors.Join(d.Err, fmt.Errorf("the service cannot be masked: %s", have.CannotMask))
 		}
 	}
 	if s.OnChange == ServiceReload && s.runState() == ServiceRunning && have.CannotReload && !have.Outdated {
 		// The mistake is reported even if no change needs a reload yet.
-		d.Err = errors.Join(d.Err, diag.Expected("a service that can reload").Found(`one that cannot: on_change = "reload-or-restart" restarts it`))
+		d.Err = errors.Join(d.Err, diag.Expected("a service that can reload").Found(`one that cannot (restart it with on_change = "reload-or-restart")`))
 	}
 	if d.Err != nil {
 		d.Actions = nil
@@ -339,7 +339,7 @@ func (s Service) decideOffline(have ServiceState) resource.Decision {
 func (s ServiceState) DroppedRefresh() string { return s.Offline }
 
 func errMasked(want string) error {
-	return diag.Expected("the service %s", want).Found("it masked: it has to be unmasked first, which mask = false does")
+	return diag.Expected("the service %s", want).Found("a masked one (unmask it with mask = false)")
 }
 
 // Refresh implements resource.Refresher: a service that runs and has to run is restarted or
@@ -386,5 +386,5 @@ func (s Service) Perform(ctx context.Context, h *host.Host, p ServiceProvider, a
 	case "Unmask":
 		return p.Unmask(ctx, h, s)
 	}
-	return fmt.Errorf("a service has no verb %s", a.Verb)
+	return fmt.Errorf("unknown verb %s of service", a.Verb)
 }

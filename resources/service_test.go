@@ -92,21 +92,21 @@ func TestServiceRefresh(t *testing.T) {
 	}
 	reload := Service{Ensure: "running", OnChange: "reload"}
 	require.EqualError(t, ServiceType.Type.Decide(&reload, ServiceState{Running: true, Masked: true}, true).Err,
-		"expected the service reloaded, found it masked: it has to be unmasked first, which mask = false does")
+		"expected the service reloaded, found a masked one (unmask it with mask = false)")
 	for _, have := range []ServiceState{{Running: true, CannotReload: true}, {CannotReload: true}} {
 		for _, refresh := range []bool{false, true} { // before there is a change, too
 			d := ServiceType.Type.Decide(&reload, have, refresh)
-			require.EqualError(t, d.Err, `expected a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`)
+			require.EqualError(t, d.Err, `expected a service that can reload, found one that cannot (restart it with on_change = "reload-or-restart")`)
 			require.Empty(t, d.Actions)
 		}
 	}
 	unmanaged := Service{Name: "x", Ensure: "unmanaged", Enable: new(true)}
 	require.NoError(t, unmanaged.Validate())
 	require.NoError(t, unmanaged.ValidateWith(resource.Common{}))
-	require.EqualError(t, unmanaged.ValidateWith(resource.Common{Subscribe: make([]resource.Reference, 1)}), "subscribe: a service that is unmanaged is not restarted")
-	require.EqualError(t, Service{Name: "x", Ensure: "unmanaged"}.Validate(), "ensure: unmanaged needs enable or mask: nothing else is managed")
+	require.EqualError(t, unmanaged.ValidateWith(resource.Common{Subscribe: make([]resource.Reference, 1)}), "subscribe: an unmanaged service is never restarted")
+	require.EqualError(t, Service{Name: "x", Ensure: "unmanaged"}.Validate(), "ensure: unmanaged requires enable or mask")
 	d := ServiceType.Type.Decide(&Service{Ensure: "running"}, ServiceState{Running: true, Masked: true}, true)
-	require.EqualError(t, d.Err, "expected the service restarted, found it masked: it has to be unmasked first, which mask = false does")
+	require.EqualError(t, d.Err, "expected the service restarted, found a masked one (unmask it with mask = false)")
 }
 
 func TestServiceCannot(t *testing.T) {
@@ -119,8 +119,8 @@ func TestServiceCannot(t *testing.T) {
 	}{
 		{Service{Name: "x", Ensure: "running"}, ServiceState{Missing: true}, "service not found: x"},
 		{Service{Name: "x", Ensure: "stopped", Enable: off}, ServiceState{Missing: true}, "service not found: x"},
-		{Service{Ensure: "running"}, ServiceState{Masked: true}, "expected the service running, found it masked: it has to be unmasked first, which mask = false does"},
-		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "expected the service enabled, found it masked: it has to be unmasked first, which mask = false does"},
+		{Service{Ensure: "running"}, ServiceState{Masked: true}, "expected the service running, found a masked one (unmask it with mask = false)"},
+		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "expected the service enabled, found a masked one (unmask it with mask = false)"},
 		{Service{Ensure: "stopped", Enable: off}, static, "expected enable = false, found the service static, which cannot be changed: it has no [Install] section"},
 		{Service{Ensure: "stopped", Enable: off}, ServiceState{Masked: true}, ""},
 		{Service{Ensure: "stopped", Enable: on}, static, ""},
@@ -205,7 +205,7 @@ func TestServicePerform(t *testing.T) {
 		require.NoError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: verb}))
 	}
 	require.Equal(t, all, p.done)
-	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Kill"}), "a service has no verb Kill")
+	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Kill"}), "unknown verb Kill of service")
 }
 
 func TestServiceMask(t *testing.T) {
@@ -223,7 +223,7 @@ func TestServiceMask(t *testing.T) {
 		{"masked", Service{Ensure: "running", Mask: on}, ServiceState{Masked: true}, []string{}, ""},
 		{"masked while it ran", Service{Ensure: "running", Mask: on}, ServiceState{Running: true, Masked: true}, []string{"Would have stopped"}, ""},
 		{"the run state stays", Service{Ensure: "unmanaged", Mask: on}, ServiceState{Running: true}, []string{"Would have masked"}, ""},
-		{"cannot", Service{Ensure: "running", Mask: on}, ServiceState{CannotMask: "a file is in the way"}, []string{}, "expected the service masked, found that it cannot be: a file is in the way"},
+		{"cannot", Service{Ensure: "running", Mask: on}, ServiceState{CannotMask: "a file is in the way"}, []string{}, "the service cannot be masked: a file is in the way"},
 		{"off, start", Service{Ensure: "running", Mask: off}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have started"}, ""},
 		{"off, restart", Service{Ensure: "running", Mask: off}, ServiceState{Running: true, Masked: true}, []string{"Would have unmasked", "Would have restarted"}, ""},
 		{"off, enable", Service{Ensure: "stopped", Mask: off, Enable: on}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have enabled"}, ""},
@@ -240,7 +240,7 @@ func TestServiceMask(t *testing.T) {
 		}
 	}
 	require.NoError(t, Service{Name: "x", Ensure: "unmanaged", Mask: off}.Validate())
-	require.EqualError(t, Service{Name: "x", Mask: on, Enable: on}.Validate(), "enable: a service that is masked does not start at boot")
+	require.EqualError(t, Service{Name: "x", Mask: on, Enable: on}.Validate(), "enable: a masked service cannot start at boot")
 	require.Equal(t, "stopped", Service{Ensure: "running", Mask: on}.WantedEnsure())
 }
 
@@ -262,7 +262,7 @@ func TestServiceFlapping(t *testing.T) {
 func TestServiceTriggered(t *testing.T) {
 	have, yes := ServiceState{Running: true, TriggeredBy: "x.socket"}, true
 	s := Service{Name: "x", Ensure: ServiceStopped}
-	require.Equal(t, "Would have stopped (x.socket can still start it: stop that too, or mask = true)", s.Decide(have).Actions[0].Would())
+	require.Equal(t, "Would have stopped (x.socket can start it again: stop that too, or set mask = true)", s.Decide(have).Actions[0].Would())
 	s.Mask = &yes
 	require.Equal(t, "Stopped", s.Decide(have).Actions[0].Done())
 }

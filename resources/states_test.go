@@ -88,9 +88,9 @@ func TestImport(t *testing.T) {
 	}
 
 	for want, s := range map[string]resource.Importer[File]{
-		"found nothing":              FileState{},
-		"found a symbolic link to x": FileState{Kind: host.Symlink, Target: "x"},
-		"found a special file":       FileState{Kind: host.Special},
+		"found nothing":                  FileState{},
+		"found a symbolic link to x":     FileState{Kind: host.Symlink, Target: "x"},
+		"found a device, socket or pipe": FileState{Kind: host.Special},
 	} {
 		_, err := s.Import(of("/small"))
 		require.ErrorContains(t, err, want)

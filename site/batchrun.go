@@ -29,7 +29,7 @@ type Result struct {
 func (r *Result) Event(e *event.Event) { r.Events = append(r.Events, e.Clone()) }
 
 // Unmet reports whether a resource was skipped because of a failed one. Unlike in a run, no event
-// of this Result tells that failure.
+// of this Result reports that failure.
 func (r *Result) Unmet() bool {
 	for _, e := range r.Events {
 		if len(e.Unmet) > 0 {

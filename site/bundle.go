@@ -21,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// BundleOptions say which bundles, and which remote scripts and manifests, are trusted.
+// BundleOptions describe which bundles, and which remote scripts and manifests, are trusted.
 type BundleOptions struct {
 	// SHA256 is their expected SHA-256 in hexadecimal; "" for any.
 	SHA256 string `json:",omitempty"`
@@ -48,7 +48,7 @@ func (o *BundleOptions) check() error {
 	}
 	text := strings.ToLower(strings.TrimPrefix(o.SHA256, "sha256:"))
 	if sum, err := hex.DecodeString(text); err != nil || len(sum) != sha256.Size {
-		return diag.Errorf(diag.Pos{}, "--sha256: %w", diag.Expected("64 hexadecimal digits").Got("%q", o.SHA256)).WithHint("ccm bundle prints them")
+		return diag.Errorf(diag.Pos{}, "--sha256: %w", diag.Expected("64 hexadecimal digits").Got("%q", o.SHA256)).WithHint("use the digest that ccm bundle prints")
 	}
 	o.SHA256 = text
 	return nil
@@ -70,7 +70,7 @@ type enteredBundle struct {
 // Enter prepares a site that is a bundle or a URL. It fetches and checks the site, unpacks it
 // below the cache directory, and makes that the working directory, so that relative paths, data
 // and messages are as in the folder of a site. Paths in the options are relative to the old
-// working directory, so they become absolute. The name stands for the script or manifest in the
+// working directory, so they become absolute. The name represents the script or manifest in the
 // bundle until leave is called, which removes the directory. For a local script or manifest Enter
 // does nothing.
 func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave func() error, err error) {
@@ -83,7 +83,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	}
 	if in == nil {
 		if flag := o.Bundle.demandFlag(); flag != "" {
-			return nil, diag.Errorf(diag.Pos{}, "%s is about bundles and URLs, and %s is neither", flag, name)
+			return nil, diag.Errorf(diag.Pos{}, "%s requires a bundle or URL, got %s", flag, name)
 		}
 		return func() error { return nil }, nil
 	}
@@ -147,7 +147,7 @@ func takePlace(files *Files, known string) (*bundle.Place, error) {
 			return place, nil
 		}
 	}
-	return nil, diag.Errorf(diag.Pos{}, "cache directory: %w", err).WithHint("CCM_CACHE_DIR=DIR names another one")
+	return nil, diag.Errorf(diag.Pos{}, "cache directory: %w", err).WithHint("set another one with CCM_CACHE_DIR=DIR")
 }
 
 // unpack copies the stream into the place, checks it, and unpacks it. Nobody else can change the

@@ -28,7 +28,7 @@ func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, 
 	case fi.Mode().IsRegular():
 		f.Dir, f.Entry = filepath.Dir(name), filepath.Base(name)
 	case !fi.IsDir():
-		return f, diag.At(diag.Pos{}, diag.Expected("the folder of a site, and %s is none", name))
+		return f, diag.At(diag.Pos{}, diag.Expected("a site directory, got %s", name))
 	}
 	s, err := p.LockedSite(f.Dir, false)
 	if err != nil {
@@ -81,8 +81,8 @@ func addModules(f *bundle.Folder, s *module.Site) error {
 			continue
 		}
 		if rel, err := filepath.Rel(s.Dir, c.Dir); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-			return diag.Errorf(diag.Pos{File: filepath.Join(f.Dir, module.FileName)}, "%s is replaced by %s, which is not in the folder", c.Name, c.Dir).
-				WithHint("ccm mod vendor, or move it into the folder")
+			return diag.Errorf(diag.Pos{File: filepath.Join(f.Dir, module.FileName)}, "%s is replaced by %s, which is outside of the directory", c.Name, c.Dir).
+				WithHint("run ccm mod vendor, or move it into the directory")
 		}
 	}
 	return nil
@@ -107,8 +107,8 @@ func RefusePlain(f bundle.Folder, allowed []string) error {
 		list.Add(&diag.Error{Pos: diag.Pos{File: filepath.Join(f.Dir, x.File), Line: x.Line, Col: x.Column, Len: x.Length}, Err: errors.New(x.Message())})
 	}
 	if len(list) > 0 {
-		list.Add(diag.Errorf(diag.Pos{}, "nothing was packed: whoever gets the bundle can read these").
-			WithHint("encrypt them, leave them out by .ccmignore, or name files in which they are none by --allow-plain PATTERN"))
+		list.Add(diag.Errorf(diag.Pos{}, "nothing was packed: the bundle would contain plain secrets").
+			WithHint("encrypt them, exclude them in .ccmignore, or allow false alarms with --allow-plain PATTERN"))
 	}
 	return list.Err()
 }

@@ -45,7 +45,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	}
 	switch is, err := isBundle(name); {
 	case err == nil && !is && namesBundle(name):
-		return nil, diag.Errorf(diag.Pos{File: name}, "it is no bundle, as its name says, but something else, or it is empty").WithHint("bring it again, and compare its sha256sum")
+		return nil, diag.Errorf(diag.Pos{File: name}, "not a bundle, in spite of its name").WithHint("copy it again, and compare its sha256sum")
 	case err != nil || !is:
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	}
 	if _, at, _ := found.Outer(); at > 0 {
 		if flag := o.demandFlag(); flag != "" {
-			return nil, errors.Join(diag.Errorf(diag.Pos{File: name}, "%s is for bundles and not for executables, which are checked as files are", flag).WithHint("sha256sum prints what ccm bundle --exe has printed"), f.Close())
+			return nil, errors.Join(diag.Errorf(diag.Pos{File: name}, "%s applies to bundles, not to executables", flag).WithHint("verify executables with sha256sum instead"), f.Close())
 		}
 	}
 	return &siteStream{
@@ -75,7 +75,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 }
 
 // errChanged says that a bundle was changed while it was read.
-var errChanged = errors.New("it was changed while it was read")
+var errChanged = errors.New("file changed while being read")
 
 // namesBundle reports whether a name is that of a bundle. Such a file has to be a bundle:
 // otherwise the beginning of a failed download could pass for an empty script.

@@ -34,7 +34,7 @@ func (o *DataOptions) environ(files *Files) (map[string]string, error) {
 		return env, nil
 	default:
 		name = DotenvFile
-		text, err = files.ReadFound(name, o.Site, "--env-file "+DotenvFile+" reads it, --no-read-env leaves it alone")
+		text, err = files.ReadFound(name, o.Site, "--env-file "+DotenvFile+" reads it, --no-read-env ignores it")
 		if errors.Is(err, fs.ErrNotExist) {
 			return env, nil
 		}
@@ -60,7 +60,7 @@ func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
 		name = os.Getenv(DataVariable)
 	}
 	if name == "" {
-		text, err := files.ReadFound(DefaultData, o.Site, "--data "+DefaultData+" reads it, --no-data goes without")
+		text, err := files.ReadFound(DefaultData, o.Site, "--data "+DefaultData+" reads it, --no-data ignores it")
 		if errors.Is(err, fs.ErrNotExist) {
 			return manifest.Source{File: DefaultData}, nil
 		}

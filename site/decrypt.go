@@ -56,7 +56,7 @@ func (f *Files) readIdentity(path string) ([]byte, error) {
 		return f.ReadFile(path)
 	}
 	if placed, ok := errors.AsType[*diag.Error](err); ok {
-		f.Messages.Warn("left out: " + placed.Error())
+		f.Messages.Warn("skipped: " + placed.Error())
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
 	return nil, err

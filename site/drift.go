@@ -20,7 +20,7 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 	}
 	for i, r := range s.Catalog.Resources {
 		if resource.ActsAlways(r.Spec) {
-			r.Skip = "it runs in every run"
+			r.Skip = "it runs every time"
 		}
 		s.Catalog.Deps[i] = nil // each resource is compared by itself, without refreshes
 	}

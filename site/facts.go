@@ -75,13 +75,13 @@ func ownFacts(loader facts.Loader) (any, error) {
 	}
 	if err := loader.Trust.CheckFound(dir); err != nil && loader.Trust.Check(dir) == nil {
 		// su and sudo may leave HOME set to another user's directory: those facts do not count.
-		loader.View.Log().Warn("custom facts left out: " + err.Error())
+		loader.View.Log().Warn("custom facts skipped: " + err.Error())
 		return tree, nil
 	}
 	loader.View = &host.New(host.Options{Log: loader.View.Log()}).View
 	own, err := loader.Load(dir)
 	if errors.Is(err, fs.ErrPermission) {
-		loader.View.Log().Warn("custom facts left out: " + err.Error())
+		loader.View.Log().Warn("custom facts skipped: " + err.Error())
 		return tree, nil
 	}
 	return facts.Merge(tree, own), err

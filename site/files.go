@@ -22,7 +22,7 @@ const (
 	CommandLine = "command line"
 )
 
-// Files reads the files that tell ccm what to do, and checks that they are trusted: scripts and
+// Files reads the files that control ccm, and checks that they are trusted: scripts and
 // their modules, manifests and their includes, data, facts, specs, sessions and the state
 // directory. A file that is only copied to the machine, such as a source, is content and not
 // checked.
@@ -74,7 +74,7 @@ type readTimeoutError struct{ limit time.Duration }
 
 // Error says how long it may take.
 func (e *readTimeoutError) Error() string {
-	return fmt.Sprintf("it does not end within %s (--eval-timeout and --timeout give it more time)", e.limit)
+	return fmt.Sprintf("command exceeded the time limit of %s (raise it with --eval-timeout or --timeout)", e.limit)
 }
 
 // ReadFile reads a trusted file that the command line, a manifest, a template or an expression
@@ -118,7 +118,7 @@ func (f *Files) Trust() *trust.Policy {
 // ReadFound reads a file that was found in the working directory without being named. If it is
 // not trusted, ReadFound warns and returns that it does not exist. If the named script is in the
 // same directory, that is an error instead, because without the file the script may do something
-// else. The hint says how to name the file.
+// else. The hint shows how to name the file.
 func (f *Files) ReadFound(name, site, hint string) ([]byte, error) {
 	err := f.Trust().CheckFound(name)
 	if err == nil {
@@ -132,7 +132,7 @@ func (f *Files) ReadFound(name, site, hint string) ([]byte, error) {
 	if isInWorkingDir(site) {
 		return nil, err
 	}
-	f.Messages.Warn("left out: " + err.Error())
+	f.Messages.Warn("skipped: " + err.Error())
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
@@ -229,7 +229,7 @@ func (f *Files) TrustedDirectories(variable string, names []string) []string {
 			continue
 		case policy == nil:
 		case !filepath.IsAbs(dir):
-			err = diag.Errorf(diag.Pos{}, "%q is not believed as root, because it is not absolute", dir).WithHint("name the whole path")
+			err = diag.Errorf(diag.Pos{}, "%q is not trusted as root: not an absolute path", dir).WithHint("use an absolute path")
 		default:
 			err = f.CheckPlace(dir)
 		}

@@ -94,7 +94,7 @@ func plainDiff(list []resource.Delta) []resource.Delta {
 	return out
 }
 
-// Follow makes the run do what a plan says. It plans again; the error is a [diag.List] of the
+// Follow makes the run apply a plan. It plans again; the error is a [diag.List] of the
 // differences from the plan. In the run, a resource whose actions would differ from the plan
 // fails. What the plan did not know is decided in its turn.
 func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
@@ -141,7 +141,7 @@ func asPlanned(resources []plannedResource) func(*event.Event) error {
 		case event.Unknown.String():
 			return nil
 		case event.Failed.String():
-			return fmt.Errorf("it fails in the plan: %s", x.Reason)
+			return fmt.Errorf("fails in the plan: %s", x.Reason)
 		}
 		for _, by := range ev.RefreshedBy { // the plan could not know the refresh
 			if b := planned[plainText(by.String())]; b != nil && b.Outcome == event.Unknown.String() {
@@ -214,26 +214,26 @@ func (r *Run) compare(plan, now *SavedPlan) error {
 		case !ok:
 			add(x, errors.New("is not in the plan"))
 		case was.Declaration != x.Declaration:
-			add(x, errors.New("is declared otherwise than in the plan"))
+			add(x, errors.New("is declared differently than in the plan"))
 		case was.Outcome != x.Outcome || was.Provider != x.Provider || !slices.Equal(was.Actions, x.Actions) || !slices.EqualFunc(was.Diff, x.Diff, agree):
 			add(x, &notPlannedError{was, x})
 		}
 	}
 	for i := range plan.Resources {
 		if x := &plan.Resources[i]; rest[x.ID] != nil {
-			add(x, errors.New("is in the plan, and is declared no more"))
+			add(x, errors.New("is in the plan, but is no longer declared"))
 		}
 	}
 	if len(list) == 0 && !slices.EqualFunc(plan.Resources, now.Resources, func(a, b plannedResource) bool { return a.ID == b.ID }) {
-		list.Add(errors.New("the resources stand in another order than in the plan"))
+		list.Add(errors.New("the order of resources differs from the plan"))
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	for _, in := range changedInputs(plan.Inputs, now.Inputs) {
-		list.Add(fmt.Errorf("%s %s has changed since, which the script reads", in.Kind, in.Name))
+		list.Add(fmt.Errorf("%s %s, which the script reads, has changed since", in.Kind, in.Name))
 	}
-	list.Add(diag.Errorf(diag.Pos{}, "nothing was done: the plan of %s does not hold any more", plan.Time.Format("2006-01-02 15:04:05 MST")).WithHint("%s", plan.hint()))
+	list.Add(diag.Errorf(diag.Pos{}, "nothing was changed: the plan of %s is no longer valid", plan.Time.Format("2006-01-02 15:04:05 MST")).WithHint("%s", plan.hint()))
 	return list
 }
 

@@ -50,7 +50,7 @@ func (m *Messages) warnOf(list diag.List, strict bool) error {
 	}
 	for i, d := range list {
 		if i == diag.MaxShown {
-			m.Warn(fmt.Sprintf("and %d more of the kind", len(list)-i))
+			m.Warn(fmt.Sprintf("and %d similar ones", len(list)-i))
 			break
 		}
 		m.warn(d, m.Sources)

@@ -17,7 +17,7 @@ func withNearFile(name string, err error) error {
 		return err
 	}
 	if strings.HasPrefix(name, keyScheme) {
-		return diag.Errorf(diag.Pos{}, "%s: a key holds data, and no script or manifest", name).WithHint("--data takes it; sites come from files, obj:// and https://")
+		return diag.Errorf(diag.Pos{}, "%s: a key contains data, not a script or manifest", name).WithHint("use --data for it; sites come from files, obj:// and https://")
 	}
 	dir, base := filepath.Split(name)
 	entries, _ := os.ReadDir(filepath.Clean(dir)) // on an error there is no similar name
@@ -36,5 +36,5 @@ func withNearFile(name string, err error) error {
 	case scripts:
 		return err
 	}
-	return placed.WithHint("ccm init DIR starts a new site")
+	return placed.WithHint("create a site with: ccm init DIR")
 }

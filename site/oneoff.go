@@ -154,7 +154,7 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, reporters [
 	}
 	for _, r := range c.Resources {
 		if len(r.Common.RegisterWhenStable) > 0 && !o.options.Plan {
-			o.process.Messages.Warn(r.ID.String() + ": its services are not registered: only ccm run and the agent do that")
+			o.process.Messages.Warn(r.ID.String() + ": services are registered only by ccm run and the agent")
 		}
 	}
 	explain := o.options.Explain
@@ -178,8 +178,8 @@ func onlyEarlier(r *resource.Resource) error {
 		refs          []resource.Reference
 	}{{"before", "require", r.Common.Before}, {"notify", "subscribe", r.Common.Notify}} {
 		if len(p.refs) > 0 {
-			return r.Errorf([]any{p.name, 0}, "%s: a single resource can only speak of what came before it", p.name).
-				WithHint("use %s in the one that comes after", p.instead)
+			return r.Errorf([]any{p.name, 0}, "%s: a single resource can only refer to earlier ones", p.name).
+				WithHint("use %s in the later one", p.instead)
 		}
 	}
 	return nil
@@ -202,9 +202,9 @@ func (o *OneOff) unknownReference(err error, r *resource.Resource, b *catalog.Bu
 		case planned != "":
 			e.Hint = planned + " was only planned in this session"
 		case o.options.Session == nil:
-			e.Hint = `there is no session: eval "$(ccm session new)" begins one`
+			e.Hint = `no session: start one with: eval "$(ccm session new)"`
 		case e.Hint == "":
-			e.Hint = "no command of this session has dealt with it"
+			e.Hint = "no command of this session has handled it"
 		}
 	}
 	return list.Err()

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Options say how to read a script or manifest. The flags of every command that reads one fill
+// Options describe how to read a script or manifest. The flags of every command that reads one fill
 // them in.
 type Options struct {
 	// Root is the directory below which the file system is converged.
@@ -113,12 +113,12 @@ func (o *PartOptions) selection() (s catalog.Selection, err error) {
 		return s, diag.Conflicting("--target", "--tags")
 	}
 	if s.WithDependents = o.WithDependents; s.WithDependents && len(s.Targets)+len(s.Tags) == 0 {
-		return s, errors.New("--with-dependents goes only with --target or --tags")
+		return s, errors.New("--with-dependents requires --target or --tags")
 	}
 	return s, nil
 }
 
-// FactOptions say which facts of the machine are known.
+// FactOptions describe which facts of the machine are known.
 type FactOptions struct {
 	// Facts replace the facts of the machine; nil gathers them.
 	Facts       *facts.Facts `json:"-"`
@@ -128,7 +128,7 @@ type FactOptions struct {
 	Values map[string]any `json:",omitempty"`
 }
 
-// DataOptions say which data and which environment expressions see.
+// DataOptions describe which data and which environment expressions see.
 type DataOptions struct {
 	File    string // the hierarchy document; "" to search for one
 	None    bool   // read no data

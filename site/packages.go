@@ -13,7 +13,7 @@ import (
 )
 
 // LockedSite returns the site of the scripts in a directory, as ccm.mod.lua and ccm.lock describe
-// it; nil if there is neither. Found says that nobody has named the directory.
+// it; nil if there is neither. Found means that nobody has named the directory.
 func (p *Process) LockedSite(dir string, found bool) (*module.Site, error) {
 	return p.Files.lockedSite(p.Files.Trust(), p.bundle, dir, found)
 }
@@ -69,7 +69,7 @@ func (x *packages) open() error {
 func CheckVersion(rule module.Rule, version, file string) error {
 	ok, err := rule.Allows(version)
 	if err == nil && !ok {
-		err = diag.Errorf(diag.Pos{File: file}, "wants ccm %s, and this is %s", rule, version)
+		err = diag.Errorf(diag.Pos{File: file}, "requires ccm %s, this is %s", rule, version)
 	}
 	return err
 }

@@ -133,7 +133,7 @@ func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
 }
 
 // ReadInput returns the text of a script or manifest and its name in messages; - is standard
-// input. The name of an entered bundle stands for the script or manifest in it, see
+// input. The name of an entered bundle represents the script or manifest in it, see
 // [Process.Enter].
 func (p *Process) ReadInput(ctx context.Context, name string) (shown, text string, err error) {
 	if name == "-" {

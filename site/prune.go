@@ -113,19 +113,19 @@ func removal(reg *resource.Registry, u state.UndeclaredResource) (r *resource.Re
 	}
 	t := reg.Type(u.Type)
 	if t == nil {
-		return skipped("there is no type " + u.Type + " any more"), true
+		return skipped("unknown type " + u.Type), true
 	}
 	if ensure := t.Schema().Field("ensure"); ensure == nil || !canBeAbsent(ensure) {
 		if isApply(t, u) {
 			return nil, false
 		}
-		return skipped("ccm cannot undo what " + u.Type + " resources do"), false
+		return skipped("ccm cannot undo effects of " + u.Type + " resources"), false
 	}
 	if e, _ := u.Properties.Get("ensure"); e.Go() == "absent" {
 		return nil, false // it was declared as absent, so it created nothing
 	}
 	if !u.Made {
-		return skipped("it was there before a run of the site managed it"), false
+		return skipped("it existed before a run of the site managed it"), false
 	}
 	for _, keep := range [][]string{nil, {t.Schema().Name().Name}} {
 		if r, err = decodeRemoval(t, u, keep); err == nil {
@@ -212,7 +212,7 @@ func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summ
 	}
 	err = errors.Join(x.forgetParents(), state.Forget(x.state.store, x.state.site, x.state.root, x.previous))
 	if err != nil {
-		err = errors.Join(errors.New("what was removed is still on record"), err)
+		err = errors.Join(errors.New("removed resources are still on record"), err)
 	}
 	return x.summary, err
 }

@@ -105,7 +105,7 @@ func (x *Prune) addExtracted(removals []*resource.Resource) ([]*resource.Resourc
 			continue
 		}
 		if tree.Changed {
-			removals = append(removals, &resource.Resource{ID: id, Common: resource.EmptyCommon, Skip: "it was changed after a run extracted it"})
+			removals = append(removals, &resource.Resource{ID: id, Common: resource.EmptyCommon, Skip: "it changed after a run extracted it"})
 			continue
 		}
 		r, err := x.removalAfter(tree.Path, nil)

@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// RecordOptions say where and how runs are recorded.
+// RecordOptions describe where and how runs are recorded.
 type RecordOptions struct {
 	// StateDir is the state directory; "" for the default.
 	StateDir string
@@ -269,7 +269,7 @@ func (r *Recorder) openState(site, file string) (*runState, error) {
 type runTimeoutError struct{ limit time.Duration }
 
 // Error says how long it may take.
-func (e runTimeoutError) Error() string { return "the run took longer than " + e.limit.String() }
+func (e runTimeoutError) Error() string { return "run exceeded the time limit of " + e.limit.String() }
 
 // limited returns ctx with the time limit of a run.
 func (o *RecordOptions) limited(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -33,9 +34,7 @@ func FindReference(reg *resource.Registry, topic string) (Reference, error) {
 			return Reference{func(w io.Writer) { writeField(w, f) }, f.JSONSchema()}, nil
 		}
 	}
-	err := diag.Errorf(diag.Pos{}, "a %s has no property %q", name, property)
-	err.Hint = diag.DidYouMean(property, t.Properties().Names())
-	return Reference{}, err
+	return Reference{}, diag.At(diag.Pos{}, fmt.Errorf("type %s: %w", name, diag.Unknown("property", property, t.Properties().Names())))
 }
 
 // findLibrary returns the reference of a library or of one of its functions.
@@ -52,7 +51,7 @@ func findLibrary(reg *resource.Registry, name string) (Reference, error) {
 			}
 		}
 		if lib.Name == library {
-			err := diag.Errorf(diag.Pos{}, "%s has no %q", library, field)
+			err := diag.Errorf(diag.Pos{}, "no function %[2]q in %[1]s", library, field)
 			err.Hint = diag.DidYouMean(field, lib.Names())
 			return Reference{}, err
 		}

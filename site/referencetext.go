@@ -46,7 +46,7 @@ func Described(reg *resource.Registry, t *resource.Type) (list []ProviderText) {
 		case len(d.Commands) > 0:
 			text += " Calls " + strings.Join(d.Commands, ", ") + "."
 		case d.Commands != nil:
-			text += " Calls no other program."
+			text += " Calls no other programs."
 		}
 		if d.Live {
 			text += " Does not work with --root."

@@ -39,11 +39,11 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	}
 	s, unrecorded, err := p.appliedSite(ctx, store, applied[at])
 	if err != nil {
-		p.Messages.Warn(fmt.Sprintf("what is to be refreshed is not known: %v", err))
+		p.Messages.Warn(fmt.Sprintf("pending refreshes unknown: %v", err))
 		return nil, nil
 	}
 	for _, u := range unrecorded {
-		p.Messages.Warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Reason))
+		p.Messages.Warn(fmt.Sprintf("pending refresh of %s unknown: %s", u.ID, u.Reason))
 	}
 	x := &refreshPlan{registry: s.Registry, facts: s.Facts, direct: make(map[resource.ID][]resource.ID), recorded: make(map[resource.ID]bool)}
 	changed := make(map[state.Name]bool)
@@ -110,7 +110,7 @@ func (x *refreshPlan) record(j converge.Journal, by resource.ID) error {
 	}
 	x.recorded[by] = true
 	if err := j.AddRefreshes(by, event.Intended, x.direct[by]); err != nil {
-		return fmt.Errorf("cannot record what this would refresh: %w", err)
+		return fmt.Errorf("cannot record pending refreshes: %w", err)
 	}
 	return nil
 }

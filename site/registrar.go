@@ -113,7 +113,7 @@ func (r *registrar) publish(e *registration.Entry) error {
 		texts = append(texts, name, val)
 	}
 	if slices.ContainsFunc(texts, r.secrets.Contains) {
-		return errors.New("it holds a secret, and whoever reads the registry would see it")
+		return errors.New("it contains a secret, which would be visible in the registry")
 	}
 	return r.registry.Publish(r.ctx, e, r.mode)
 }
@@ -143,7 +143,7 @@ func (r *registrar) finish() event.Registrations {
 		left = append([]service{*r.current}, left...)
 	}
 	for _, s := range left {
-		r.addProblem(s, errors.New("the registry did not answer before the end of the run"))
+		r.addProblem(s, errors.New("the registry did not respond before the end of the run"))
 	}
 	r.queue = nil
 	return r.result

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/registration"
 )
 
-// RegistryOptions say where services are registered and looked up.
+// RegistryOptions describe where services are registered and looked up.
 type RegistryOptions struct {
 	// Stream is the stream of the registry, "" for registration.DefaultStream.
 	Stream string
@@ -56,7 +56,7 @@ func (l *siteLoader) findServices(cluster, protocol, service, address string) (r
 		return nil, l.process.Stop.asInterruption(ctx, explainNATS(err))
 	}
 	if len(refused) > 0 {
-		l.process.Messages.Warn(fmt.Sprintf("%d entries of the registry are left out; the first: %s", len(refused), refused[0]))
+		l.process.Messages.Warn(fmt.Sprintf("skipped %d entries of the registry; the first: %s", len(refused), refused[0]))
 	}
 	if l.services == nil {
 		l.services = make(map[registration.Query]registration.Entries)

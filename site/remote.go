@@ -69,7 +69,7 @@ func (r remote) nats(context string, plain bool) *nats.Client {
 // explainNATS adds hints to the error of a request to NATS.
 func explainNATS(err error) error {
 	if nats.IsPlain(err) {
-		return (&diag.Error{Err: fmt.Errorf("not believed as root: %w", err)}).WithHint("tls:// in the URL of the context, or --allow-insecure")
+		return (&diag.Error{Err: fmt.Errorf("not trusted as root: %w", err)}).WithHint("use tls:// in the URL of the context, or --allow-insecure")
 	}
 	return err
 }
@@ -124,7 +124,7 @@ func (r remote) checkPlainHTTP(u *url.URL, checked bool) error {
 	if checked {
 		return nil
 	}
-	return r.files.Trust().CheckPlain(u.String(), fetch.RedactURL(u), "https, --sha256 or --signers, or --allow-insecure")
+	return r.files.Trust().CheckPlain(u.String(), fetch.RedactURL(u), "use https, --sha256, --signers or --allow-insecure")
 }
 
 // source returns a remote hierarchy document.

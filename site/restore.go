@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// RestoreOptions say what to restore, and how.
+// RestoreOptions describe what to restore, and how.
 type RestoreOptions struct {
 	// ID and Kind are those of the restoring run, in the history and in its report.
 	ID, Kind string
@@ -174,7 +174,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 		ev.Outcome = event.Stable
 		return ev
 	case r.options.Plan && x.LossReason != "":
-		ev.Outcome, ev.Err = event.Failed, fmt.Errorf("its content was not kept: %s", x.LossReason)
+		ev.Outcome, ev.Err = event.Failed, fmt.Errorf("its content was not backed up: %s", x.LossReason)
 		return ev
 	}
 	if !r.options.Force {
@@ -205,7 +205,7 @@ func skipIfRefused(events []*event.Event) bool {
 	}
 	for _, ev := range events {
 		if ev.Outcome == event.Changed || ev.Outcome == event.Pending {
-			ev.Outcome, ev.Reason, ev.Diff, ev.Actions = event.Skipped, "another path was changed since, so nothing is restored", nil, nil
+			ev.Outcome, ev.Reason, ev.Diff, ev.Actions = event.Skipped, "another path has changed since, so nothing is restored", nil, nil
 		}
 	}
 	return true
@@ -246,7 +246,7 @@ func (r *restore) text(x state.Restoration) (t *resource.TextChange) {
 func phraseOf(x state.Restoration) string {
 	switch x.Want.Kind {
 	case host.Missing:
-		return "removed what the run had made"
+		return "removed what the run created"
 	case host.Directory:
 		return "restored the directory"
 	case host.Symlink:

@@ -171,7 +171,7 @@ func (r *Run) Plan(ctx context.Context, reporters ...event.Reporter) (event.Summ
 	return sum, nil
 }
 
-// Stop ends the walk after the present resource. The events of the others say that they were skipped.
+// Stop ends the walk after the present resource. The events of the others report that they were skipped.
 func (r *Run) Stop() { r.stop.set() }
 
 // IsPlan reports whether the options make a plan.
@@ -220,7 +220,7 @@ func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.S
 	if !o.Plan && !o.MonitorOnly && o.Site.Part.isWhole() && !r.summary.Interrupted {
 		n, err := r.state.writer.CountUndeclared()
 		if err != nil {
-			r.process.Messages.Warn("which resources are no longer declared is not known: " + err.Error())
+			r.process.Messages.Warn("cannot determine which resources are no longer declared: " + err.Error())
 		}
 		r.summary.Undeclared = n
 		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.writer.NoticeUndeclared()
@@ -260,7 +260,7 @@ func (r *Run) interruption(ctx context.Context) error {
 	return ErrInterrupted
 }
 
-// RestartTimeout has the time limit begin anew with what comes next.
+// RestartTimeout restarts the time limit at the next resource.
 func (r *Run) RestartTimeout() { r.deadline = time.Time{} }
 
 // TimedOut reports whether the run was ended because it took longer than it may.

@@ -36,7 +36,7 @@ func (r *runState) attach(engine *converge.Engine, c *catalog.Catalog) error {
 			return diag.About("state directory", err)
 		}
 		if damaged > 0 {
-			r.recorder.process.Messages.Warn(fmt.Sprintf("%d damaged lines in the list of refreshes that are owed", damaged))
+			r.recorder.process.Messages.Warn(fmt.Sprintf("%d damaged lines in the list of pending refreshes", damaged))
 		}
 		engine.PendingRefreshes = state.PendingRefreshes(pending, r.site, r.root, c)
 		engine.Cause = r.store.Cause(r.site, r.file, r.root)
@@ -64,7 +64,7 @@ func (r *runState) end(s event.Summary) {
 	}
 	r.recorder.writer = nil
 	if err := r.writer.End(s); err != nil {
-		r.recorder.process.Messages.Warn("the record of this run is not complete: " + err.Error())
+		r.recorder.process.Messages.Warn("the record of this run is incomplete: " + err.Error())
 	}
 	r.release()
 }

@@ -31,7 +31,7 @@ const (
 // so it has no secrets.
 //
 // To run it, the site is read and planned again. So a forged plan cannot do anything that the
-// site does not say.
+// site does not describe.
 type SavedPlan struct {
 	Protocol string    `json:"protocol"`
 	Format   int       `json:"format"`
@@ -124,7 +124,7 @@ func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) er
 // CheckPlanFile returns the reason why a plan cannot be saved in a file, or nil.
 func (p *Process) CheckPlanFile(ctx context.Context, file string) error {
 	if isScriptName(file) {
-		return diag.Errorf(diag.Pos{}, "--out: %s would be taken for a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
+		return diag.Errorf(diag.Pos{}, "--out: %s would be read as a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
 	}
 	switch fi, err := os.Stat(file); {
 	case errors.Is(err, os.ErrNotExist):
@@ -132,16 +132,16 @@ func (p *Process) CheckPlanFile(ctx context.Context, file string) error {
 	case err != nil:
 		return fmt.Errorf("--out: %w", err)
 	case !fi.Mode().IsRegular():
-		return fmt.Errorf("--out: %s is no regular file", file)
+		return fmt.Errorf("--out: %s is not a regular file", file)
 	default:
 		_, text, err := p.ReadInput(ctx, file)
 		switch {
 		case err != nil:
 			return err
 		case text != "" && !IsSavedPlan(text):
-			return fmt.Errorf("--out: %s is there already, and is no saved plan", file)
+			return fmt.Errorf("--out: %s already exists, and is not a saved plan", file)
 		case fi.Mode().Perm()&0o077 != 0:
-			return diag.Errorf(diag.Pos{}, "--out: others may read %s", file).WithHint("chmod 600 %s, or remove it", file)
+			return diag.Errorf(diag.Pos{}, "--out: %s is readable by others", file).WithHint("run chmod 600 %s, or remove it", file)
 		}
 		return nil
 	}
@@ -153,32 +153,32 @@ func parsePlan(text string) (*SavedPlan, error) {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal([]byte(text), &head); err != nil {
-		return nil, fmt.Errorf("is no saved plan, or a damaged one: %w", err)
+		return nil, fmt.Errorf("not a saved plan, or a damaged one: %w", err)
 	}
 	if head.Format != planFormat {
-		return nil, fmt.Errorf("is a saved plan of format %d, and this ccm knows %d", head.Format, planFormat)
+		return nil, fmt.Errorf("saved plan has format %d, but this ccm supports %d", head.Format, planFormat)
 	}
 	plan := new(SavedPlan)
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(plan); err != nil {
-		return nil, fmt.Errorf("is a damaged plan: %w", err)
+		return nil, fmt.Errorf("damaged plan: %w", err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("is a damaged plan: something follows it")
+		return nil, errors.New("damaged plan: unexpected data at its end")
 	}
 	switch {
 	case plan.File == "" || plan.File == "-":
-		return nil, errors.New("is a damaged plan: it names no script or manifest")
+		return nil, errors.New("damaged plan: script or manifest missing")
 	case plan.Options == nil:
-		return nil, errors.New("is a damaged plan: it has no options")
+		return nil, errors.New("damaged plan: options missing")
 	case plan.Key != nil && len(plan.Key) != secret.KeySize:
-		return nil, fmt.Errorf("is a damaged plan: %w", diag.Expected("a key of %d bytes", secret.KeySize).Got("%d", len(plan.Key)))
+		return nil, fmt.Errorf("damaged plan: %w", diag.Expected("a key of %d bytes", secret.KeySize).Got("%d", len(plan.Key)))
 	}
 	seen := make(map[string]bool, len(plan.Resources))
 	for _, x := range plan.Resources {
 		if seen[x.ID] {
-			return nil, fmt.Errorf("is a damaged plan: it has %q twice", x.ID)
+			return nil, fmt.Errorf("damaged plan: duplicate %q", x.ID)
 		}
 		seen[x.ID] = true
 	}
@@ -189,14 +189,14 @@ func parsePlan(text string) (*SavedPlan, error) {
 // of the plan.
 func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	if plan.Version != p.Version {
-		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, and this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
+		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
 	}
 	dir, err := p.bundle.workingDirectory()
 	if err != nil {
 		return &diag.Error{Err: err}
 	}
 	if dir != plan.Directory {
-		return diag.Errorf(diag.Pos{}, "the plan was made in the directory %s, and this is %s", plan.Directory, dir).WithHint("cd %s first", plan.Directory)
+		return diag.Errorf(diag.Pos{}, "the plan was made in directory %s, this is %s", plan.Directory, dir).WithHint("run cd %s first", plan.Directory)
 	}
 	if _, err := p.Files.ReadKey(stateDir); err != nil && plan.Key != nil {
 		p.Secrets.UseKey(plan.Key)
@@ -208,7 +208,9 @@ func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 }
 
 // hint returns the advice to make a new plan.
-func (plan *SavedPlan) hint() string { return "ccm plan " + plan.File + " --out FILE makes a new one" }
+func (plan *SavedPlan) hint() string {
+	return "make a new plan with: ccm plan " + plan.File + " --out FILE"
+}
 
 // text returns the plan in the form that parsePlan reads.
 func (plan *SavedPlan) text() ([]byte, error) {

@@ -19,14 +19,14 @@ func TestParsePlan(t *testing.T) {
 
 	resource := aPlan[strings.Index(aPlan, `{"id"`):strings.LastIndex(aPlan, "]")]
 	for _, x := range []struct{ old, new, err string }{
-		{`"format":1`, `"format":2`, "is a saved plan of format 2, and this ccm knows 1"},
-		{`"file":"site.lua"`, `"file":"-"`, "names no script or manifest"},
-		{`"options":{"Root":"/"}`, `"options":null`, "has no options"},
+		{`"format":1`, `"format":2`, "saved plan has format 2, but this ccm supports 1"},
+		{`"file":"site.lua"`, `"file":"-"`, "damaged plan: script or manifest missing"},
+		{`"options":{"Root":"/"}`, `"options":null`, "damaged plan: options missing"},
 		{`"options":{"Root":"/"}`, `"options":{"Rooot":"/"}`, `unknown field "Rooot"`},
 		{`"key_digest"`, `"key":"AAAA","key_digest"`, "expected a key of 32 bytes, got 3"},
-		{resource, resource + "," + resource, `has "file#/a" twice`},
-		{"}]}", "}]}x", "no saved plan, or a damaged one"},
-		{"}]}", "", "no saved plan, or a damaged one"},
+		{resource, resource + "," + resource, `duplicate "file#/a"`},
+		{"}]}", "}]}x", "not a saved plan, or a damaged one"},
+		{"}]}", "", "not a saved plan, or a damaged one"},
 	} {
 		_, err := parsePlan(strings.Replace(aPlan, x.old, x.new, 1))
 		require.ErrorContains(t, err, x.err, x.new)

@@ -120,7 +120,7 @@ func (s *Scratch) Catalog(target string) (*catalog.Catalog, error) {
 		return nil, err
 	}
 	if len(site.Catalog.Resources) == 0 {
-		return nil, errors.New("nothing is declared yet")
+		return nil, errors.New("no resources declared yet")
 	}
 	return site.Catalog, nil
 }

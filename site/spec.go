@@ -42,7 +42,7 @@ type SpecCatalog struct {
 var _ spec.Catalog = (*SpecCatalog)(nil)
 
 // errNoNetwork is the error of a download in a spec.
-var errNoNetwork = errors.New("nothing is downloaded in a spec")
+var errNoNetwork = errors.New("downloads are not available in specs")
 
 // offlineTransport refuses downloads.
 type offlineTransport struct{}
@@ -55,7 +55,7 @@ type refusingRunner struct{}
 
 // Run implements host.Runner.
 func (refusingRunner) Run(_ context.Context, c host.Cmd) (host.Result, error) {
-	return host.Result{}, fmt.Errorf("no command runs in a spec, and %s is one", c)
+	return host.Result{}, fmt.Errorf("commands are not available in specs, got %s", c)
 }
 
 // imaginedHost returns the host of an imagined machine below root. Types without a model use it

@@ -13,7 +13,7 @@ var (
 	// ErrInterrupted is the error of work that a signal ended before the run.
 	ErrInterrupted = errors.New("interrupted")
 	// ErrLockInterrupted is [ErrInterrupted] during the wait for another run.
-	ErrLockInterrupted = errors.New("interrupted while another run was waited for")
+	ErrLockInterrupted = errors.New("interrupted while waiting for another run")
 )
 
 // A mergedStop is a StopSignal that is closed when another one is, or by set.

@@ -56,7 +56,7 @@ var _ event.Reporter = (*Timings)(nil)
 const mostSlow = 10
 
 // NewTimings begins with the start phase: main was reached at began, and before is the processor
-// time that the process had used by then.
+// time that the process had used until then.
 func NewTimings(clock host.Clock, began time.Time, before time.Duration) *Timings {
 	return &Timings{clock: clock, phase: phaseStart, since: began.Add(-before)}
 }
@@ -114,13 +114,13 @@ func (t *Timings) Print(w io.Writer) {
 	if len(t.phases) < 2 {
 		return
 	}
-	terminal.Fprintf(w, "Where the time went:\n")
+	terminal.Fprintf(w, "Time spent:\n")
 	var all time.Duration
 	for _, p := range t.phases {
 		all += p.duration
 		terminal.Fprintf(w, "  %-9s %s\n", p.name, milliseconds(p.duration))
 	}
-	terminal.Fprintf(w, "  %-9s %s\n", "in all", milliseconds(all))
+	terminal.Fprintf(w, "  %-9s %s\n", "total", milliseconds(all))
 	terminal.Fprintf(w, "Memory: %s\n", t.memory)
 	if len(t.slowest) == 0 {
 		return
@@ -146,9 +146,9 @@ func mebibytes(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<
 
 // String lists the known sizes.
 func (m memory) String() string {
-	text := fmt.Sprintf("%s at most, %s allocated in %d pieces", mebibytes(m.atMost), mebibytes(m.allocations), m.pieces)
+	text := fmt.Sprintf("%s peak, %s allocated in %d pieces", mebibytes(m.atMost), mebibytes(m.allocations), m.pieces)
 	if m.inUse > 0 {
-		text += fmt.Sprintf(", %s in use when all was converged", mebibytes(m.inUse))
+		text += fmt.Sprintf(", %s in use at the end", mebibytes(m.inUse))
 	}
 	return text
 }

@@ -46,13 +46,13 @@ func TestTimings(t *testing.T) {
 	s.memory = memory{inUse: 3 << 20, allocations: 5 << 20, pieces: 1234, atMost: 1 << 29}
 	var b strings.Builder
 	s.Print(&b)
-	require.Equal(t, `Where the time went:
+	require.Equal(t, `Time spent:
   start          3.00 ms
   evaluate      12.50 ms
   converge    3000.00 ms
   report         0.00 ms
-  in all      3015.50 ms
-Memory: 512.0 MiB at most, 5.0 MiB allocated in 1234 pieces, 3.0 MiB in use when all was converged
+  total       3015.50 ms
+Memory: 512.0 MiB peak, 5.0 MiB allocated in 1234 pieces, 3.0 MiB in use at the end
 The slowest of 13 resources:
        6.00 ms  stable  exec#f  (site.lua:3)
        6.00 ms  stable  exec#l  (site.lua:3)

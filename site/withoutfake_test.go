@@ -36,7 +36,7 @@ func TestWithoutFake(t *testing.T) {
 			_, err = h.Sources().Open(ctx, "http://127.0.0.1:1/x")
 			require.ErrorIs(t, err, errNoNetwork)
 			_, err = h.QueryBus(ctx, []systembus.Call{{}})
-			require.ErrorContains(t, err, "there is no system bus")
+			require.ErrorContains(t, err, "system bus not available")
 			return nil
 		},
 	}.Bind()

@@ -74,7 +74,7 @@ func TestDirectory(t *testing.T) {
 		fails: map[string]string{
 			"nothing/gone": "no such file or directory", "right/gone": "no such file or directory", "more/gone": "no such file or directory",
 			"clash/gone": "no such file or directory", "file/gone": "found a file",
-			"right/absent": "no run is known to have created /srv/www/css, ", "more/absent": "no run is known to have created ", "clash/absent": "no run is known to have created /srv/www/css, ",
+			"right/absent": "no record of a run that created /srv/www/css, ", "more/absent": "no record of a run that created ", "clash/absent": "no record of a run that created /srv/www/css, ",
 			"file/copy": "expected a directory, found a file", "file/purge": "found a file", "file/modes": "found a file", "file/absent": "found a file",
 			"file/odd": "found a file", "clash/copy": "expected a directory, found a file", "clash/purge": "found a file", "clash/modes": "found a file",
 			"nothing/odd": "l: expected files and directories, found a link", "right/odd": "found a link", "more/odd": "found a link", "clash/odd": "found a link",
@@ -187,7 +187,7 @@ func TestGit(t *testing.T) {
 	} {
 		suite{
 			name: "git", machine: clone(change), wants: map[string]string{"absent": wants["absent"]}, starts: map[string]map[string]string{"changed": {}},
-			fails: map[string]string{"changed/absent": "/srv/app has " + kept + " (--with-data or with_data = true removes it too)"},
+			fails: map[string]string{"changed/absent": "/srv/app has " + kept + " (remove it too with --with-data or with_data = true)"},
 		}.run(t)
 	}
 	suite{
@@ -239,7 +239,7 @@ func TestDirectoryRecurse(t *testing.T) {
 		`mode = "0750"`:                    `mode: applies to files, and requires source or recurse; use dir_mode = "0750" for the directory`,
 		`recurse = true`:                   "recurse: requires owner, group, mode or dir_mode",
 		`mode = "0999"`:                    `mode: expected octal permissions such as "0644", got "0999"`,
-		`mode = "g+X,u+x", recurse = true`: "when they are set again",
+		`mode = "g+X,u+x", recurse = true`: "permissions with the same result when applied again",
 	} {
 		require.Contains(t, mistake(t, `require "std.directory" { "/srv/a", `+properties+` }`), want)
 	}

@@ -165,7 +165,7 @@ func TestKeysOfSections(t *testing.T) {
 	}
 }
 
-// TestTextsOfWindows: a byte order mark and line ends stay as they are, and hide nothing.
+// TestTextsOfWindows: a byte order mark and line ends are not changed, and hide nothing.
 func TestTextsOfWindows(t *testing.T) {
 	for _, e := range []edited{
 		{what: "ini", typ: "ini", path: "/etc/x", props: `{ "a", path = "/etc/x", section = "s", value = "2" }`, before: "[s]\na=1\n", after: "[s]\na=2\n", judge: configParser, had: `"1"`, has: `"2"`},

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTrust: nothing in a directory is evaluated before it is trusted. The trust is remembered for the user's own
-// directory, but not for one that everybody may write.
+// directory, but not for one that is world-writable.
 func TestTrust(t *testing.T) {
 	dir := siteDir(t)
 	files := map[string]string{"site.lua": `error("evaluated")`, "lib/m.lua": `error("evaluated")`}
@@ -108,5 +108,5 @@ func TestEmptyDirectory(t *testing.T) {
 	require.False(t, s.gate.isTrusted(), "a group may write in it")
 	s.close()
 	require.NoError(t, os.Chmod(dir, 0o777))
-	require.False(t, open(t, dir, nil).gate.isTrusted(), "everybody may write in it")
+	require.False(t, open(t, dir, nil).gate.isTrusted(), "is world-writable in it")
 }

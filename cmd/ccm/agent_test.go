@@ -362,7 +362,7 @@ func TestAgentSignerWithdrawn(t *testing.T) {
 	a, _ := w.start(c, nil)
 	w.eventually(func() bool { return w.content("a") == "of bob" }, "it is run")
 	require.NoError(t, os.WriteFile(allowed, []byte(ann), 0o644))
-	w.eventually(func() bool { return strings.Contains(w.log.String(), "it is not trusted: the key that signed it, ") }, "it is told")
+	w.eventually(func() bool { return strings.Contains(w.log.String(), "it is not trusted: key that signed it, ") }, "it is told")
 	require.Regexp(t, `level=ERROR msg=".*/site.tar.gz: it is not trusted: .* does not name it; keeping version sha256:[0-9a-f]{12}, signed by bob `, w.log.String())
 	require.NoError(t, os.Remove(filepath.Join(w.root, "a")))
 	_, err := a.Do(t.Context(), agent.Request{Mode: agent.Apply})
@@ -613,7 +613,7 @@ func TestAgentCommand(t *testing.T) {
 	}
 	out, code := ccm("status", "--config", config)
 	require.Equal(t, 1, code)
-	require.Contains(t, out, "no agent is running, and none has run yet with "+config+" (systemctl enable --now ccm-agent)")
+	require.Contains(t, out, "no agent is running, and no agent has ever run with "+config+" (systemctl enable --now ccm-agent)")
 
 	p := startAgent(t, config)
 	p.tells(t, `INF .*site\.lua: ~ file#.*/a: Created the file|INF .*run: 1 resource: 1 changed`)
@@ -657,7 +657,7 @@ func TestAgentCommand(t *testing.T) {
 	require.Empty(t, w.content("b"))
 	out, code = ccm("status", "--config", config)
 	require.Equal(t, 1, code)
-	require.Contains(t, out, "No agent is running. The last one: ccm ")
+	require.Contains(t, out, "No agent is running. Last one: ccm ")
 
 	// A second signal ends the run at once.
 	require.NoError(t, os.Remove(began))

@@ -30,33 +30,34 @@ type apiFlags struct {
 
 func newAPICommand(e *cli.Env, f *oneOffFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "api", Short: "Bring resources in order for programs in other languages",
+		Use: "api", Short: "Apply resources for programs in other languages",
 	}
 	a := &apiFlags{output: cli.NewChoice("json", "json", "yaml")}
 	pipe := &cobra.Command{
 		Use: "pipe", Aliases: []string{"piped"},
-		Short: "Read requests from standard input, and answer on standard output",
-		Long: `Read a request from standard input, as JSON or YAML, bring the resource in order
-and answer on standard output:
+		Short: "Read requests from standard input, write responses to standard output",
+		Long: `Read a request from standard input, as JSON or YAML, apply the resource, and write
+a response to standard output:
 
-  {"protocol": "` + manifest.RequestProtocol + `",
+  {"protocol": "` + manifest.RequestProtocol + `   "type": "file"
+",
    "type": "file", "properties": {"name": "/etc/motd", "content": "hi\n", ...}}
 
-With --stream every line is a request, in JSON, and is answered by a line, in
-order. Such requests can refer to those before them, as in a session.
+With --stream, every input line is a JSON request, and every output line is its
+response, in the same order. Requests can refer to earlier ones, as in a session.
 
-The answer has a state, which is an event as "ccm run --output json" prints it,
-or an error. "ccm schema request" and "ccm schema response" print their schemas.
+A response has a state, which is an event as in "ccm run --output json", or an
+error. "ccm schema request" and "ccm schema response" print their schemas.
 
-Exit status: 0 all is as wanted; 4 a resource failed; 1 a request was not one,
-or nothing could be done about it.`,
+Exit status: 0 everything is up to date; 4 a resource failed; 1 a request was
+invalid or could not be handled.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return servePipe(e, cmd, f, a) },
 	}
 	fs := pipe.Flags()
-	fs.BoolVar(&a.stream, "stream", false, "answer many requests, one JSON object a line")
-	fs.Var(a.output, "output", "form of the answer: json or yaml")
-	fs.BoolVar(&a.yaml, "yaml", false, "the same as --output yaml")
+	fs.BoolVar(&a.stream, "stream", false, "handle many requests, one JSON object per line")
+	fs.Var(a.output, "output", "response format: json or yaml")
+	fs.BoolVar(&a.yaml, "yaml", false, "same as --output yaml")
 	cmd.AddCommand(pipe)
 	cli.NeedCommand(cmd)
 	return cmd
@@ -68,7 +69,7 @@ func servePipe(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) erro
 		a.output.Value = "yaml"
 	}
 	if a.stream && a.output.Value == "yaml" {
-		return diag.Errorf(diag.Pos{}, "--stream answers in JSON, one object a line")
+		return diag.Errorf(diag.Pos{}, "--stream writes JSON, one object per line")
 	}
 	x, err := newExchange(e, cmd, f, a.stream)
 	if err != nil {
@@ -163,7 +164,7 @@ func (x *exchange) answerAll(ctx context.Context) error {
 			}
 			out, code := x.answer(ctx, func() (manifest.Request, error) { return manifest.ReadJSONRequest(line) })
 			if err := enc.Encode(out); err != nil {
-				return fmt.Errorf("answer: %w", err)
+				return fmt.Errorf("response: %w", err)
 			}
 			switch {
 			case code == cli.ExitInterrupted:
@@ -183,8 +184,8 @@ func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, er
 	out.Protocol = report.ResponseProtocol
 	defer func() {
 		if p := recover(); p != nil {
-			x.oneOff.Log().Error("a request broke ccm", "panic", p, "stack", string(debug.Stack()))
-			out, code = report.Response{Protocol: report.ResponseProtocol, Error: fmt.Sprintf("ccm is broken: %v", p)}, cli.ExitUsage
+			x.oneOff.Log().Error("a request made ccm panic", "panic", p, "stack", string(debug.Stack()))
+			out, code = report.Response{Protocol: report.ResponseProtocol, Error: fmt.Sprintf("internal error in ccm: %v", p)}, cli.ExitUsage
 		}
 	}()
 	result, err := x.converge(ctx, read)

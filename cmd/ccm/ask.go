@@ -15,15 +15,15 @@ import (
 
 // openQuestions opens the terminal for the questions of the flags.
 func (f *runFlags) openQuestions(e *cli.Env) (err error) {
-	flag, hint := "--confirm", "ccm plan --out FILE, and ccm run FILE later, does without"
+	flag, hint := "--confirm", "save a plan with ccm plan --out FILE and run it with ccm run FILE"
 	switch {
 	case f.step:
-		flag, hint = "--step", "--target and --tags select without being asked"
+		flag, hint = "--step", "select resources with --target or --tags instead"
 	case !f.confirm:
 		return nil
 	}
 	if f.output.Value != "text" {
-		return fmt.Errorf("%s goes only with --output text", flag)
+		return fmt.Errorf("%s requires --output text", flag)
 	}
 	f.tty, err = e.OpenTerminal(flag, hint)
 	return err
@@ -80,7 +80,7 @@ func (s *stepper) ask(ev *event.Event) error {
 	case answer == "no":
 		return converge.ErrDeclined
 	case answer == "quit":
-		s.quit = fmt.Errorf("%w, with all that comes after", converge.ErrDeclined)
+		s.quit = fmt.Errorf("%w, with all later resources", converge.ErrDeclined)
 	}
 	return s.quit
 }

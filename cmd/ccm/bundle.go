@@ -32,24 +32,26 @@ func newBundleCommand(e *cli.Env) *cobra.Command {
 	f := &bundleFlags{}
 	cmd := &cobra.Command{
 		Use:   "bundle DIR|FILE",
-		Short: "Pack the folder of a site into one file",
-		Long: `Pack the folder of a site into one file, which ccm run and ccm plan take in
-place of a script: all of it, with data, templates, modules and files. Equal
-folders give equal bytes. The SHA-256 is printed as sha256sum does.
+		Short: "Pack a site directory into one file",
+		Long: `Pack a site directory into one file that ccm run and ccm plan accept instead of a
+script.
 
-DIR is the folder; site.lua in it is run, or else manifest.yaml. FILE is another
-script or manifest, and the folder is that in which it lies.
+  ccm bundle site/ -o site.tar.gz
 
-What a file .ccmignore in the folder names is left out, as ccm lint does it, and
-so is what version control keeps (.git and its like). Links that lead out of the
-folder, devices and pipes are refused, and what seems to be a secret that stands
-there as it is. Modules are packed at the versions of ccm.lock.
+A bundle contains the whole directory: scripts, data, templates, modules and files.
+ccm runs its site.lua, or else manifest.yaml. If FILE is given, it is another script
+or manifest, and the directory is the one that contains it. Equal directories make
+identical bundles. The SHA-256 is printed in the format of sha256sum.
 
-With --exe the file is an executable: its arguments are those of ccm run, or after
---ccm those of ccm.`,
+Excluded are the patterns of .ccmignore, as in ccm lint, and version control
+directories such as .git. Links that lead out of the directory, devices, pipes and
+unencrypted secrets are refused. Modules are packed at the versions in ccm.lock.
+
+With --exe, the bundle is an executable that takes the arguments of ccm run; after
+--ccm, those of ccm.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return diag.At(diag.Pos{}, diag.Expected("the folder of a site")).WithHint("%s DIR -o site.tar.gz", cmd.CommandPath())
+				return diag.At(diag.Pos{}, diag.Expected("a site directory")).WithHint("%s DIR -o site.tar.gz", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -60,11 +62,11 @@ With --exe the file is an executable: its arguments are those of ccm run, or aft
 			return writeBundle(ctx, e, f, args[0])
 		},
 	}
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "write the bundle to `FILE`; - is standard output (default: the name of the folder, with .tar.gz)")
-	cmd.Flags().StringArrayVar(&f.exclude, "exclude", nil, "leave out what matches `PATTERN`, as a line of .ccmignore does (may be given again)")
-	cmd.Flags().StringArrayVar(&f.plain, "allow-plain", nil, "pack files that match `PATTERN` although they seem to hold a secret as it is (may be given again)")
-	cmd.Flags().BoolVar(&f.exe, "exe", false, "write an executable: this ccm, and the site in it")
-	cmd.Flags().StringVar(&f.sign, "sign", "", "sign the bundle with the `KEY` of ssh-keygen -Y sign, private or public, and write the signature beside it")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "write the bundle to `FILE` (default DIR.tar.gz; - is standard output)")
+	cmd.Flags().StringArrayVar(&f.exclude, "exclude", nil, "exclude `PATTERN`, as a line in .ccmignore (repeatable)")
+	cmd.Flags().StringArrayVar(&f.plain, "allow-plain", nil, "include files matching `PATTERN` that look like secrets (repeatable)")
+	cmd.Flags().BoolVar(&f.exe, "exe", false, "write an executable that contains this ccm and the site")
+	cmd.Flags().StringVar(&f.sign, "sign", "", "sign the bundle with this SSH `KEY`, writing FILE.sig")
 	cmd.MarkFlagsMutuallyExclusive("exe", "sign")
 	return cmd
 }
@@ -78,7 +80,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 	out := f.out
 	switch {
 	case f.exe && runtime.GOOS == "darwin":
-		return errors.New("--exe: macOS runs only programs that nothing was added to")
+		return errors.New("--exe: macOS only runs unmodified programs")
 	case f.exe && out == "":
 		return diag.Errorf(diag.Pos{}, "--exe: %w", diag.Expected("a name for the executable")).WithHint("-o FILE")
 	}
@@ -88,11 +90,11 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 			return err
 		}
 		if out = filepath.Base(abs) + ".tar.gz"; abs == "/" {
-			return errors.New("the root of the machine is no site")
+			return errors.New("the root directory of the machine cannot be a site")
 		}
 	}
 	if f.sign != "" && out == "-" {
-		return diag.Errorf(diag.Pos{}, "--sign: a signature stands beside a file, and standard output is none").WithHint("-o FILE")
+		return diag.Errorf(diag.Pos{}, "--sign: cannot write a signature beside standard output").WithHint("-o FILE")
 	}
 	if err := site.RefusePlain(folder, f.plain); err != nil {
 		return err

@@ -83,8 +83,8 @@ func TestURLs(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "plan")
 	out, stderr, status = plan(private, "--out", saved)
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "--out: the plan would hold the user and the password of http://xxxxx@")
-	require.Contains(t, stderr, "(download it, and plan the file)")
+	require.Contains(t, stderr, "--out: the plan would contain the user and password of http://xxxxx@")
+	require.Contains(t, stderr, "(download it, then plan the file)")
 	require.NotContains(t, out+stderr, "s3cret")
 	require.NoFileExists(t, saved)
 	_, stderr, status = plan(server.URL+"/files/web.tar.gz", "--out", saved)
@@ -97,9 +97,9 @@ func TestURLs(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "web", "cut.tar.gz"), nil, 0o644))
 	for path, want := range map[string]string{
-		"/files/web/cut.tar.gz": "the bundle is",
+		"/files/web/cut.tar.gz": "bundle is truncated",
 		"/nothing":              "GET " + server.URL + "/nothing: expected status 200, got 404 Not Found",
-		"/large":                "the server sends 1.9 GiB, and the limit is 1.0 GiB",
+		"/large":                "response of 1.9 GiB exceeds the limit of 1.0 GiB",
 		"/files/web/nowhere":    "404",
 		"/files/web/site.lua?":  "no such file", // its source is not on the server
 	} {
@@ -140,7 +140,7 @@ func TestPlainHTTPOfRoot(t *testing.T) {
 	for _, url := range []string{server.URL + "/web.tar.gz", server.URL + "/web/alone.lua"} {
 		_, stderr, status := ccm(t, nil, "plan", "--root", t.TempDir(), url)
 		require.Equal(t, 1, status)
-		require.Equal(t, url+": not believed as root, because everybody on the way can change what http brings (https, --sha256 or --signers, or --allow-insecure)\n", stderr)
+		require.Equal(t, url+": not trusted as root: http is not protected against tampering (use https, --sha256, --signers or --allow-insecure)\n", stderr)
 	}
 	sum, err := exec.Command("sha256sum", filepath.Join(dir, "web.tar.gz")).Output()
 	require.NoError(t, err)
@@ -159,11 +159,11 @@ func TestBundleOfOthers(t *testing.T) {
 	require.NoError(t, os.Chmod(file, 0o666))
 	_, stderr, status := ccm(t, nil, "plan", "--root", t.TempDir(), file)
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, file+": not believed as root, because everybody may write "+file)
+	require.Contains(t, stderr, file+": not trusted as root: "+file)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "web", "x"), 0o666))
 	_, stderr, status = ccm(t, nil, "bundle", filepath.Join(dir, "web"), "-o", filepath.Join(dir, "again.tar.gz"))
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "not believed as root, because everybody may write")
+	require.Contains(t, stderr, "not trusted as root")
 	require.NoFileExists(t, filepath.Join(dir, "again.tar.gz"))
 
 	// The directory for unpacking must belong to root.
@@ -175,7 +175,7 @@ func TestBundleOfOthers(t *testing.T) {
 	_, stderr, status = ccm(t, nil, "plan", "--root", t.TempDir(), file)
 	require.Equal(t, 1, status)
 	require.Contains(t, stderr, "ccm: cache directory: ")
-	require.Contains(t, stderr, "everybody may write the directory "+filepath.Join(cache, "bundles"))
+	require.Contains(t, stderr, "directory "+filepath.Join(cache, "bundles"))
 }
 
 // TestKilledInBundle: the next run removes the unpacked bundle of a killed run, and two runs at the same time have

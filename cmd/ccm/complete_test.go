@@ -14,8 +14,8 @@ func TestCompletionOfFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"run", "--rep"}, "--report\twrite a report to FILE as well"},
-		{[]string{"ensure", "file", "--state-d"}, "--state-dir\tkeep state in DIR"},
+		{[]string{"run", "--rep"}, "--report\talso write a report to FILE"},
+		{[]string{"ensure", "file", "--state-d"}, "--state-dir\tstate directory DIR"},
 	} {
 		stdout, _, status := ccm(t, nil, append([]string{"__complete"}, x.args...)...)
 		require.Zero(t, status)

@@ -16,17 +16,19 @@ func newDoctorCommand(e *cli.Env) *cobra.Command {
 	stateDir := ""
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine has that runs need, and what would fail and why",
-		Long: `Look at what runs of ccm need on this machine: the system and the user, package
-and service managers, the state directory and its lock, the disk, the clock,
-memory, SELinux. Nothing is changed, and root is not needed. Run it as whoever is
-going to run ccm.
+		Short: "Check this machine's prerequisites for runs",
+		Long: `Check this machine's prerequisites for runs of ccm: system and user, package and
+service managers, state directory and lock, disk, clock, memory, SELinux. Read-only.
 
-  ok       it is as it should be
+  ccm doctor
+
+  ok       no problem
   warning  some resources would fail, or a run would have to wait
   failure  runs would fail
 
-Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
+Run it as the user who will run ccm. It does not need root.
+
+Exit status: 0 runs are possible, perhaps with warnings; 4 runs would fail.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, BuildTime: e.Build.Built(), MemoryLimit: collector.MemoryLimit()})
@@ -42,8 +44,8 @@ Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 			return err
 		},
 	}
-	cmd.Flags().Var(output, "output", "form of the output: text or json")
-	cmd.Flags().StringVar(&stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	cmd.Flags().Var(output, "output", "output format: text or json")
+	cmd.Flags().StringVar(&stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
 	return cmd
 }
 

@@ -21,20 +21,22 @@ func newDriftCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{noop: true}
 	cmd := &cobra.Command{
 		Use:   "drift [FILE [ARG...]]",
-		Short: "Say how the machine differs from what was applied last",
-		Long: `Compare the machine with what was applied last, by the script FILE or by
-whichever ran last, and say what differs. With arguments ARG it is the last run
-with just these, without any the last run of FILE, whatever they were. Nothing is changed, and scripts are
-not run: what counts is what was in order after the run, not what the script
-says now. FILE may be - for what was declared on the command line (ccm ensure)
-and on standard input.
+		Short: "Show drift: what changed on the machine since the last run",
+		Long: `Show drift: what changed on the machine since the last run. Read-only.
 
-What runs in every run, such as an exec without a guard, and what would only be
-refreshed is no drift. What cannot be told from what was recorded is reported as
-unknown, and is no drift either.
+  ccm drift
+  ccm drift site.lua
 
-Exit status: 0 the machine is as it was left; 2 it is not; 4 something could not
-be looked at, 6 both.`,
+It compares the machine with what FILE, or the script that ran last, applied. With
+ARGs, it uses the last run of FILE with exactly these arguments, otherwise the last
+run with any. Scripts are not evaluated: only what the run recorded counts. FILE may
+be - for resources declared on the command line (ccm ensure) or standard input.
+
+Resources that run every time, such as an exec without a guard, and resources that
+would only be refreshed do not count as drift. Resources whose record is not enough
+to compare are reported as unknown, and do not count either.
+
+Exit status: 0 no drift; 2 drift; 4 a resource could not be checked; 6 both.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return reportDrift(cmd.Context(), e, f, args)
@@ -44,7 +46,7 @@ be looked at, 6 both.`,
 	f.diff = cli.NewChoice(string(report.DiffChanges), report.DiffChanges.Values()...)
 	f.addReport(cmd)
 	cli.AddSudoFlag(cmd.Flags())
-	cmd.Flags().StringVar(&f.Root, "root", "", "compare what was applied to the file system below `DIR` (default: wherever it was)")
+	cmd.Flags().StringVar(&f.Root, "root", "", "check what was applied below `DIR` (default: the last run's root)")
 	return cmd
 }
 
@@ -62,7 +64,7 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 		root := e.View(f.Root).Root()
 		applied = slices.DeleteFunc(applied, func(a state.AppliedHeader) bool { return a.Root != root })
 		if len(applied) == 0 {
-			return diag.Errorf(diag.Pos{}, "nothing was applied yet below %s", root).WithHint("ccm run --root %s FILE applies a script", shellquote.Join(f.Root))
+			return diag.Errorf(diag.Pos{}, "nothing has been applied below %s yet", root).WithHint("apply a script with: ccm run --root %s FILE", shellquote.Join(f.Root))
 		}
 	}
 	a, err := chooseApplied(applied, args)
@@ -94,7 +96,7 @@ func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedH
 		case len(applied) > 0:
 			return applied[0], nil
 		}
-		return state.AppliedHeader{}, diag.Errorf(diag.Pos{}, "nothing was applied yet").WithHint("ccm run FILE applies a script")
+		return state.AppliedHeader{}, diag.Errorf(diag.Pos{}, "nothing has been applied yet").WithHint("apply a script with: ccm run FILE")
 	}
 	var known []string
 	for _, a := range applied {
@@ -105,7 +107,7 @@ func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedH
 			known = append(known, a.Site)
 		}
 	}
-	failed := diag.Errorf(diag.Pos{}, "%s was not applied yet", shellquote.Join(args...))
+	failed := diag.Errorf(diag.Pos{}, "%s has not been applied yet", shellquote.Join(args...))
 	if len(known) > 0 {
 		failed.Hint = "applied: " + strings.Join(known, ", ")
 	}

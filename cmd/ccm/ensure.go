@@ -20,21 +20,24 @@ func newEnsureCommand(e *cli.Env) *cobra.Command {
 	f := &oneOffFlags{}
 	cmd := &cobra.Command{
 		Use:   "ensure TYPE NAME [ENSURE] [--PROPERTY VALUE...]",
-		Short: "Bring one resource in order",
-		Long: `Bring one resource in order, as a script or manifest would that declares
-nothing else. The properties of the type are its flags: see "ccm ensure TYPE
---help". Texts may hold expressions such as '{{ lookup("facts.os.family") }}'.
+		Short: "Ensure a single resource",
+		Long: `Ensure a single resource, as a script that declares nothing else would.
 
-In a session, commands know of each other. What is named by --require has to be
-in order, and a change of what is named by --subscribe refreshes:
+  ccm ensure package nginx
+  ccm ensure file /etc/app.conf --content "x=1" --owner root --group root --mode 0644
+
+The flags are the properties of the type: see "ccm ensure TYPE --help". Values may
+contain expressions such as '{{ lookup("facts.os.family") }}'.
+
+In a session, --require and --subscribe refer to earlier commands:
 
   eval "$(ccm session new)"
   ccm ensure file /etc/app.conf --content "x=1" --owner root --group root --mode 0644
   ccm ensure service app running --subscribe file#/etc/app.conf
   ccm session report --remove
 
-Exit status: 0 the resource is as wanted; 1 nothing was done, because of a
-mistake; 4 the resource failed, or something that it requires has failed.`,
+Exit status: 0 the resource is up to date; 1 nothing was done because of a
+mistake; 4 the resource, or one that it requires, failed.`,
 	}
 	f.add(cmd)
 	cmd.AddCommand(newAPICommand(e, f))
@@ -187,13 +190,13 @@ type conditionFlags struct {
 }
 
 func (c *conditionFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&c.ifText, "if", "", "manage the resource only if this `EXPRESSION` is true")
-	fs.StringVar(&c.unless, "unless", "", "manage the resource unless this `EXPRESSION` is true")
-	fs.StringArrayVar(&c.checks, "check", nil, "run this health check `COMMAND` afterwards (repeatable)")
-	fs.IntVar(&c.tries, "check-tries", 5, "how often a health check is run until it says ok")
-	fs.BoolVar(&c.warnFails, "check-warn-fails", false, "a health check that warns fails the resource")
-	fs.StringVar(&c.sleep, "check-sleep", "1s", "the `TIME` between two tries")
-	fs.StringVar(&c.timeout, "check-timeout", "10s", "the `TIME` that ends a try")
+	fs.StringVar(&c.ifText, "if", "", "manage the resource only if `EXPRESSION` is true")
+	fs.StringVar(&c.unless, "unless", "", "manage the resource unless `EXPRESSION` is true")
+	fs.StringArrayVar(&c.checks, "check", nil, "run health check `COMMAND` afterwards (repeatable)")
+	fs.IntVar(&c.tries, "check-tries", 5, "maximum number of tries of a health check")
+	fs.BoolVar(&c.warnFails, "check-warn-fails", false, "treat health check warnings as failures")
+	fs.StringVar(&c.sleep, "check-sleep", "1s", "`TIME` between tries")
+	fs.StringVar(&c.timeout, "check-timeout", "10s", "`TIME` limit of each try")
 }
 
 // condition returns the value of a flag, nil if the flag was not given.
@@ -229,7 +232,7 @@ func (c *conditionFlags) addHealthChecks(properties *schema.Table) error {
 // share.
 func newEnsureTypeCommand(e *cli.Env, f *oneOffFlags, reg *resource.Registry, t *resource.Type, common *pflag.FlagSet) *cobra.Command {
 	c := &conditionFlags{}
-	cmd := &cobra.Command{Use: use(t), Short: "Bring one " + t.Name + " in order"}
+	cmd := &cobra.Command{Use: use(t), Short: "Ensure a " + t.Name}
 	var own pflag.FlagSet
 	c.add(&own)
 	own.AddFlagSet(common)

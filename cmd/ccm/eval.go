@@ -13,14 +13,15 @@ func newEvalCommand(e *cli.Env) *cobra.Command {
 	var load string
 	cmd := &cobra.Command{
 		Use:   "eval EXPRESSION",
-		Short: "Evaluate an expression of Lua and print its value",
-		Long: `Evaluate an expression of Lua, or statements, and print what it comes to. It
-sees what is typed at the prompt of ccm repl sees: facts, the library, plan and
-state. Nothing on this machine is touched.
+		Short: "Evaluate a Lua expression and print its value",
+		Long: `Evaluate a Lua expression or statements, and print the value. Read-only.
 
   ccm eval facts.os.family
   ccm eval --output json 'facts.net'
-  ccm eval --load site.lua 'plan():pending()'`,
+  ccm eval --load site.lua 'plan():pending()'
+
+Everything available at the prompt of ccm repl is available: facts, the library,
+plan and state.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return diag.At(diag.Pos{}, diag.Expected("one expression").Got("%d arguments", len(args))).WithHint("quote it: %s 'facts.os'", cmd.CommandPath())

@@ -80,7 +80,7 @@ func TestHello(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "reloaded"))
 	out, stderr, status = ccm(t, nil, "run", "--detailed-exitcodes", site, dir)
 	require.Zero(t, status, stderr)
-	require.Contains(t, out, "Nothing to do: 6 resources are as wanted")
+	require.Contains(t, out, "Nothing to do: 6 resources up to date")
 }
 
 // TestExamplePlans: plan.txt is the plan of an example for an empty machine. UPDATE=1 writes it. The plan of the web

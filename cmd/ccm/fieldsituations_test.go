@@ -29,9 +29,9 @@ func TestFieldContainers(t *testing.T) {
 				require "std.line" { DIR .. "/edited", line = "b" }
 				require "std.directory" { DIR .. "/copy", source = "tree", purge = true }
 				exec { "pwd", command = "pwd > here", provider = "shell", cwd = DIR, creates = DIR .. "/here" }
-				print("memory " .. tostring(lookup("facts.memory.total", "not known")))`,
+				print("memory " .. tostring(lookup("facts.memory.total", "unknown")))`,
 			do:   "ls /proc/self 2>&- && exit 1\n" + plan + "\n" + run + "\n" + stable + "\ncat edited here; ccm undo --state-dir state; ls made || true; ccm facts os.family",
-			want: []string{"4 pending", "4 changed", "memory not known", "\na\nb\nDIR\n", "file#DIR/made: Removed", "cannot access 'made'"},
+			want: []string{"4 pending", "4 changed", "memory unknown", "\na\nb\nDIR\n", "file#DIR/made: Removed", "cannot access 'made'"},
 		},
 		"a file that is a mount point": {
 			before: ownEtc + "\nm=$(mktemp); echo 127.0.0.1 localhost > $m; mount --bind $m /etc/hosts; rm $m",

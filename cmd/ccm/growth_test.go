@@ -41,9 +41,9 @@ var growing = map[string]string{
 	"a chain of guarded commands": `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", onlyif = "true", require = last } end`,
 	"lazy values":                 `for i = 1, %d do file { "/f" .. i, content = ccm.lazy(function() return "x" end), require = exec { "e" .. i, command = "true" }, owner = "0", group = "0", mode = "0644" } end`,
 	"users to make":               `local user = require "std.user"; for i = 1, %d do user { "u" .. i } end`,
-	"users with a file in a directory that is not there": `local user = require "std.user"; for i = 1, %d do user { "u" .. i }; file { "/home/u" .. i, content = "x", owner = "u" .. i, group = "u" .. i, mode = "0644" } end`,
-	"resources of a Lua type":                            `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
-	"resources in nested calls":                          `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
+	"users with a file in a directory that does not exist": `local user = require "std.user"; for i = 1, %d do user { "u" .. i }; file { "/home/u" .. i, content = "x", owner = "u" .. i, group = "u" .. i, mode = "0644" } end`,
+	"resources of a Lua type":                              `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
+	"resources in nested calls":                            `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
 }
 
 // planned plans a site below an empty root and returns its allocations and their size.
@@ -95,7 +95,7 @@ func grows(t *testing.T, sizes [3]int, fewest, few, many work) {
 	manyAllocations, manyBytes := each(sizes[2], many)
 	t.Logf("%.1f allocations and %.0f bytes for each of %d, %.1f and %.0f for each of %d",
 		allocations, bytes, sizes[1], manyAllocations, manyBytes, sizes[2])
-	require.LessOrEqual(t, manyAllocations, 1.2*allocations) // how many are looked at ahead depends on the processors
+	require.LessOrEqual(t, manyAllocations, 1.2*allocations) // how many are tried ahead depends on the processors
 	require.LessOrEqual(t, manyBytes, 1.4*bytes)             // the capacity of tables doubles
 }
 

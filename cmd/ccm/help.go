@@ -28,7 +28,7 @@ func fitHelp(e *cli.Env, root *cobra.Command) {
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Print what a command does, or a topic such as exit-codes",
+		Short: "Show help for a command or a topic such as exit-codes",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			at, _, err := cmd.Root().Find(args)
 			if err != nil {
@@ -66,36 +66,35 @@ func commandNames(at *cobra.Command) (names []string) {
 func exitCodesTopic(*cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
-		Short: "What the exit status says",
+		Short: "Meaning of the exit status",
 		Long: `run, apply, plan, ensure, restore, undo and prune:
 
-    0  the machine is as described, or is now
-    1  ccm could not start: command line, script, lock, state directory, a saved
-       plan that does not hold any more; or somebody was asked and said no
+    0  the machine is up to date
+    1  ccm could not start: command line, script, lock, state directory, an
+       outdated saved plan, or a question answered with no
     4  at least one resource failed
   130  interrupted
 
 With --detailed-exitcodes:
 
     0  nothing to do
-    2  something was changed, or would be in a plan
+    2  something changed, or a plan would change something
     4  something failed
-    6  something was changed and something failed
+    6  something changed and something failed
 
-drift: 0 the machine is as it was left, 2 it is not, 4 something could not be
-looked at, 6 both.
+drift: 0 no drift, 2 drift, 4 a resource could not be checked, 6 both.
 
-doctor: 0 runs are possible here, 4 they would fail.
+doctor: 0 runs are possible, 4 runs would fail.
 
-lint, test: 1 if something is found, or a test fails.
+lint, test: 1 if problems are found or a test fails.
 
-ssh: the worst of all hosts; 5 a host could not be reached, or not any more, or
-did not finish within --timeout.
+ssh: the worst status of all hosts; 5 if a host could not be reached, was lost, or
+exceeded --timeout.
 
-All others: 0 if they did what they were asked for, else 1.
+All others: 0 on success, else 1.
 
-A plan exits as the run would, as far as that can be known: 4 if something is
-certain to fail. That a reader of the output goes away, as in ccm plan | head, is
-no failure.`,
+A plan exits as the run would, as far as that is known: 4 if a failure is certain.
+If the reader of the output exits early, as in ccm plan | head, that is not a
+failure.`,
 	}
 }

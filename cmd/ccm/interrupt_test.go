@@ -216,7 +216,7 @@ func TestCommandsLeftBehind(t *testing.T) {
 			out := next()
 			require.Equal(t, tt.ends, gone(pid), out)
 			require.Contains(t, out, "ccm: warning: ended the command ")
-			require.Contains(t, out, "left behind when it died")
+			require.Contains(t, out, "left behind when it was killed")
 			require.NotContains(t, next(), "warning")
 		})
 	}
@@ -245,7 +245,7 @@ func TestInputsEnd(t *testing.T) {
 			cmd, stderr := start(args...)
 			require.Error(t, cmd.Wait())
 			require.Equal(t, cli.ExitUsage, cmd.ProcessState.ExitCode(), "%s", stderr)
-			require.Contains(t, stderr.String(), "/dev/fd/3: it does not end within 10ms (--eval-timeout and --timeout give it more time)")
+			require.Contains(t, stderr.String(), "/dev/fd/3: command exceeded the time limit of 10ms (raise it with --eval-timeout or --timeout)")
 		}
 		cmd, stderr := start("plan", "--eval-timeout", "1h")
 		_, err := w.WriteString("x")

@@ -30,7 +30,7 @@ exec { "x", command = "true", unless = { "sh", "-c", "echo asked again; until te
 	})
 	require.NoError(t, os.WriteFile(filepath.Join(home, "two"), nil, 0o600))
 	require.Zero(t, s.status())
-	require.Regexp(t, `^told\nNothing to do: 1 resource is as wanted \(\S+\)$`, s.text())
+	require.Regexp(t, `^told\nNothing to do: 1 resource up to date \(\S+\)$`, s.text())
 }
 
 // TestWordsWrap: on a terminal, messages and help are broken between words.
@@ -46,8 +46,7 @@ func TestWordsWrap(t *testing.T) {
 	s = onScreen(t, screenOptions{home: home, rows: 100}, "help", "plan")
 	require.Zero(t, s.status())
 	require.Contains(t, s.text(), `
-  -v, --verbose                         report stable resources too, and every
-                                        missing file of a scaffold; without
-                                        --diff, --diff is full
+  -v, --verbose                         also show resources that are up to date,
+                                        and full diffs
 `)
 }

@@ -55,7 +55,7 @@ func main() {
 		select { // the third signal ends ccm at any moment
 		case <-signals:
 		case <-time.After(gracePeriod):
-			printUnlessBlocked("ccm: interrupted, and what was being done does not end")
+			printUnlessBlocked("ccm: interrupted, but the current step does not end")
 		}
 		commands.Kill()
 		screen.Restore()
@@ -134,7 +134,7 @@ func run(ctx context.Context, e *cli.Env, args []string) int {
 func recovered(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) (code int) {
 	defer func() {
 		if x := recover(); x != nil {
-			terminal.Fprintf(e.Stderr, "ccm is broken: %v\n%s", x, terminal.LinesText(string(debug.Stack())))
+			terminal.Fprintf(e.Stderr, "internal error in ccm: %v\n%s", x, terminal.LinesText(string(debug.Stack())))
 			code = cli.ExitFailed
 		}
 	}()
@@ -179,15 +179,15 @@ func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.Stick
 func newRootCommand(e *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccm",
-		Short: "Bring a machine to the state that a Lua script or a YAML manifest describes",
-		Long: `ccm reads what a machine should look like from a Lua script or a YAML
-manifest, changes what is not so, and says exactly what it did.
+		Short: "Configure this machine as a Lua script or YAML manifest describes",
+		Long: `ccm configures this machine as a Lua script or YAML manifest describes, and reports
+exactly what changed.
 
-  ccm run site.lua     make it so
-  ccm plan site.lua    say what run would do, and touch nothing
+  ccm plan site.lua    show what would change
+  ccm run site.lua     apply the script
 
-ccm docs has the documentation: tutorial, guides and reference.
-ccm help exit-codes says what the exit status means.`,
+ccm docs prints the documentation: tutorial, guides and reference.
+ccm help exit-codes explains the exit status.`,
 		Version:      e.Build.Version,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
@@ -207,8 +207,8 @@ ccm help exit-codes says what the exit status means.`,
 		limitPaths(e, cmd)
 		return cli.ReadUnsaved(e, cmd)
 	}
-	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colors in output: auto, always or never")
-	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
+	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colored output: auto, always or never")
+	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, accept world-writable scripts and files")
 	addCommands(e, root)
 	root.SetHelpCommand(helpCommand())
 	fitHelp(e, root)

@@ -90,7 +90,7 @@ func TestUndoOfAMount(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, d := range []string{"/a", "/a/b"} {
-		require.Equal(t, 2, strings.Count(string(out), ". file#"+dir+d+": skipped, because a file system is mounted at "+dir+"/a/b, and stays"), "%s", out)
+		require.Equal(t, 2, strings.Count(string(out), ". file#"+dir+d+": skipped, because a file system is mounted at "+dir+"/a/b, which is kept (umount it, then remove the directory)"), "%s", out)
 	}
 	require.Contains(t, string(out), "3 resources: 1 changed, 2 skipped")
 	require.Contains(t, string(out), "mine\n0 /etc/fstab")
@@ -144,9 +144,9 @@ func TestSwap(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	at := dir + "/area"
 	for _, want := range []string{
-		"+ swap#" + at + ": Would have created the file. Would have activated it.  Would have added it to /etc/fstab (options pri=5)",
+		"+ swap#" + at + ": Would have created the file. Would have activated it. Would have added it to /etc/fstab (options pri=5)",
 		"+ swap#" + at + ": Made the file. Put it to use. Added it to /etc/fstab",
-		"\n600\n" + at + " none swap pri=5 0 0\nNothing to do: 1 resource is as wanted",
+		"\n600\n" + at + " none swap pri=5 0 0\nNothing to do: 1 resource up to date",
 		"~ swap#" + at + ": Put it to use (corrective)\n    ensure  in fstab, but not in use → present",
 		"- swap#" + at + ": Stopped using it. Removed it from /etc/fstab",
 		"fallocate -l 1G -- " + at + "\nmkswap -- " + at + "\nswapon -o pri=5 -- " + at + "\nswapoff \nswapon -o pri=5 -- " + at + "\nswapoff -- " + at + "\n",

@@ -20,24 +20,24 @@ type oneOffFlags struct {
 func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs := cmd.PersistentFlags()
 	fs.SortFlags = false
-	fs.BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
-	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
+	fs.BoolVarP(&f.noop, "noop", "n", false, "show what would change, without changing anything")
+	fs.BoolVar(&f.noop, "dry-run", false, "same as --noop")
 	fs.Lookup("dry-run").Hidden = true
 	f.output = cli.NewChoice("text", "text", "json")
 	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
-	fs.Var(f.output, "output", "form of the report: text or json")
+	fs.Var(f.output, "output", "output format: text or json")
 	fs.Var(f.diff, "diff", diffUsage)
-	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on a change, 4 on a failure, 6 on both")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
-	fs.String("session", "", "take part in the session in `DIR` (default "+session.Variable+")")
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit 0 if nothing changed, 2 on a change, 4 on a failure, 6 on both")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "only show failures")
+	fs.String("session", "", "use the session in `DIR` (default "+session.Variable+")")
 	cli.AddDataFlags(fs, &f.Data)
-	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
-	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
-	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory, and act on nothing outside it")
-	fs.StringVar(&f.StateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
+	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", time.Minute, "maximum time to wait for another run")
 	cli.AddSudoFlag(fs)
-	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
+	fs.BoolVar(&f.debug, "debug", false, "log every change to the machine")
 }
 
 // newOneOff returns a site.OneOff, which converges the resources of a command one by one. Kind is

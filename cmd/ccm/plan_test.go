@@ -16,7 +16,7 @@ import (
 
 // TestFreshMachine: a resource that depends on the effects of an earlier pending one is planned as the run does it,
 // in Lua and in YAML. D stands for an empty directory; after each resource are its outcomes in the plan and in the
-// run. After unknown and expected (pending and not certain) are the first of the resources that make it unknown, or all of them if there are commas, and the
+// run. After unknown and expected (pending and not certain) are the first of the resources that make it unknown, or all of them if tags: commas, and the
 // forecast.
 func TestFreshMachine(t *testing.T) {
 	long(t)
@@ -79,7 +79,7 @@ func TestFreshMachine(t *testing.T) {
 			"file D/u ensure=directory mode=0755 unknown:exec#mk>pending stable",
 			"file D/v ensure=directory mode=0755 pending changed",
 		},
-		"a source that is not there": {
+		"a source that does not exist": {
 			"directory D/copy source=D/gone failed failed",
 		},
 		"a directory that would be copied into itself": {
@@ -243,7 +243,7 @@ exec { "guarded", command = "true", unless = "ls /" }
 `), 0o600))
 	out, stderr, status := ccm(t, nil, "plan", site)
 	require.Equal(t, 0, status, out+stderr)
-	require.Contains(t, out, "? exec#guarded: exec#e1 (pending), exec#e2 (pending), exec#e3 (pending) and 127 others may make a difference: as things stand nothing would be done\n")
+	require.Contains(t, out, "? exec#guarded: depends on exec#e1 (pending), exec#e2 (pending), exec#e3 (pending) and 127 others: nothing to do as things are now\n")
 	out, _, _ = ccm(t, nil, "plan", "--output", "json", site)
 	var last struct {
 		Because     []string
@@ -257,7 +257,7 @@ exec { "guarded", command = "true", unless = "ls /" }
 	}
 	require.Len(t, last.Because, 100)
 	require.Equal(t, 30, last.BecauseMore)
-	require.Equal(t, "exec#e1, exec#e2, exec#e3 and 127 others, which are pending, may make a difference", last.Reason)
+	require.Equal(t, "depends on exec#e1, exec#e2, exec#e3 and 127 others, which are pending", last.Reason)
 }
 
 // An ordinaryUser runs ccm as a user other than root.
@@ -314,9 +314,9 @@ file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 `, "OWN", own)), 0o644))
 	plan, status := u.ccm("plan", site)
 	require.Equal(t, 4, status, plan)
-	require.Contains(t, plan, "x file#/etc/of-root: failed: would fail: needs root: /etc may not be written by uid ")
+	require.Contains(t, plan, "x file#/etc/of-root: failed: would fail: needs root: /etc is not writable by uid ")
 	for _, want := range []string{
-		"x sysctl#vm.swappiness: failed: would fail: needs root: only root can give /proc/sys/vm/swappiness to another user",
+		"x sysctl#vm.swappiness: failed: would fail: needs root: only root can change the owner of /proc/sys/vm/swappiness",
 		"x user#ccm-nobody: failed: would fail: needs root: only root can change users and groups",
 		"x cron#ccm-job: failed: would fail: needs root: /etc",
 		"x exec#id: failed: only root can run a command as root",
@@ -324,11 +324,11 @@ file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 		require.Contains(t, plan, want)
 	}
 	require.Equal(t, 1, strings.Count(plan, "--sudo"))
-	require.Contains(t, plan, "6 resources fail for lack of permission: --sudo does all of this as root\n")
+	require.Contains(t, plan, "6 resources fail for lack of permission: run it as root with --sudo\n")
 	out, status := u.ccm("ensure", "file", "/etc/of-root", "--content", "x", "--owner", "-1", "--group", "-1", "--mode", "0644")
-	require.Equal(t, 1, strings.Count(out, "1 resource fails for lack of permission: --sudo does all of this as root\n"), out)
+	require.Equal(t, 1, strings.Count(out, "1 resource fails for lack of permission: run it as root with --sudo\n"), out)
 	require.NotZero(t, status)
-	require.Contains(t, plan, "x file#"+own+"/given: failed: would fail: needs root: only root can give "+own+"/given to another user")
+	require.Contains(t, plan, "x file#"+own+"/given: failed: would fail: needs root: only root can change the owner of "+own+"/given")
 	require.Contains(t, plan, "+ file#"+own+"/mine: Would have created the file")
 	run, status := u.ccm("run", site)
 	require.Equal(t, 4, status, run)

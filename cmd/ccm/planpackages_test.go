@@ -55,8 +55,8 @@ file { "D/share/other", content = "1\n" }
 service { "alpha" }
 `
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
-? file#D/share/alpha: after package#gamma (pending): nothing would be done, as things stand
-? service#alpha: after package#gamma (pending): nothing would be done, as things stand
+? file#D/share/alpha: after package#gamma (pending): nothing to do, as things are now
+? service#alpha: after package#gamma (pending): nothing to do, as things are now
 `, planOfPackages(t, machine, `package { "gamma", ensure = "absent" }`+files))
 	require.Equal(t, "x package#gamma: failed: would remove package#alpha, which site.lua:1 declares (declare only one of them) (site.lua:1)\n",
 		planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha" }`), "a later run would install alpha again")
@@ -70,7 +70,7 @@ service { "alpha" }
 `, planOfPackages(t, machine, `package { "alpha", ensure = "absent" } package { "gamma" }`))
 	require.Equal(t, `~ exec#other: Would have executed
 - package#alpha: Would have uninstalled (version 1.0)
-? service#alpha: after package#alpha (pending): nothing would be done, as things stand
+? service#alpha: after package#alpha (pending): nothing to do, as things are now
 `, planOfPackages(t, machine, `exec { "other", command = "sh -c true" } package { "alpha", ensure = "absent" } service { "alpha" }`))
 }
 
@@ -78,7 +78,7 @@ service { "alpha" }
 func TestLostPackage(t *testing.T) {
 	const site = `package { "gamma", ensure = "absent" } package { "alpha" }`
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
-? package#alpha: package#gamma (pending) may make a difference: as things stand would install
+? package#alpha: depends on package#gamma (pending): would install as things are now
 `, planOfPackages(t, map[string]string{"installed/gamma": "1.0", "repo/alpha": "1.0"}, site))
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
 + package#alpha: Would have installed (version 1.0)
@@ -107,8 +107,8 @@ func TestUncertainInPlan(t *testing.T) {
 + file#D/etc/beta/x: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
 ~ file#D/etc/beta.conf: Would have updated the file
 + link#D/etc/beta/l: after package#beta (pending): would create or update (target x)
-? file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755) if it is not there by then
-? line#one: after package#beta (pending): as things stand it would fail: expected a file to edit at D/etc/beta/lines, found nothing (create it with create = { owner = ..., group = ..., mode = ... })
+? file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755) if it does not exist then
+? line#one: after package#beta (pending): would fail: expected a file to edit at D/etc/beta/lines, found nothing (create it with create = { owner = ..., group = ..., mode = ... })
 ~ service#beta: after package#beta (pending): would start
 + file#D/elsewhere: Would have created the file (1 line, OWNER:GROUP 0644) (after package#beta)
 `, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/beta.conf": "old\n", "etc/beta/other": ""}, `

@@ -61,7 +61,7 @@ const noProfileFile = "FILE"
 
 // add adds the flag to a command.
 func (f *profileFlag) add(cmd *cobra.Command) {
-	cmd.Flags().Var(f, "profile", "say at the end where the time went; with =FILE write a CPU profile for go tool pprof too")
+	cmd.Flags().Var(f, "profile", "show where time was spent (=FILE also writes a Go CPU profile)")
 	cmd.Flags().Lookup("profile").NoOptDefVal = noProfileFile
 }
 
@@ -74,7 +74,7 @@ func (*profileFlag) Type() string { return "" }
 // Set implements pflag.Value.
 func (f *profileFlag) Set(s string) error {
 	if s == "" {
-		return diag.Expected("the name of a file, or no value")
+		return diag.Expected("a file name or no value")
 	}
 	if f.asked = true; s != noProfileFile {
 		f.file = s
@@ -89,7 +89,7 @@ func profiled(ctx context.Context, e *cli.Env, f *profileFlag, run func(context.
 	}
 	if f.file != "" {
 		if os.Getenv(profileEnv) != "" {
-			return fmt.Errorf("--profile=%s: %s is set, and there is one CPU profile at a time", f.file, profileEnv)
+			return fmt.Errorf("--profile=%s: cannot be used while %s is set", f.file, profileEnv)
 		}
 		end, err := writeProfile("--profile", f.file)
 		if err != nil {

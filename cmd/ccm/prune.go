@@ -23,18 +23,22 @@ func newPruneCommand(e *cli.Env) *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
 		Use:   "prune FILE [ARG...]",
-		Short: "Remove what earlier runs of a site have made and it declares no more",
-		Long: `Remove what earlier runs of the script or manifest FILE have made and FILE
-declares no more: files, packages, users and all else that has ensure = "absent".
-What was there before stays, and so does what commands and services did; that is
-said. Data that no run has created stays, with what contains it, unless --with-data
-is given. What would be removed is shown first, and then asked about.
+		Short: "Remove resources from earlier runs that are no longer declared",
+		Long: `Remove resources from earlier runs of FILE that it no longer declares.
 
-A prune is a run of its own, with backups: ccm undo brings files back.`,
+  ccm prune site.lua --noop
+  ccm prune site.lua
+
+It removes files, packages, users and every other resource with ensure = "absent" that
+a run created, after showing them and asking. It keeps resources that existed before
+ccm, and effects of commands and services, and lists them. It also keeps data that no
+run created, with the directories that contain it, unless --with-data is given.
+
+A prune is a run with backups: ccm undo restores files.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o := f.Part; len(o.Targets)+len(o.Tags)+len(o.SkipTags) > 0 {
-				return diag.Errorf(diag.Pos{}, "prune looks at all that the site declares: --target, --tags and --skip-tags do not go with it")
+				return diag.Errorf(diag.Pos{}, "prune always covers the whole site: it cannot be used with --target, --tags or --skip-tags")
 			}
 			leave, err := f.enter(cmd.Context(), e, args[0])
 			if err != nil {
@@ -51,7 +55,7 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 	}
 	f.addRestore(cmd)
 	f.AddWithDataFlag(cmd.Flags())
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove without asking")
 	return cmd
 }
 
@@ -60,7 +64,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	asks := !yes && !f.noop
 	if asks {
 		var err error
-		if f.tty, err = e.OpenTerminal("prune", "--yes removes without asking, --noop only says what would be removed"); err != nil {
+		if f.tty, err = e.OpenTerminal("prune", "remove without asking with --yes, or show what would be removed with --noop"); err != nil {
 			return err
 		}
 	}
@@ -79,12 +83,12 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	if f.output.Value == "text" && !f.quiet {
 		for _, other := range slices.Sorted(maps.Keys(x.OtherSites)) {
 			n := x.OtherSites[other]
-			terminal.Fprintf(e.Stdout, "%d %s, as %s has declared %s in its last run\n", n, map[bool]string{true: "resource stays", false: "resources stay"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
+			terminal.Fprintf(e.Stdout, "%d %s, as %s declared %s in its last run\n", n, map[bool]string{true: "resource is kept", false: "resources are kept"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
 		}
 	}
 	if x.Empty() && f.output.Value == "text" {
 		if !f.quiet {
-			terminal.Fprintf(e.Stdout, "Nothing to prune: what earlier runs of %s have made is declared\n", shellquote.Join(args...))
+			terminal.Fprintf(e.Stdout, "Nothing to prune: all resources from earlier runs of %s are still declared\n", shellquote.Join(args...))
 		}
 		return nil
 	}

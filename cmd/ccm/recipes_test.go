@@ -57,7 +57,7 @@ func TestRecipes(t *testing.T) {
 					if b.Note != "" && b.Note != "part" {
 						writeBeside(t, b.Note, b.Code+"\n")
 					} else if b.Language == "lua" || b.Language == "yaml" {
-						t.Errorf("%s: the file has no name", title)
+						t.Errorf("%s: the file has an empty name", title)
 					}
 					if site := b.Language == "yaml" && strings.HasPrefix(b.Code, "ccm:") || b.Language == "lua"; site && !helpers.MatchString(b.Note) {
 						sites++

@@ -47,49 +47,49 @@ echo 'data.load "data.yaml" print(data.pw)' > site.lua
 // refusals has a case for each row in the tables of messages about sharing: a shell script whose last command is
 // refused with that message.
 var refusals = map[string]string{
-	"is locked, and its files are neither in ... nor in the cache": refusalRepositories + `
+	"are neither in ... nor in the cache": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require "nginx"' > site/site.lua
 		CCM_CACHE_DIR=$PWD/other realccm plan site/site.lua`,
-	"its files are neither in ... nor in the cache": refusalRepositories + `
+	"neither in ... nor in the cache": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require "nginx"' > site/site.lua
 		CCM_CACHE_DIR=$PWD/other realccm plan site/site.lua`,
-	"is not what the lock says": refusalRepositories + `
+	"does not match the lock file:": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require "nginx"' > site/site.lua
 		cd site; realccm mod vendor >/dev/null; chmod -R u+w vendor; echo >> vendor/nginx/nginx.lua
 		realccm plan site.lua`,
 	"asks for nginx v1.3.0, and ccm.lock has v1.2.0": refusalRepositories + `
 		release nginx v1.2.0; uses nginx; sed -i s/v1.2.0/v1.3.0/ site/ccm.mod.lua
 		echo 'require "nginx"' > site/site.lua; realccm plan site/site.lua`,
-	"the lock was changed by hand, or is damaged": refusalRepositories + `
+	"lock file was edited by hand or is damaged: checksum mismatch": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; sed -i s/v1.0.0/v1.0.1/ site/ccm.lock
 		echo 'require "nginx"' > site/site.lua; realccm plan site/site.lua`,
-	"the lock has the hash ..., and ... now has ...": refusalRepositories + `
+	"lock file contains hash ..., but ... now has ...": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo >> nginx/ccm.mod.lua; release nginx v1.0.0 '' "'http'"
 		cd site; CCM_CACHE_DIR=$PWD/other realccm mod get`,
-	"is locked for web only, and the site does not ask for it": refusalRepositories + `
+	"is locked for web , and is not a dependency of the site": refusalRepositories + `
 		release base v1.0.0; release web v1.0.0 "$(on base)"; uses web
 		echo 'require "base"' > site/site.lua; realccm plan site/site.lua`,
-	"does not declare the capability": refusalRepositories + `
+	"but does not declare capability": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require("nginx")()' > site/site.lua; realccm plan site/site.lua`,
-	"the site does not allow it the capability": refusalRepositories + `
+	"but the site does not allow it capability": refusalRepositories + `
 		release nginx v1.0.0 '' "'capture'"; uses nginx; echo 'require("nginx")()' > site/site.lua; realccm plan site/site.lua`,
-	"asks for base from ..., and ... from ...": refusalRepositories + `
+	"requires base from ..., and ... from ...": refusalRepositories + `
 		release base v1.0.0; git clone -q base other; release web v1.0.0 "$(on base)"; release api v1.0.0 "$(on other)"
 		uses web; cd site; realccm mod get file://$OLDPWD/api`,
 
-	"expected the SHA-256 ..., got":  refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
-	"--signers asks for a signature": refusalBundle + `rm site.tar.gz.sig; realccm plan site.tar.gz --signers signers`,
-	"the key that signed it ... may not": refusalBundle + `
+	"expected the SHA-256 ..., got":   refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
+	"--signers requires a signature:": refusalBundle + `rm site.tar.gz.sig; realccm plan site.tar.gz --signers signers`,
+	"signing key ... may not": refusalBundle + `
 		sed -i 's/ccm-bundle/git/' signers; realccm plan site.tar.gz --signers signers`,
-	"the signature is not one of this content": refusalBundle + `
+	"signature does not match the content": refusalBundle + `
 		echo 'print(2)' > site/site.lua; realccm bundle site >/dev/null 2>&1; realccm plan site.tar.gz --signers signers`,
-	"the bundle is cut short": refusalBundle + `head -c 60 site.tar.gz > cut.tar.gz; realccm plan cut.tar.gz`,
+	"bundle is truncated": refusalBundle + `head -c 60 site.tar.gz > cut.tar.gz; realccm plan cut.tar.gz`,
 
-	"no identity here can decrypt it; it is for": refusalSecret + `
+	"no identity on this machine can decrypt it; it is for": refusalSecret + `
 		realccm secret keygen -o wrong >/dev/null; CCM_AGE_IDENTITY_FILE=wrong realccm plan site.lua`,
-	"it was moved: it was encrypted for": refusalSecret + `
+	"moved after encryption: it was encrypted for": refusalSecret + `
 		sed -i 's/pw:/pass:/' data.yaml; sed -i s/data.pw/data.pass/ site.lua; realccm plan site.lua`,
-	"recipients here, nor in a directory above": refusalRepositories + `cd site; echo hush > key; realccm secret encrypt key`,
+	"recipients does not exist here or in a parent directory": refusalRepositories + `cd site; echo hush > key; realccm secret encrypt key`,
 }
 
 // TestRefusalsOfSharing makes ccm print every message about sharing in the documentation. A row without a case fails,

@@ -31,22 +31,24 @@ func newReplCommand(e *cli.Env) *cobra.Command {
 	f := &replFlags{}
 	cmd := &cobra.Command{
 		Use:   "repl [FILE [ARG...]]",
-		Short: "Explore facts, try resources and see the plan, at a prompt",
-		Long: `Evaluate what is typed, line by line. What is declared goes into a scratch
-catalog; nothing on this machine is touched before .apply, which shows the plan
-and asks. FILE is evaluated first. .help lists the commands, Tab completes.
+		Short: "Explore facts and try resources at an interactive prompt",
+		Long: `Evaluate Lua line by line at a prompt.
 
   ccm> facts.os
   ccm> file { "/etc/motd", content = "hi\n", owner = "root", group = "root", mode = "0644" }
   ccm> .plan
 
-If standard input is not a terminal, it is one script: there is no prompt, and
-the exit status is that of run.`,
+Declared resources go into a scratch catalog. Nothing changes on this machine before
+.apply, which shows the plan and asks. FILE is evaluated first. .help lists the
+commands, and Tab completes.
+
+If standard input is not a terminal, it is evaluated as one script, without a prompt,
+and the exit status is that of run.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return startRepl(cmd.Context(), e, f, args) },
 	}
 	f.add(cmd.Flags())
-	cmd.Flags().BoolVar(&f.noInit, "no-init", false, "leave the file repl.lua in the configuration directory alone")
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "begin without a word")
+	cmd.Flags().BoolVar(&f.noInit, "no-init", false, "ignore repl.lua in the configuration directory")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "start without a greeting")
 	return cmd
 }
 
@@ -56,10 +58,10 @@ func (f *replFlags) add(fs *pflag.FlagSet) {
 	f.form = cli.NewChoice(repl.OutputLua, repl.Outputs...)
 	f.output = cli.NewChoice("text")
 	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
-	fs.Var(f.form, "output", "form in which values are written: lua, json or yaml")
-	fs.StringVar(&f.StateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
-	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
+	fs.Var(f.form, "output", "format of values: lua, json or yaml")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
+	fs.BoolVar(&f.debug, "debug", false, "log every change to the machine")
 }
 
 // runInteractively opens the prompt on a script (run --interactive).
@@ -99,7 +101,7 @@ func startRepl(ctx context.Context, e *cli.Env, f *replFlags, args []string) err
 func newPrompt(ctx context.Context, e *cli.Env, f *replFlags, args []string, print io.Writer) (*prompt.Prompt, error) {
 	greeting := ""
 	if !f.quiet {
-		greeting = "ccm " + e.Build.Version + " (Lua 5.1). .help helps, Ctrl-D leaves.\n"
+		greeting = "ccm " + e.Build.Version + " (Lua 5.1). Type .help for help, Ctrl-D to exit.\n"
 	}
 	color := cli.Colorful(e, e.Stdout)
 	return prompt.New(ctx, e.Process, prompt.Options{

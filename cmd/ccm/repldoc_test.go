@@ -111,13 +111,13 @@ func TestReplLanguage(t *testing.T) {
 		{`.load site.yaml`, ""},
 		{`plan()["file#/etc/gone"].outcome, #events()`, "\"stable\"\t4\n"},
 		{`.load bad.yaml`, "bad.yaml:5:13: file#/etc/gone: unknown property \"ensrue\" (did you mean \"ensure\"?)\n  5 |             ensrue: absent\n    |             ^^^^^^\n"},
-		{`.plan file#/etc/gone`, "Nothing to do: 1 resource is as wanted\n"},
+		{`.plan file#/etc/gone`, "Nothing to do: 1 resource up to date\n"},
 		{`.show link#/etc/l`, "link#/etc/l\n  ensure: absent\n  provider: lua\n"},
-		{`.data`, "there is no data (--data FILE gives some, and so does data.load(FILE))\n"},
+		{`.data`, "no data loaded (load data with --data FILE or data.load(FILE))\n"},
 		{`.apply`, "cannot ask: not a terminal"},
 		{`.reset`, ""},
 		{`link`, "repl:1:1:1: undefined global \"link\""},
-		{`plan()`, "repl:2:1:1: nothing is declared yet"},
+		{`plan()`, "repl:2:1:1: no resources declared yet"},
 	} {
 		got := k.say(t, x.text)
 		if strings.HasSuffix(x.want, "\n") || x.want == "" {

@@ -35,7 +35,7 @@ type reportFile struct {
 
 // add adds the flag.
 func (f *reportFile) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.path, "report", "", "write a report to `FILE` as well: .html for a page, .xml for JUnit")
+	cmd.Flags().StringVar(&f.path, "report", "", "also write a report to `FILE` (.html, or .xml for JUnit)")
 }
 
 // check reports a file that cannot be written, before anything is done.
@@ -44,7 +44,7 @@ func (f *reportFile) check() error {
 		return nil
 	}
 	if reportForms[f.form()] == nil {
-		return diag.Errorf(diag.Pos{}, "--report %s: its name must end with .html (a page) or .xml (JUnit)", f.path)
+		return diag.Errorf(diag.Pos{}, "--report %s: file name must end with .html or .xml (JUnit)", f.path)
 	}
 	dir := filepath.Dir(f.path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -109,7 +109,7 @@ func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 		return
 	}
 	if !quiet {
-		terminal.Fprintf(e.Stderr, "ccm: the report is written: %s\n", f.path)
+		terminal.Fprintf(e.Stderr, "ccm: report written to %s\n", f.path)
 	}
 }
 

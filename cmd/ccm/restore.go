@@ -17,16 +17,16 @@ func newRestoreCommand(e *cli.Env) *cobra.Command {
 	past := &cli.HistoryFlags{}
 	cmd := &cobra.Command{
 		Use:   "restore RUN [PATH...]",
-		Short: "Give files back what they were before a run",
-		Long: `Give the paths that a run changed back what they were before it: content,
-mode, owner, the target of a link, or that nothing was there. Given PATHs, it is
-only these and what is below them.
+		Short: "Restore files to their state before a run",
+		Long: `Restore files to their state before a run: content, mode, owner, link target, or
+absence.
 
-If a command or somebody changed one of these paths after ccm wrote it, nothing is
-restored. --force overwrites it.
+  ccm restore last /etc/nginx
 
-What is there now is kept first. A restore is a run of its own, so it can be
-undone like any other.`,
+With PATHs, only these and everything below them are restored. If one of these files
+changed after ccm wrote it, nothing is restored; --force overwrites it.
+
+The present state is backed up first. A restore is a run, so ccm undo reverts it.`,
 		Args:              cli.WantArguments(1, cli.AnyNumber),
 		ValidArgsFunction: cli.CompleteRun(e, past),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,9 +45,9 @@ undone like any other.`,
 			switch {
 			case len(rec.Changes) > 0:
 			case rec.Files > 0:
-				return diag.Errorf(diag.Pos{}, "what run %s changed is not on record any more", rec.ID)
+				return diag.Errorf(diag.Pos{}, "the changes of run %s are no longer on record", rec.ID)
 			default:
-				return diag.Errorf(diag.Pos{}, "run %s has changed no file, so there is nothing to restore", rec.ID).WithHint("ccm history says which runs have")
+				return diag.Errorf(diag.Pos{}, "nothing to restore: run %s did not change any files", rec.ID).WithHint("list runs with: ccm history")
 			}
 			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "restore", Run: rec, Paths: paths, Force: f.force})
 		},
@@ -64,17 +64,17 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 	f.RecordFlags.Add(fs)
 	f.output = cli.NewChoice("text", "text", "json")
 	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
-	fs.BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
-	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
+	fs.BoolVarP(&f.noop, "noop", "n", false, "show what would change, without changing anything")
+	fs.BoolVar(&f.noop, "dry-run", false, "same as --noop")
 	fs.Lookup("dry-run").Hidden = true
-	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit 0 if nothing changed, 2 on changes, 4 on failures, 6 on both")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
 	f.addReport(cmd)
 }
 
 // addForce adds the flag of undo and restore.
 func (f *runFlags) addForce(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.force, "force", false, "also restore what was changed after ccm wrote it")
+	cmd.Flags().BoolVar(&f.force, "force", false, "also restore files that changed after ccm wrote them")
 }
 
 // restoreFiles restores earlier contents of files as the flags ask, and reports the restored files.

@@ -130,7 +130,7 @@ func TestRootIsTheWholeMachine(t *testing.T) {
 
 var absentRun = regexp.MustCompile(`(?m)^/tmp/fake run --root /mnt absent.lua: [04]$`)
 
-// plantExample makes the folder of a site with the example of a type, and with one in which all is to be absent. Neither
+// plantExample makes a site directory with the example of a type, and with one in which all is to be absent. Neither
 // waits.
 func plantExample(t *testing.T, typ, dir string) {
 	t.Helper()

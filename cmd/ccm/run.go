@@ -58,13 +58,17 @@ func newRunCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use: "run FILE [ARG...]", Aliases: []string{"apply"},
-		Short: "Bring this machine to the state that a script or manifest describes",
-		Long: `Bring this machine to the state that a Lua script or a YAML manifest
-describes. FILE may be - for standard input. The ARGs are arg[1] and on in a
-script; what follows -- is never taken for a flag.
+		Short: "Apply a script or manifest to this machine",
+		Long: `Apply a Lua script or YAML manifest to this machine.
 
-FILE may be a plan that ccm plan --out has saved. Then just that is done, and
-nothing at all if the site or what it touches has changed since.`,
+  ccm run site.lua
+  ccm run site.lua --noop
+
+FILE may be - for standard input, a bundle or a URL. ARGs are arg[1] and following in
+a script; arguments after -- are never parsed as flags.
+
+FILE may be a plan saved with ccm plan --out. Then exactly this plan is applied, or
+nothing if the site or the affected resources have changed since.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile("plan", "gz", "tgz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
@@ -82,17 +86,17 @@ nothing at all if the site or what it touches has changed since.`,
 		},
 	}
 	f.add(cmd, report.DiffSummary)
-	cmd.Flags().BoolVarP(&f.interactive, "interactive", "i", false, "evaluate FILE and prompt, as repl does")
+	cmd.Flags().BoolVarP(&f.interactive, "interactive", "i", false, "evaluate FILE, then prompt as ccm repl")
 	cmd.MarkFlagsMutuallyExclusive("interactive", "profile")
-	cmd.Flags().BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
-	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "the same as --noop")
-	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all that is resolved in it, and do nothing")
-	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run the health checks")
+	cmd.Flags().BoolVarP(&f.noop, "noop", "n", false, "show what would change, without changing anything")
+	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "same as --noop")
+	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all expressions evaluated, then exit")
+	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run health checks")
 	f.register = cli.NewRegisterChoice()
 	cmd.Flags().Var(f.register, "register", cli.RegisterUsage)
-	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "look again after the run, and fail naming what a second run would change")
-	cmd.Flags().BoolVar(&f.confirm, "confirm", false, "say what would be done, ask once, and do just that")
-	cmd.Flags().BoolVar(&f.step, "step", false, "ask before each resource that would be changed")
+	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "check again after the run, and fail if a second run would change it")
+	cmd.Flags().BoolVar(&f.confirm, "confirm", false, "show the plan, ask once, then apply it")
+	cmd.Flags().BoolVar(&f.step, "step", false, "ask before changing each resource")
 	for _, other := range []string{"noop", "dry-run", "monitor-only"} {
 		cmd.MarkFlagsMutuallyExclusive("check-idempotent", other)
 		cmd.MarkFlagsMutuallyExclusive("confirm", other)
@@ -105,16 +109,20 @@ func newPlanCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{noop: true}
 	cmd := &cobra.Command{
 		Use:   "plan FILE [ARG...]",
-		Short: "Say what run would do, and touch nothing",
-		Long: `Say what run would do, and touch nothing.
+		Short: "Show what run would change",
+		Long: `Show what run would change. Read-only.
 
-With --out the plan is saved, and ccm run FILE does just that, or nothing if the
-site or what it touches has changed since. The file holds the command line, and of
-properties only digests. ccm plan FILE says whether a saved plan still holds.
+  ccm plan site.lua
+  ccm plan site.lua --out site.plan && ccm run site.plan
+  ccm plan site.lua --compare main --output markdown
 
-With --compare the report shows how the plan differs from that of another version
-of the site: a branch, tag or commit of its git repository, or a folder.
---output markdown is for comments on pull requests.`,
+--out saves the plan. ccm run applies exactly this plan, or nothing if the site or the
+affected resources have changed since. The file contains the command line, and only
+digests of properties. ccm plan FILE shows whether a saved plan is still valid.
+
+--compare shows how the plan differs from that of another version of the site: a
+branch, tag or commit of its git repository, or a folder. --output markdown is for
+comments on pull requests.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile("plan", "gz", "tgz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
@@ -137,13 +145,13 @@ of the site: a branch, tag or commit of its git repository, or a folder.
 	f.add(cmd, report.DiffChanges)
 	f.output = cli.NewChoice("text", "text", "json", outputMarkdown)
 	output := cmd.Flags().Lookup("output")
-	output.Value, output.Usage = f.output, "form of the report: text, json (one object a line) or markdown"
+	output.Value, output.Usage = f.output, "output format: text, json (one object per line) or markdown"
 	cmd.Flags().StringVar(&f.compare, "compare", "", "show how the plan differs from that of `VERSION`, a git commit or folder")
-	cmd.Flags().StringVar(&f.out, "out", "", "save the plan in `FILE`, for ccm run FILE")
+	cmd.Flags().StringVar(&f.out, "out", "", "save the plan to `FILE` for ccm run FILE")
 	f.sort = cli.NewChoice(sortOrder, sortOrder, sortRisk)
-	cmd.Flags().Var(f.sort, "sort", "order of the report: that of the run (order), or failures, removals and restarts first (risk)")
-	cmd.Flags().BoolVar(&f.group, "group", false, "report resources that are alike, such as new files below one directory, on one line")
-	cmd.Flags().BoolVar(&f.counts, "summary", false, "report only how many resources of each type are changed, and failures")
+	cmd.Flags().Var(f.sort, "sort", "order: as applied (order), or failures and removals first (risk)")
+	cmd.Flags().BoolVar(&f.group, "group", false, "combine similar resources on one line")
+	cmd.Flags().BoolVar(&f.counts, "summary", false, "only show failures and the number of changes of each type")
 	for _, other := range []string{"quiet", "sort", "group", "verbose"} {
 		cmd.MarkFlagsMutuallyExclusive("summary", other)
 	}
@@ -154,11 +162,11 @@ of the site: a branch, tag or commit of its git repository, or a folder.
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case f.isDigest() && f.output.Value != "text":
-			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary are for the text, got --output %s", f.output.Value)
+			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text")
 		case f.compare != "" && f.output.Value == "json":
-			return diag.Errorf(diag.Pos{}, "--compare is for text and markdown, got --output json")
+			return diag.Errorf(diag.Pos{}, "--compare requires --output text or markdown")
 		case f.out != "" && f.output.Value == outputMarkdown:
-			return diag.Errorf(diag.Pos{}, "--out goes with --output text or json, got --output markdown")
+			return diag.Errorf(diag.Pos{}, "--out requires --output text or json")
 		}
 		return check(cmd, args)
 	}
@@ -190,24 +198,24 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	f.diff = cli.NewChoice(string(diff), diff.Values()...)
 	f.addReport(cmd)
 	f.profile.add(cmd)
-	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit 0 if nothing changed, 2 on changes, 4 on failures, 6 on both")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
 }
 
 // diffUsage describes --diff.
-const diffUsage = "how much is told of what differs: off, summary, changes (diffs, but not of new files) or full"
+const diffUsage = "how much detail to show for changes: off, summary, changes or full"
 
 // addReport adds the flags of the output, and those of every command that looks at the machine or
 // at earlier runs.
 func (f *runFlags) addReport(cmd *cobra.Command) {
 	cmd.Annotations = map[string]string{cli.TellsEvents: "yes"}
 	fs := cmd.Flags()
-	fs.Var(f.output, "output", "form of the report: text, or json (one object a line)")
+	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 	fs.Var(f.diff, "diff", diffUsage)
-	fs.StringVar(&f.StateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too, and every missing file of a scaffold; without --diff, --diff is full")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
-	fs.UintVar(&f.diffLines, "diff-lines", 0, "tell at most `N` lines of each diff (0 for all); with it, --diff is full")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also show resources that are up to date, and full diffs")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "only show failures")
+	fs.UintVar(&f.diffLines, "diff-lines", 0, "show at most `N` lines of each diff (0 for all); implies --diff full")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := f.reportFile.check(); err != nil {
 			return err
@@ -218,13 +226,13 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 			f.diff.Value = string(report.DiffFull)
 		case !limited:
 		case f.diff.Value != string(report.DiffFull):
-			return diag.Errorf(diag.Pos{}, "--diff-lines is about the diffs of --diff full, got --diff %s", f.diff.Value)
+			return diag.Errorf(diag.Pos{}, "--diff-lines requires --diff full, got --diff %s", f.diff.Value)
 		}
 		return nil
 	}
 	f.reportFile.add(cmd)
-	fs.BoolVar(&f.stream, "stream", false, "print each line that commands write, with its resource")
-	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
+	fs.BoolVar(&f.stream, "stream", false, "show output of commands line by line, with their resource")
+	fs.BoolVar(&f.debug, "debug", false, "log every change to the machine")
 	cmd.MarkFlagsMutuallyExclusive("verbose", "quiet")
 }
 
@@ -295,10 +303,10 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	code, _ := exitStatus(sum, f.detailed).(cli.Status)
 	switch {
 	case run.TimedOut() && sum.Interrupted:
-		f.reportFile.problem = fmt.Errorf("the run took longer than %s", f.Timeout)
+		f.reportFile.problem = fmt.Errorf("run exceeded the time limit of %s", f.Timeout)
 		return cli.Status(cli.ExitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
-		f.reportFile.problem = errors.New("a function of the script that waited for an outcome failed, as told on standard error")
+		f.reportFile.problem = errors.New("a deferred function of the script failed (see standard error)")
 		return code | cli.ExitFailed
 	}
 	if err := run.Idempotence(); errors.Is(err, site.ErrInterrupted) {

@@ -24,7 +24,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 		return args, err
 	}
 	if len(args) > 1 {
-		return nil, diag.Errorf(diag.Pos{}, "%s is a saved plan, which has its arguments: %w", args[0], diag.Expected("no more"))
+		return nil, diag.Errorf(diag.Pos{}, "%s is a saved plan, which includes its arguments: %w", args[0], diag.Expected("no further arguments"))
 	}
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(cli.SiteFlags).Add(own)
@@ -33,7 +33,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 	}
 	own.VisitAll(func(flag *pflag.Flag) {
 		if cmd.Flags().Changed(flag.Name) && err == nil {
-			err = diag.At(diag.Pos{}, diag.Conflicting("--"+flag.Name, "a saved plan")).WithHint("%s says what it was made with", args[0])
+			err = diag.At(diag.Pos{}, diag.Conflicting("--"+flag.Name, "a saved plan")).WithHint("show its arguments with: %s", args[0])
 		}
 	})
 	f.plan = plan
@@ -47,12 +47,12 @@ func (f *runFlags) checkOut(ctx context.Context, e *cli.Env, file string) error 
 	case f.out == "":
 		return nil
 	case file == "-":
-		return diag.Errorf(diag.Pos{}, "--out: a plan of standard input cannot be run later, since it cannot be read again").WithHint("name a file")
+		return diag.Errorf(diag.Pos{}, "--out: cannot save a plan of standard input, which cannot be read again").WithHint("use a file")
 	}
 	for _, name := range []string{file, f.Data.File} {
 		if u, err := url.Parse(name); err == nil && u.User != nil && fetch.IsURL(name) {
-			return diag.Errorf(diag.Pos{}, "--out: the plan would hold the user and the password of %s", fetch.RedactURL(u)).
-				WithHint("download it, and plan the file")
+			return diag.Errorf(diag.Pos{}, "--out: the plan would contain the user and password of %s", fetch.RedactURL(u)).
+				WithHint("download it, then plan the file")
 		}
 	}
 	return e.CheckPlanFile(ctx, f.out)
@@ -68,8 +68,8 @@ func (f *runFlags) savePlan(ctx context.Context, e *cli.Env, run *site.Run, plan
 	}
 	later := ""
 	if n := plan.Undecided(); n > 0 {
-		later = fmt.Sprintf("; what is not certain (%d) is decided in its turn", n)
+		later = fmt.Sprintf("; %d uncertain resources are decided during the run", n)
 	}
-	terminal.Fprintf(e.Stderr, "ccm: the plan is saved: ccm run %s does just that%s\n", f.out, later)
+	terminal.Fprintf(e.Stderr, "ccm: plan saved, apply it with: ccm run %s%s\n", f.out, later)
 	return nil
 }

@@ -17,15 +17,17 @@ import (
 func newSchemaCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema request|response|event|manifest",
-		Short: "Print the JSON Schema of what programs read and write",
-		Long: `Print the JSON Schema (draft 2020-12) of
+		Short: "Print JSON Schemas of requests, responses, events and manifests",
+		Long: `Print a JSON Schema (draft 2020-12). Read-only.
 
-  request    what "ccm ensure api pipe" reads
-  response   what it answers
-  event      what "ccm run --output json" prints of a resource
-  manifest   a manifest in YAML, for editors
+  ccm schema manifest > manifest.schema.json
 
-They are derived from the declarations of the resource types.`,
+  request    input of "ccm ensure api pipe"
+  response   output of "ccm ensure api pipe"
+  event      output of "ccm run --output json" for a resource
+  manifest   a YAML manifest, for editors
+
+The schemas are generated from the declarations of the resource types.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && slices.Contains(schemas, args[0]) {
 				return nil

@@ -27,7 +27,7 @@ func limitPaths(e *cli.Env, cmd *cobra.Command) {
 		fi, err := os.Stat(dir)
 		isDir := err == nil && fi.IsDir()
 		if !isDir {
-			e.Messages.Warn(fmt.Sprintf("left out of %s: %s is not a directory that exists (temporary files go to /tmp)", temporaryVariable, dir))
+			e.Messages.Warn(fmt.Sprintf("ignoring %s: directory %s does not exist (temporary files go to /tmp)", temporaryVariable, dir))
 		}
 		if !isDir || len(e.Files.TrustedDirectories(temporaryVariable, []string{dir})) == 0 {
 			_ = os.Unsetenv(temporaryVariable)

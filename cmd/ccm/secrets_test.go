@@ -259,6 +259,6 @@ func TestBroken(t *testing.T) {
 	site := filepath.Join(t.TempDir(), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(`secret "goroutine"`), 0o600))
 	require.Equal(t, cli.ExitFailed, run(t.Context(), e, []string{"run", site}))
-	require.Contains(t, errs.String(), "ccm is broken: ")
+	require.Contains(t, errs.String(), "internal error in ccm: ")
 	require.NotContains(t, errs.String(), "goroutine")
 }

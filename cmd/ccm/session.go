@@ -21,14 +21,16 @@ import (
 func newSessionCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "Let the commands of a shell script know of each other",
-		Long: `A session is a directory in which commands note what they did. What later
-ones name by --require and --subscribe is looked up there:
+		Short: "Connect ccm commands of a shell script",
+		Long: `Connect ccm commands of a shell script, so that --require and --subscribe can refer to
+earlier commands.
 
   eval "$(ccm session new)"
   ccm ensure package nginx
   ccm ensure service nginx running --require package#nginx
-  ccm session report --remove`,
+  ccm session report --remove
+
+A session is a directory in which the commands record their outcomes.`,
 	}
 	cmd.AddCommand(newSessionNewCommand(e), newSessionReportCommand(e))
 	cli.NeedCommand(cmd)
@@ -39,7 +41,7 @@ func newSessionNewCommand(e *cli.Env) *cobra.Command {
 	dir := ""
 	cmd := &cobra.Command{
 		Use: "new", Aliases: []string{"start", "create"},
-		Short: "Begin a session, and print what the shell has to be told of it",
+		Short: "Start a session, and print shell code that sets it",
 		Args:  cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			s, err := session.New(dir)
@@ -50,7 +52,7 @@ func newSessionNewCommand(e *cli.Env) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&dir, "directory", "", "make the directory `DIR` for it, instead of one with a name of its own")
+	cmd.Flags().StringVar(&dir, "directory", "", "create directory `DIR` for it instead of a temporary one")
 	return cmd
 }
 
@@ -59,15 +61,17 @@ func newSessionReportCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Say what the commands of a session did",
-		Long: `Say what the commands of a session did.
+		Short: "Show what the commands of a session did",
+		Long: `Show what the commands of a session did.
 
-Exit status: 4 if something that failed was not brought in order since.`,
+  ccm session report --remove
+
+Exit status: 4 if a resource failed and did not succeed later.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := cli.OpenSession(cmd, e)
 			if err == nil && s == nil {
-				return diag.Errorf(diag.Pos{}, "there is no session: %s is not set", session.Variable).WithHint(`eval "$(ccm session new)" begins one`)
+				return diag.Errorf(diag.Pos{}, "no session: %s is not set", session.Variable).WithHint(`start one with: eval "$(ccm session new)"`)
 			}
 			if err != nil {
 				return err
@@ -88,10 +92,10 @@ Exit status: 4 if something that failed was not brought in order since.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.String("session", "", "the session in `DIR` (default "+session.Variable+")")
-	fs.BoolVar(&remove, "remove", false, "remove the session")
-	fs.BoolVar(&detailed, "detailed-exitcodes", false, "exit with 0 if nothing was changed, 2 on changes, 4 on failures, 6 on both")
-	fs.Var(output, "output", "form of the report: text, or json (one object a line)")
+	fs.String("session", "", "session `DIR` (default "+session.Variable+")")
+	fs.BoolVar(&remove, "remove", false, "remove the session afterwards")
+	fs.BoolVar(&detailed, "detailed-exitcodes", false, "exit 0 if nothing changed, 2 on changes, 4 on failures, 6 on both")
+	fs.Var(output, "output", "output format: text or json (one object per line)")
 	return cmd
 }
 

@@ -31,25 +31,31 @@ func newStatusCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status [TYPE NAME]", Aliases: []string{"info"},
 		Short: "Show what the last site manages, or the present state of one resource",
-		Long: `Without arguments, list the resources of the site that ran last, each with its
-last outcome; with --root, of the site that ran last below DIR. Read-only.
+		Long: `Show what the last site manages, or the present state of one resource. Read-only.
 
-With a type and a name, print the present state of that resource. Properties are needed only where they say what is to be looked at, such
-as the source of a scaffold; guards of an exec are asked if they are given.
+  ccm status
+  ccm status service nginx
 
-Exit status: 0 the state is printed, even if nothing is there; 1 it cannot be
+Without arguments, list the resources of the site that ran last, each with its last
+outcome; with --root, of the site that ran last below DIR.
+
+With a type and a name, show the present state of that resource. Only properties that
+select what to check are needed, such as the source of a scaffold. Guards of an exec
+are evaluated if given.
+
+Exit status: 0 the state is shown, even if the resource is absent; 1 it cannot be
 shown.`,
 	}
 	fs := cmd.PersistentFlags()
 	fs.SortFlags = false
-	fs.Var(f.output, "output", "form of the output: text, json or yaml")
-	fs.StringVar(&f.stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
-	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
-	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.Var(f.output, "output", "output format: text, json or yaml")
+	fs.StringVar(&f.stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
 	cli.AddDataFlags(fs, &f.Data)
 	addTypeCommands(e, cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
-		sub := &cobra.Command{Use: t.Name + " NAME", Short: "Print the present state of a " + t.Name}
+		sub := &cobra.Command{Use: t.Name + " NAME", Short: "Show the present state of a " + t.Name}
 		x := newTyped(e, sub, reg, t, fs, "ensure", "alias", "require", "before", "notify", "subscribe", "health_checks", "register_when_stable", "timeout", "backup")
 		x.ensure = false
 		sub.Args, sub.ValidArgsFunction = x.args, x.complete(e, reg)

@@ -17,7 +17,7 @@ func TestUnderSudo(t *testing.T) {
 	path := filepath.Join(dir, "none") + ":" + dir
 	args := []string{"run", "--sudo", "a  b.lua", "--", "-x", "$HOME", "", "line\nbreak"}
 	_, _, err := cli.UnderSudo(filepath.Join(dir, "none"), args, nil)
-	require.ErrorContains(t, err, "--sudo: there is no sudo in "+filepath.Join(dir, "none"))
+	require.ErrorContains(t, err, "--sudo: sudo not found in "+filepath.Join(dir, "none"))
 
 	fake := filepath.Join(dir, "sudo")
 	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\nprintf '<%s>' \"$PATH\" \"$KEPT\" \"$@\"\nexit 6\n"), 0o700))

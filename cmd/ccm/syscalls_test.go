@@ -76,7 +76,7 @@ func TestSyscallsOfStableFile(t *testing.T) {
 	}
 }
 
-// Creating a file costs about 26 system calls: the place is looked at for what would prevent it, and the file is
+// Creating a file costs about 26 system calls: the place is tried for what would prevent it, and the file is
 // checked, opened, written, checked, linked and closed, and checked again like a stable file. Several files are synced together.
 func TestSyscallsOfCreation(t *testing.T) {
 	long(t)

@@ -20,8 +20,8 @@ func TestOnlyTerminalWrites(t *testing.T) {
 	except := map[string][]string{
 		"cmd/ccm/main.go":                      {"os.Stdout", "os.Stderr"}, // passes them to writers of package terminal
 		"cmd/ccm/repl.go":                      {"os.Stdout", "os.Stderr"}, // the user's editor and pager have the terminal to themselves
-		"luaapi/repl/term/editor.go":           {"os.Stdout", "escape"},    // asks for its size; passes control sequences to the line editor
-		"luaapi/repl/term/complete.go":         {"os.Stdout"},              // asks for its size
+		"luaapi/repl/term/editor.go":           {"os.Stdout", "escape"},    // requires its size; passes control sequences to the line editor
+		"luaapi/repl/term/complete.go":         {"os.Stdout"},              // requires its size
 		"luaapi/repl/term/color.go":            {"escape"},                 // passes control sequences to the line editor
 		"luaapi/repl/term/probe.go":            {"escape"},                 // reads answers of a terminal
 		"cmd/ccm/secret/editor.go":             {"os.Stdout", "os.Stderr"}, // the user's editor has the terminal to itself

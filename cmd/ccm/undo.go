@@ -18,16 +18,19 @@ func newUndoCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use:   "undo",
-		Short: "Give files back what they were before the last run that changed any",
-		Long: `Give files back what they were before the last run that changed any, as restore
-does, and refresh what subscribes to them. Packages, services and what commands
-did are left as they are.
+		Short: "Undo the last run: restore the files it changed",
+		Long: `Undo the last run that changed files: restore them, and refresh resources that
+subscribe to them.
 
-If a command or somebody changed one of the files after ccm wrote it, nothing is restored.
---force overwrites it; what it overwrites is kept as a backup.
+  ccm undo --noop
+  ccm undo
 
-An undo is a run of its own: undoing it brings back what it undid. The next run
-of the script makes the same changes again, unless the script is changed first.`,
+Packages, services and effects of commands are not reverted. If one of the files
+changed after ccm wrote it, nothing is restored; --force overwrites it after backing
+it up.
+
+An undo is a run: undoing it reverts the undo. The next run of the script makes the
+same changes again unless you change the script.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := e.Store(f.StateDir, f.Limits())
@@ -52,7 +55,7 @@ of the script makes the same changes again, unless the script is changed first.`
 					return err
 				}
 				if len(stays) > 0 {
-					terminal.Fprintf(e.Stdout, "%s: undo brings back files only\n", unchangedText(stays))
+					terminal.Fprintf(e.Stdout, "%s: undo only restores files\n", unchangedText(stays))
 				}
 			}
 			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true, Force: f.force})
@@ -76,12 +79,12 @@ func undoTitle(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 func unchangedText(ids []string) string {
 	switch n := len(ids); {
 	case n == 1:
-		return ids[0] + " stays as it is"
+		return ids[0] + " is not changed"
 	case n <= 4:
-		return strings.Join(ids[:n-1], ", ") + " and " + ids[n-1] + " stay as they are"
+		return strings.Join(ids[:n-1], ", ") + " and " + ids[n-1] + " are not changed"
 	}
-	return fmt.Sprintf("%d resources stay as they are, %s and others", len(ids), strings.Join(ids[:3], ", "))
+	return fmt.Sprintf("%d resources are not changed, %s and others", len(ids), strings.Join(ids[:3], ", "))
 }
 
 // errNothingToUndo says that no run has changed anything.
-var errNothingToUndo = errors.New("no run has changed a file, so there is nothing to undo (what commands did stays, such as a package that was installed)")
+var errNothingToUndo = errors.New("nothing to undo: no run has changed a file (effects of commands, such as installed packages, are not undone)")

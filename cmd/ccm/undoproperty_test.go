@@ -119,8 +119,8 @@ func TestRestoreEnds(t *testing.T) {
 
 	stdout, _, code := ccm(t, nil, "restore", "--timeout", "1ns", id)
 	require.Equal(t, cli.ExitFailed, code, stdout)
-	require.Contains(t, stdout, "failed: the run took longer than 1ns")
-	require.Contains(t, stdout, "skipped, because the run took longer than 1ns")
+	require.Contains(t, stdout, "failed: run exceeded the time limit of 1ns")
+	require.Contains(t, stdout, "skipped, because run exceeded the time limit of 1ns")
 	require.Equal(t, []string{"after", "after", "after"}, held())
 
 	stop := make(chan struct{})

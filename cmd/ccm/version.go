@@ -70,10 +70,13 @@ func readFeatures() (features, error) {
 func newVersionCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version, and as JSON what this ccm can do",
-		Long: `Print the version. With --output json it is an object with version, commit, time
-(of the commit), go, system, and features: lua, the version of the language;
-types, each resource type with its providers; schemas, what ccm schema prints.`,
+		Use: "version", Short: "Print the version and features",
+		Long: `Print the version and features. Read-only.
+
+  ccm version --output json
+
+JSON has version, commit, time (of the commit), go, system, and features: lua (the
+language version), types (each with its providers), and schemas (see ccm schema).`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := e.Build
@@ -91,6 +94,6 @@ types, each resource type with its providers; schemas, what ccm schema prints.`,
 			return err
 		},
 	}
-	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	cmd.Flags().Var(output, "output", "output format: text or json")
 	return cmd
 }

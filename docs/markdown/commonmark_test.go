@@ -134,7 +134,7 @@ func fromGoldmark(parent ast.Node, source []byte) (list []*Node) {
 			out.Kind, out.Destination = KindLink, string(x.URL(source))
 			out.Children = []*Node{{Kind: KindText, Text: string(x.Label(source))}}
 		default:
-			panic(fmt.Sprintf("%s is not known", n.Kind()))
+			panic(fmt.Sprintf("%s is unknown", n.Kind()))
 		}
 		list = append(list, out)
 	}

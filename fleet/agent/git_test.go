@@ -135,7 +135,7 @@ func TestGitSource(t *testing.T) {
 		}
 		r.commit(map[string]string{"readme": "x"})
 		_, err = s.Poll(t.Context())
-		require.EqualError(t, err, "cannot run the directory . of the commit: it has neither site.lua nor manifest.yaml (set path to a directory or a file)")
+		require.EqualError(t, err, "cannot run the directory . of the commit: it contains neither site.lua nor manifest.yaml (set path to a directory or a file)")
 		require.Equal(t, "two", taken(t, s))
 		require.NoError(t, os.Rename(r.dir, r.dir+".away"))
 		_, err = s.Poll(t.Context())
@@ -163,7 +163,7 @@ func TestSignedCommits(t *testing.T) {
 	signed := func(key string) { r.settings = []string{"-c", "gpg.format=ssh", "-c", "user.signingKey=" + key} }
 	signed(eve)
 	r.commit(map[string]string{"site.lua": "eve"}, "--gpg-sign")
-	refused("does not name it")
+	refused("is not allowed: not in signers")
 	require.Empty(t, taken(t, s))
 	signed(ann)
 	r.commit(map[string]string{"site.lua": "ann"}, "--gpg-sign", "--message=A text\n\nof several\n lines")

@@ -286,7 +286,7 @@ func TestPlainHTTP(t *testing.T) {
 	s, err := x.newSource(SourceConfig{URL: "http://127.0.0.1:1/site.tar.gz"})
 	require.NoError(t, err)
 	_, err = s.Poll(t.Context())
-	require.EqualError(t, err, "not believed as root, because everybody on the way can change what http brings (use https, set sha256 or signers, or set allow_insecure: true)")
+	require.EqualError(t, err, "not trusted as root: http is not protected against tampering (use https, set sha256 or signers, or set allow_insecure: true)")
 	x.insecure = true
 	_, err = s.Poll(t.Context())
 	require.ErrorContains(t, err, "connection refused")

@@ -19,6 +19,6 @@ func TestVolatileFactsAreSentSeldom(t *testing.T) {
 	require.True(t, sent.covers(sentNow(tree("debian", 1), stable, now.Add(48*time.Hour))), "nothing changed")
 	require.True(t, sent.covers(sentNow(tree("debian", 2), stable, now.Add(59*time.Minute))))
 	require.False(t, sent.covers(sentNow(tree("debian", 2), stable, now.Add(time.Hour))))
-	require.False(t, sent.covers(sentNow(tree("debian", 2), nil, now.Add(time.Second))), "not known which are stable")
+	require.False(t, sent.covers(sentNow(tree("debian", 2), nil, now.Add(time.Second))), "unknown which are stable")
 	require.False(t, sent.covers(sentNow(tree("rhel", 1), stable, now.Add(time.Second))))
 }

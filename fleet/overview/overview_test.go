@@ -28,5 +28,5 @@ func TestByStatus(t *testing.T) {
 		names = append(names, n.Name)
 	}
 	require.Equal(t, []string{"d-failed", "e-full", "f-silent", "c-changed", "a-new", "b-stable"}, names)
-	require.Equal(t, "a-new", list[0].Name, "the list itself stays as it is")
+	require.Equal(t, "a-new", list[0].Name, "the list itself is not changed")
 }

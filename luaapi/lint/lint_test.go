@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 		{`exec { "x", creates = "/y", health_checks = { { comand = "z" } } }`, "a.lua:1:49: exec#x: health_checks[1]: unknown property \"comand\" (did you mean \"command\"?)"},
 		{`local function file() end file { mode = 1 }`, ""},
 		// Guards.
-		{`for _, c in ipairs { "a" } do exec { c } end`, "a.lua:1:31: exec: runs every time, because it has neither a guard nor refreshonly (set creates, removes, onlyif, unless, check, refreshonly or subscribe)"},
+		{`for _, c in ipairs { "a" } do exec { c } end`, "a.lua:1:31: exec: runs every time, because it contains neither a guard nor refreshonly (set creates, removes, onlyif, unless, check, refreshonly or subscribe)"},
 		{`exec { "a", refresh_only = true }`, ""},
 		{`exec "a" { unless = "b" }`, ""},
 		{`local p = {} exec("a", p) exec(p)`, ""},
@@ -89,7 +89,7 @@ func TestCheck(t *testing.T) {
 		{`file { "/a", subscribe = "exec#x" }`, `a.lua:1:26: file#/a: subscribe: a file cannot be refreshed; this only sets the order, like require (use require)`},
 		{`local x = exec { "x", creates = "/x" } file { "/a", subscribe = x }`, `a.lua:1:65: file#/a: subscribe: a file cannot be refreshed; this only sets the order, like require (use require)`},
 		{`file { "/a", notify = { "exec#x", "file#/b" } }`, `a.lua:1:35: file#/a: notify: a file cannot be refreshed; this only sets the order, like before (use before)`},
-		{`return template.jet("port {{ port }}", { port = 80 })`, `a.lua:1:21: the template has {{ and no [[, so nothing in it would be filled in (write [[ ]], or give the delimiters {{ and }}; to leave {{ as it is give [[ and ]])`},
+		{`return template.jet("port {{ port }}", { port = 80 })`, `a.lua:1:21: the template contains {{ but no [[, so nothing in it would be rendered (use [[ ]], or set the delimiters to {{ and }}; to keep {{ literally, set them to [[ and ]])`},
 		{`return template.jet("port {{ port }}", { port = 80 }, { left = "{{", right = "}}" })`, ""},
 		// Fields.
 		{`return str.trmi("x")`, `a.lua:1:8: str: unknown name "trmi" (did you mean "trim"?)`},

@@ -60,7 +60,7 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want) ccm.type { name = "t", properties = { n = { name = true } }, edit = nil, status = print, perform = print } end,` + perform,
 			`stdlib/std/one.lua:7:25: nothing can be declared during the run`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.write("/no/x", "") end,`,
-			`/no does not exist (declare it before this, as a directory)`},
+			`/no does not exist (declare it earlier, as a directory)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.mkdir("/x", { mdoe = "0700" }) end,`,
 			`stdlib/std/one.lua:7:87: host.mkdir: unknown option "mdoe" (did you mean "mode"?)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.chmod("/x", 644) end,`,

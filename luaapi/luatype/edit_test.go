@@ -75,7 +75,7 @@ func TestEditOfWhatIsNoFile(t *testing.T) {
 	require.NoError(t, os.Remove(s.root+"/w"))
 	require.NoError(t, os.Symlink("x", s.root+"/w"))
 	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a symbolic link, which is not followed"+
-		` (the symbolic link /w leads nowhere: no such file or directory; create the file with links = "follow") (site.lua:3)`+"\n", s.run())
+		` (symbolic link /w has a missing target: no such file or directory; create the file with links = "follow") (site.lua:3)`+"\n", s.run())
 	s.file("/x", "")
 	require.Equal(t, "x word#a: failed: expected a file to edit at /w, found a symbolic link"+
 		` (edit the target with path = "/x" or links = "follow", or replace the link with links = "replace") (site.lua:3)`+"\n", s.run())

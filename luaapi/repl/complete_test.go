@@ -24,7 +24,7 @@ func prepared(t *testing.T) *repl.Dialog {
 	return d
 }
 
-// TestComplete asks for completions at the bar, and compares the text before the bar with each completion.
+// TestComplete requires completions at the bar, and compares the text before the bar with each completion.
 func TestComplete(t *testing.T) {
 	d := prepared(t)
 	for _, x := range []struct{ text, want string }{
@@ -177,7 +177,7 @@ func TestHint(t *testing.T) {
 		{`file { "/x", mode|`, "mode: string"},
 		{`std.line { "/x", mode|`, "mode: string"},
 		{`facts.net|`, "facts.net: Addresses by interface."},
-		{`.show |`, ".show TYPE#NAME: Print the present state of a resource."},
+		{`.show |`, ".show TYPE#NAME: Show the present state of a resource."},
 		{`.sho|`, ""},
 		{`.time string.rep(|`, "string.rep(s, n, sep?)  Returns s repeated n times, separated by sep."},
 		{`-- string.rep(|`, ""},

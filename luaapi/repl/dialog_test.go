@@ -54,10 +54,10 @@ func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 		Dir: ".", Out: out, Types: func() []*resource.Type { return append(registry(t).Types(), shipped(t)) },
 		Functions: []repl.Function{{
 			Signature: "plan(): Events", Doc: "Returns what would be done.",
-			Call: func(context.Context, []any) (any, error) { return nil, errors.New("there is no machine here") },
+			Call: func(context.Context, []any) (any, error) { return nil, errors.New("machine does not exist here") },
 		}},
 		Commands: []repl.Command{{
-			Name: "show", Args: "TYPE#NAME", Doc: "Print the present state of a resource.", Takes: repl.ArgResource,
+			Name: "show", Args: "TYPE#NAME", Doc: "Show the present state of a resource.", Takes: repl.ArgResource,
 			Run: func(_ context.Context, _ *repl.Dialog, arg string) error {
 				fmt.Fprintln(out, "showing", arg)
 				return nil

@@ -38,7 +38,7 @@ func TestTopics(t *testing.T) {
 	for _, b := range builtins {
 		name, _, _ := strings.Cut(b.signature, "(")
 		v, _ := d.env.follow(splitName(name))
-		require.NotNil(t, v, "%s is documented and is not there", name)
+		require.NotNil(t, v, "%s is documented and does not exist", name)
 		_, isFunction := v.(*lua.LFunction)
 		require.Equal(t, isFunction, strings.Contains(b.signature, "("), "%s: its signature", name)
 		require.True(t, strings.HasSuffix(b.doc, ".") || strings.HasSuffix(b.doc, "end"), "%s: %s", name, b.doc)

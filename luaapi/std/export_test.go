@@ -11,7 +11,7 @@ func WriteReference(w io.Writer) {
 
 These functions are there in every script. Each library is a global table and a module:
 `+"`str`"+` is also what `+"`require \"std.str\"`"+` returns. They look at the machine and change
-nothing; what they looked at is recorded as an input of the run. An argument of the wrong
+nothing; what they tried is recorded as an input of the run. An argument of the wrong
 type is a mistake with its place, and pcall catches it. A string has 64 MiB at most.
 
 Types are written as LuaLS has them: a question mark stands behind what may be left out,

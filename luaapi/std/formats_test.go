@@ -94,7 +94,7 @@ func TestYAML(t *testing.T) {
 		`yaml.decode(yaml.encode("\255\0")) == "\255\0"`:                     `true`,
 	})
 	mistakes(t, l, map[string]string{
-		`yaml.decode("a: 1\na: 2")`:  `yaml.decode: line 2, column 1: the key "a" is given twice`,
+		`yaml.decode("a: 1\na: 2")`:  `yaml.decode: line 2, column 1: duplicate key "a"`,
 		`yaml.decode("a: [1")`:       `yaml.decode: line 1, column 4: not valid YAML: "[" is not closed`,
 		`yaml.decode("1\n---\n2")`:   `yaml.decode: line 3, column 1: expected one document, found a second document (decode several with yaml.decode_all)`,
 		`yaml.encode({ a = print })`: `yaml.encode: a: expected data, got a function`,

@@ -57,7 +57,7 @@ func TestFs(t *testing.T) {
 		`fs.read("/nothing")`:        `fs.read: no file /nothing`,
 		`fs.read("nothing")`:         `fs.read: no file SITE/nothing`,
 		`fs.read("/etc")`:            `fs.read: /etc: expected a file, found a directory`,
-		`fs.read("/etc/pipe")`:       `fs.read: /etc/pipe: expected a file, found a special file`,
+		`fs.read("/etc/pipe")`:       `fs.read: /etc/pipe: expected a file, found a device, socket or pipe`,
 		`fs.read("/etc", "default")`: `fs.read: /etc: expected a file, found a directory`,
 		`fs.read("")`:                `fs.read: expected a path as argument 1, got an empty string`,
 		`fs.read("a\0b")`:            `fs.read: expected a path as argument 1, got a path with a NUL byte`,
@@ -171,7 +171,7 @@ func TestHTTP(t *testing.T) {
 		`http.get("ftp://ann:secret@example.test/")`:                 `http.get: expected an http or https URL, got "something else"`,
 		`http.get("http://example.test/gone")`:                       `http.get: GET http://example.test/gone: expected status 200, got 404 Not Found`,
 		`http.get("http://example.test/down")`:                       `http.get: GET http://example.test/down: connection refused`,
-		`http.get("http://example.test/big", { limit = 99 })`:        `http.get: GET http://example.test/big: the server sends 100 B, and the limit is 99 B`,
+		`http.get("http://example.test/big", { limit = 99 })`:        `http.get: GET http://example.test/big: response of 100 B exceeds the limit of 99 B`,
 		`http.get("http://example.test/slow", { timeout = "20ms" })`: `http.get: GET http://example.test/slow: timed out after 20ms`,
 		`http.get("http://example.test/", { checksum = "00" })`:      `http.get: GET http://example.test/: checksum mismatch, expected "00" got "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df"`,
 		`http.get("http://example.test/", { headers = { 1 } })`:      `http.get: expected strings in headers, got 1 = the number 1`,
@@ -260,8 +260,8 @@ func TestTemplates(t *testing.T) {
 	})
 	mistakes(t, l, map[string]string{
 		`template.render("bad.tmpl")`:                       `template.render: SITE/bad.tmpl:2: <.nothing>: unknown value "nothing"`,
-		`template.render("bad.templ")`:                      `template.render: SITE/bad.templ:2:6: unknown name "nothing" (for the text itself write ${ '${nothing}' })`,
-		`template.go("a\n{{ if .x }}\nb\n")`:                `template.go: line 4: {{if .x}} in line 2 has no {{end}}`,
+		`template.render("bad.templ")`:                      `template.render: SITE/bad.templ:2:6: unknown name "nothing" (for a literal one use ${ '${nothing}' })`,
+		`template.go("a\n{{ if .x }}\nb\n")`:                `template.go: line 4: {{if .x}} in line 2 without {{end}}`,
 		`template.go("a\n{{ if }}")`:                        `template.go: line 2: missing value for if`,
 		`template.go("{{ .x.y }}")`:                         `template.go: line 1, column 5: <.x.y>: unknown value "x"`,
 		`template.go("{{ .x.y }}", { x = 1 })`:              `template.go: line 1, column 5: <.x.y>: unknown value "y", because the value before it is not a table`,

@@ -93,7 +93,7 @@ func newLab(t testing.TB) *lab {
 		Templates: templates,
 		Registrations: func(cluster, protocol, service, address string) (registration.Entries, error) {
 			if cluster == "lost" {
-				return nil, errors.New("no server answers")
+				return nil, errors.New("no server responds")
 			}
 			if service == "none" {
 				return nil, nil

@@ -14,7 +14,7 @@ file { "/b", content = ccm.lazy(function() end), mode = "rw" } --> file#/b: mode
 file { "c", content = ccm.lazy(function() end) } --> 8: file#c: path: expected an absolute path, got "c"
 file { ccm.lazy(function() end) } --> file: path: expected a string, got a value that is known later
 file { path = ccm.lazy(function() end) } --> 15: file: path: cannot be known later: it names the resource
-file { "/d", require = ccm.lazy(function() end) } --> file#/d: require: cannot be known later: every type has it, and it has to be known before the run
+file { "/d", require = ccm.lazy(function() end) } --> file#/d: require: cannot be known later: common properties must be known before the run
 file { "/e", content = ccm.lazy(function() end) } --= file#/e
 file { "/e", content = ccm.lazy(function() end) } --> file#/e: is already declared at testdata/lazy.lua:18
 ---

@@ -5,7 +5,7 @@ file { "/etc/motd",
   force = "yes", --> 11: file#/etc/motd: force: expected true or false, got "yes"
   ensure = "presnet", --> 12: file#/etc/motd: ensure: expected one of present, absent, directory, got "presnet" (did you mean "present"?)
   content = { "a" }, --> 13: file#/etc/motd: content: expected a string, got a list
-  contents = "x", --> 3: file#/etc/motd: contents (the same as content) is given twice
+  contents = "x", --> 3: file#/etc/motd: duplicate contents (same as content)
   size = 1.5, --> 10: file#/etc/motd: size: expected an integer, got the number 1.5
   ["owner"] = true, --> 15: file#/etc/motd: owner: expected a string, got the boolean true
   group = nil,

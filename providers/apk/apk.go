@@ -26,7 +26,7 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of apk.
 var tool = &pkgtool.Tool{
-	Doc:         "Asks apk, and has it make the changes.",
+	Doc:         "Manages packages with apk.",
 	Commands:    []string{"apk"},
 	Families:    []string{"alpine"},
 	Index:       []string{"/var/cache/apk/APKINDEX.*.tar.gz", "/etc/apk/cache/APKINDEX.*.tar.gz"},
@@ -51,7 +51,7 @@ var packages = &pkgtool.Packages{
 	Spec:     pkgtool.SpecWith("="),
 	Command:  command,
 	Simulate: simulate,
-	NoHold:   "say its version in ensure, which /etc/apk/world keeps",
+	NoHold:   "set its version in ensure, which pins it in /etc/apk/world",
 	Suffix:   ".apk",
 	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 		return pkgtool.ListLines(ctx, v, tool, prefix, "apk", "info", "-q")
@@ -174,7 +174,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 		}
 	}
 	if err == nil && verb == "remove" && !slices.Contains(t.Removes, specs[len(specs)-1]) {
-		err = fmt.Errorf("apk would not remove it%s", tool.LastWords(res))
+		err = fmt.Errorf("apk did not remove it%s", tool.LastWords(res))
 	}
 	return t, err
 }

@@ -90,7 +90,7 @@ func TestSimulateRemoval(t *testing.T) {
 	res := pkgtooltest.OK("World updated, but the following packages are not removed due to:\n  musl: busybox\n\nOK: 8 MiB in 15 packages\n")
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return res, nil }})
 	_, err := simulate(t.Context(), &h.View, "remove", pkgtooltest.Package("musl", "absent"), []string{"musl"})
-	require.ErrorContains(t, err, "apk would not remove it: World updated, but the following packages are not removed due to:\nmusl: busybox")
+	require.ErrorContains(t, err, "apk did not remove it: World updated, but the following packages are not removed due to:\nmusl: busybox")
 
 	res = pkgtooltest.OK("(1/2) Purging curl (7.88.1-r1)\n(2/2) Purging nghttp2-libs (1.51.0-r0)\nOK: 7 MiB in 14 packages\n")
 	got, err := simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"curl"})

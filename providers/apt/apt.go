@@ -27,7 +27,7 @@ var tool = newTool()
 
 func newTool() *pkgtool.Tool {
 	return &pkgtool.Tool{
-		Doc:      "Asks dpkg what is installed, and apt what could be. Apt makes the changes.",
+		Doc:      "Queries packages with dpkg and apt, and changes them with apt.",
 		Helpers:  []string{"apt-mark", "dpkg", "dpkg-deb"},
 		Commands: []string{"dpkg-query", "apt-cache", "apt-get"},
 		Families: []string{"debian"},
@@ -65,7 +65,7 @@ func change(ctx context.Context, h *host.Host, wants []resources.Package, argv .
 			return err
 		}
 	}
-	h.Log().Warn("apt has failed for other packages", "error", err.Error())
+	h.Log().Warn("apt failed for other packages", "error", err.Error())
 	return nil
 }
 
@@ -78,7 +78,7 @@ func run(ctx context.Context, h *host.Host, argv ...string) error {
 		if err == nil || !strings.Contains(string(res.Stderr), interruptedMessage) {
 			return err
 		}
-		h.Log().Warn("dpkg was interrupted earlier; what it left unfinished is configured first", "command", strings.Join(configure, " "))
+		h.Log().Warn("dpkg was interrupted earlier; unfinished packages are configured first", "command", strings.Join(configure, " "))
 		// The failing package may be the one to be repaired.
 		_, failure := run(configure...)
 		if res, err = run(argv...); err != nil && strings.Contains(string(res.Stderr), interruptedMessage) {

@@ -26,5 +26,5 @@ func checkArchitecture(ctx context.Context, v *host.View, n name) error {
 	if slices.Contains(known, n.arch) {
 		return nil
 	}
-	return fmt.Errorf("dpkg takes no packages of %s here, but of %s (dpkg --add-architecture %s, then apt-get update)", n.arch, strings.Join(known, ", "), n.arch)
+	return fmt.Errorf("architecture %s is not enabled, only %s (run dpkg --add-architecture %s, then apt-get update)", n.arch, strings.Join(known, ", "), n.arch)
 }

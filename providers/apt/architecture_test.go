@@ -14,7 +14,7 @@ import (
 // A package of an architecture that dpkg does not take is refused in a plan and in a run, although apt offers it.
 func TestForeignArchitecture(t *testing.T) {
 	for foreign, refused := range map[string]string{
-		"": "dpkg takes no packages of i386 here, but of amd64 (dpkg --add-architecture i386, then apt-get update)", "i386\n": "",
+		"": "architecture i386 is not enabled, only amd64 (run dpkg --add-architecture i386, then apt-get update)", "i386\n": "",
 	} {
 		m := newMachine()
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {

@@ -113,9 +113,9 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 // noVersion returns the error that apt does not have the desired version.
 func noVersion(want resources.Package, n name, o offer) error {
 	if len(o.versions) == 0 {
-		return fmt.Errorf("apt has no version %s of %s", want.Ensure, n)
+		return fmt.Errorf("apt cannot find version %s of %s", want.Ensure, n)
 	}
-	return fmt.Errorf("apt has no version %s of %s, but %s", want.Ensure, n, strings.Join(o.versions, ", "))
+	return fmt.Errorf("apt cannot find version %s of %s, only %s", want.Ensure, n, strings.Join(o.versions, ", "))
 }
 
 // anyHalfInstalled reports whether dpkg was stopped while it unpacked one of the packages. If
@@ -135,9 +135,9 @@ func nothingToInstall(ctx context.Context, v *host.View, n name) error {
 	case err != nil:
 		return err
 	case len(pkgs) > 0:
-		return fmt.Errorf("%s is a virtual package: name one that provides it (%s)", n, strings.Join(pkgs, ", "))
+		return fmt.Errorf("%s is a virtual package (use one that provides it: %s)", n, strings.Join(pkgs, ", "))
 	}
-	return fmt.Errorf("apt has no version of %s that it may install", n)
+	return fmt.Errorf("apt cannot find an installable version of %s", n)
 }
 
 // Upgrade implements resources.PackageProvider. What is upgraded after the index was

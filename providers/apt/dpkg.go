@@ -116,7 +116,7 @@ func pick(list []record) (r record, err error) {
 		case slices.Contains(unfinished, x.status):
 			r = x
 		case !slices.Contains(gone, x.status):
-			return r, fmt.Errorf("dpkg says that %s is %.200q, which is no status that ccm knows", x.unique, x.status)
+			return r, fmt.Errorf("unknown dpkg status of %s: %.200q", x.unique, x.status)
 		}
 	}
 	return r, nil

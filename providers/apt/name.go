@@ -24,7 +24,7 @@ func parseName(s string) (name, error) {
 		qualified && (arch == "" || strings.Trim(arch, alnum+"-") != ""):
 		return name{}, diag.Expected("the name of a Debian package such as zsh or libc6:i386").Got("%q", s)
 	case strings.HasSuffix(pkg, "-"):
-		return name{}, diag.Expected("the name of a Debian package").Got("%q: apt takes a hyphen at the end for a wish to remove", s)
+		return name{}, diag.Expected("the name of a Debian package").Got("%q: apt would read the trailing hyphen as a removal", s)
 	case arch == "any" || arch == "native":
 		return name{}, diag.Expected("an architecture such as amd64").Got("%q", arch)
 	}

@@ -101,7 +101,7 @@ func asksCandidate(want resources.Package, have resources.PackageState) bool {
 func state(n name, found map[string][]record) (have resources.PackageState, err error) {
 	list, ok := found[n.pkg]
 	if !ok {
-		return have, fmt.Errorf("dpkg-query did not answer for %s", n)
+		return have, fmt.Errorf("dpkg-query did not report %s", n)
 	}
 	r, err := pick(n.of(list))
 	have.Held = r.want == "hold"

@@ -52,7 +52,7 @@ func TestPackageSuite(t *testing.T) {
 			"absent/9": unavailable, "config-files/9": unavailable, "half-installed/9": unavailable, "unpacked/9": unavailable,
 			"half-configured/9": unavailable, "triggers/9": unavailable, "oldest/9": unavailable, "middle/9": unavailable, "newest/9": unavailable,
 			"held/absent": "on hold", "held/latest": "expected 2.0, found 1.1, which is on hold", "held/1.0": "on hold", "held/2.0": "on hold", "held/9": "on hold",
-			"strange/present": `dpkg says that ccm-demo is "half-eaten"`, "strange/absent": "half-eaten", "strange/latest": "half-eaten",
+			"strange/present": `unknown dpkg status of ccm-demo: "half-eaten"`, "strange/absent": "half-eaten", "strange/latest": "half-eaten",
 			"strange/1.0": "half-eaten", "strange/1.1": "half-eaten", "strange/2.0": "half-eaten", "strange/9": "half-eaten",
 		},
 		Phrases: map[string][]string{

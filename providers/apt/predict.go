@@ -122,5 +122,5 @@ func selectVersion(ctx context.Context, v *host.View, want resources.Package, n 
 
 // noPackage returns the error that apt does not know a package.
 func noPackage(n name) error {
-	return pkgtool.Missing("apt is unable to locate package %s (if it is new in a repository, apt-get update comes first)", n)
+	return pkgtool.Missing("apt is unable to locate package %s (if it is new in a repository, run apt-get update first)", n)
 }

@@ -26,7 +26,7 @@ func TestPredict(t *testing.T) {
 		{Wants: []resources.Package{pkg("mawk", "absent")}, Caveats: []string{""}, Errs: []string{""}, CommandsRun: []string{"dpkg-query"}},
 		{Wants: []resources.Package{pkg("ccm-demo", "1.1"), pkg("nosuch", "present"), pkg("ccm-demo-unmet", "present"), pkg("ccm-demo-epoch", "7")},
 			Caveats:     []string{"", "", "", ""},
-			Errs:        []string{"", "apt is unable to locate package nosuch", "Depends: ccm-demo-nonexistent", "apt has no version 7 of ccm-demo-epoch, but 1:0.9-2+lab1, 1:0.9-1, 1:0.9~rc1-1, 1.5"},
+			Errs:        []string{"", "apt is unable to locate package nosuch", "Depends: ccm-demo-nonexistent", "apt cannot find version 7 of ccm-demo-epoch, only 1:0.9-2+lab1, 1:0.9-1, 1:0.9~rc1-1, 1.5"},
 			CommandsRun: []string{"dpkg-query", "apt-get", "apt-cache", "apt-get", "apt-get", "apt-get"}},
 		// apt would install something else for these names.
 		{Wants: []resources.Package{pkg("awk", "present"), pkg("ccm-demo", "present")}, Caveats: []string{"", "version 2.0"}, Errs: []string{"awk is a virtual package", ""},

@@ -38,7 +38,7 @@ func TestWishes(t *testing.T) {
 		{"constraint", nil, resources.Package{Ensure: ">= 1.0, < 2"}, []string{install + "--allow-downgrades ccm-demo=1.1"}, ""},
 		{"constraint that holds", &entry{version: "1.0"}, resources.Package{Ensure: "< 2"}, nil, ""},
 		{"constraint that is violated", &entry{version: "2.0"}, resources.Package{Ensure: "!= 1.1, <2"}, []string{install + "--allow-downgrades ccm-demo=1.0"}, ""},
-		{"constraint of an absent one that cannot be had", nil, resources.Package{Ensure: "> 3"}, nil, "apt has no version > 3 of ccm-demo, but 2.0, 1.1, 1.0"},
+		{"constraint of an absent one that cannot be had", nil, resources.Package{Ensure: "> 3"}, nil, "apt cannot find version > 3 of ccm-demo, only 2.0, 1.1, 1.0"},
 		{"no downgrade on the way up", &entry{version: "1.0"}, resources.Package{Ensure: "2.0", AllowDowngrade: no}, []string{install + "ccm-demo=2.0"}, ""},
 		{"hold", nil, resources.Package{Ensure: "1.0", Hold: yes}, []string{install + "--allow-downgrades ccm-demo=1.0", "apt-mark hold ccm-demo"}, ""},
 		{"held", &entry{version: "1.0", want: "hold"}, resources.Package{Ensure: "1.0", Hold: yes}, nil, ""},
@@ -52,8 +52,8 @@ func TestWishes(t *testing.T) {
 		{"absent leaves what is left", &entry{version: "1.0", status: "config-files"}, resources.Package{Ensure: "absent"}, nil, ""},
 		{"file", nil, resources.Package{Ensure: "present", Source: deb}, []string{install + "--allow-downgrades " + deb}, "Unable to locate"}, // the machine knows no files
 		{"missing file", nil, resources.Package{Ensure: "present", Source: deb + "x"}, nil, "open " + deb + "x: no such file or directory"},
-		{"file of another version", nil, resources.Package{Ensure: "1.2", Source: deb}, nil, "expected a source that holds version 1.2 of ccm-demo, found 1.1 in it"},
-		{"file of another package", nil, resources.Package{Ensure: "1.1", Source: dir + "/ccm-other_1.1.deb"}, nil, "expected a source that holds the package ccm-demo, found ccm-other 1.1 in it"},
+		{"file of another version", nil, resources.Package{Ensure: "1.2", Source: deb}, nil, "expected a source with version 1.2 of ccm-demo, found 1.1 in it"},
+		{"file of another package", nil, resources.Package{Ensure: "1.1", Source: dir + "/ccm-other_1.1.deb"}, nil, "expected a source with the package ccm-demo, found ccm-other 1.1 in it"},
 		{"file that is none", nil, resources.Package{Ensure: "present", Source: dir + "/text.deb"}, nil, "expected a package as source: dpkg-deb: error: '" + dir + "/text.deb' is not a Debian format archive"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -105,12 +105,12 @@ func TestIndex(t *testing.T) {
 		{"old enough to be left alone", fresh, []resources.Package{{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(stale)}}, 0, "version 2.0", ""},
 		{"too old", fresh, []resources.Package{{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(time.Hour)}, {Name: "ccm-ma", Ensure: "present", Refresh: host.Duration(time.Hour)}}, 1,
 			"version 2.0, the package index is 2 hours old and would be refreshed first", ""},
-		{"nobody asks for it", stale, []resources.Package{{Name: "ccm-demo", Ensure: "present"}}, 0, "version 2.0", ""},
+		{"nobody requires it", stale, []resources.Package{{Name: "ccm-demo", Ensure: "present"}}, 0, "version 2.0", ""},
 		{"new", stale, []resources.Package{{Name: "ccm-new", Ensure: "present"}}, 1,
-			"it is not in the package index, which is 25 hours old and would be refreshed first", ""},
+			"not in the package index, which is 25 hours old and would be refreshed first", ""},
 		{"new, and the index is not old", fresh, []resources.Package{{Name: "ccm-new", Ensure: "present"}}, 0, "", "apt is unable to locate package ccm-new"},
 		{"not there", stale, []resources.Package{{Name: "nosuch", Ensure: "present"}}, 1,
-			"it is not in the package index, which is 25 hours old and would be refreshed first", "apt is unable to locate package nosuch"},
+			"not in the package index, which is 25 hours old and would be refreshed first", "apt is unable to locate package nosuch"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			forgetIndex(t)

@@ -61,7 +61,7 @@ func TestUnreadable(t *testing.T) {
 		err string
 	}{
 		{failed(2, "", "dpkg-query: error: parsing file '/var/lib/dpkg/status' near line 3:\n missing ':'\n"), "dpkg-query: exit status 2: dpkg-query: error: parsing file"},
-		{failed(1, "", ""), "dpkg-query did not answer for zsh"},
+		{failed(1, "", ""), "dpkg-query did not report zsh"},
 		{ok("zsh 5.9 amd64\n"), `dpkg-query: expected a line about a package, got "zsh 5.9 amd64"`},
 	} {
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return x.res, nil }})

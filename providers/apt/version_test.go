@@ -58,7 +58,7 @@ func TestVersionErrors(t *testing.T) {
 		{"r4", `expected a Debian version such as 1:2.0-3, got "r4": upstream_version must start with digit`},
 		{"x:1.0", `got "x:1.0": epoch parse error`},
 		{"1.0^1", `got "1.0^1": upstream_version includes invalid character`},
-		{"1.20240101123456789012", `cannot compare "1.20240101123456789012": it has a number of more than 18 digits`},
+		{"1.20240101123456789012", `cannot compare "1.20240101123456789012": number exceeds 18 digits`},
 	} {
 		_, err := compareVersions("1.0", x.version)
 		require.ErrorContains(t, err, x.err)

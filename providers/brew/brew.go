@@ -29,7 +29,7 @@ func Providers() []resource.Binding {
 // tool runs the commands of brew, which refuses root: ccm runs as the user that Homebrew
 // belongs to. By HOMEBREW_NO_AUTO_UPDATE it reads its index only when ccm has it do so.
 var tool = &pkgtool.Tool{
-	Doc:         "Asks Homebrew, and has it make the changes, as the user that it belongs to.",
+	Doc:         "Manages packages with Homebrew, as the user that owns it.",
 	Commands:    []string{"brew"},
 	Families:    []string{"darwin"}, // where no fact says which, it is the only one
 	Env:         []string{"HOMEBREW_NO_AUTO_UPDATE=1", "HOMEBREW_NO_ENV_HINTS=1", "HOMEBREW_NO_COLOR=1"},
@@ -171,7 +171,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 		res, err := tool.Query(ctx, v, append([]string{"brew", "uses", "--installed", "--formula"}, specs...)...)
 		users := slices.DeleteFunc(pkgtool.Lines(res.Stdout), func(name string) bool { return slices.Contains(specs, name) })
 		if err == nil && len(users) > 0 && !slices.Contains(want.Options, "--ignore-dependencies") {
-			err = fmt.Errorf("brew would not remove it, because it is needed by %s", strings.Join(users, ", "))
+			err = fmt.Errorf("brew did not remove it, because it is required by %s", strings.Join(users, ", "))
 		}
 		return pkgtool.Simulation{Removes: specs}, err
 	}

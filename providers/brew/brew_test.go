@@ -78,15 +78,15 @@ func TestPredict(t *testing.T) {
 		pkgtooltest.Package("demo", "present"), pkgtooltest.Package("nosuch", "present"), pkgtooltest.Package("demo", "1.0"),
 	})
 	require.Equal(t, "version 2.0, with readline, sqlite", list[0].Caveat)
-	require.EqualError(t, list[1].Err, "no repository has a package nosuch")
-	require.EqualError(t, list[2].Err, "no repository has version 1.0 of demo, but 2.0")
+	require.EqualError(t, list[1].Err, "no repository provides package nosuch")
+	require.EqualError(t, list[2].Err, "no repository provides version 1.0 of demo, only 2.0")
 }
 
 // What another formula needs stays.
 func TestSimulateRemoval(t *testing.T) {
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return pkgtooltest.OK("git\nwget\n"), nil }})
 	_, err := simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"pcre2"})
-	require.EqualError(t, err, "brew would not remove it, because it is needed by git, wget")
+	require.EqualError(t, err, "brew did not remove it, because it is required by git, wget")
 	_, err = simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"pcre2", "git", "wget"})
 	require.NoError(t, err)
 }

@@ -22,7 +22,7 @@ type manifests struct{}
 
 // Describe implements resource.SelfDescriber.
 func (manifests) Describe() resource.Description {
-	return resource.Description{Doc: "The manifest or script is read when the site is. What it declares is managed as all else.", Commands: []string{}}
+	return resource.Description{Doc: "Reads the manifest or script together with the site. Its resources are managed like all others.", Commands: []string{}}
 }
 
 // Status implements resources.ApplyProvider.

@@ -40,7 +40,7 @@ type Env struct {
 // lookup is the function lookup of templates. Templates can change tables, so they get copies.
 func (e Env) lookup(path string, fallback ...any) (any, error) {
 	if e.Lookup == nil {
-		return nil, errors.New("there is nothing to look up")
+		return nil, errors.New("no data or facts are available here")
 	}
 	val, err := e.Lookup(path, fallback...)
 	return copied(val), err

@@ -247,7 +247,7 @@ func (c *comparison) removeEmpty(h *host.Host, dirs []string) error {
 		err = h.Remove(c.target)
 	}
 	if err != nil { // nothing of the scaffold is left in it
-		h.Log().Debug("the target stays", "path", c.target, "error", err)
+		h.Log().Debug("the target is kept", "path", c.target, "error", err)
 	}
 	return errors.Join(errs...)
 }

@@ -119,7 +119,7 @@ func prepare(want resources.Scaffold, text []byte) []byte {
 func warnOfDelims(v *host.View, want resources.Scaffold, rel string, text []byte) {
 	left, _ := delimiters(want)
 	if want.LeftDelimiter == "" && bytes.Contains(text, []byte("{{")) && !bytes.Contains(text, []byte(left)) {
-		v.Log().Warn("a template has {{ and no [[, so nothing in it is filled in: write [[ ]], or give left_delimiter", "file", filepath.Join(want.Source, rel))
+		v.Log().Warn("template contains {{ but no [[, so nothing in it is rendered (use [[ ]], or set left_delimiter)", "file", filepath.Join(want.Source, rel))
 	}
 }
 

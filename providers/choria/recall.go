@@ -43,7 +43,7 @@ func parseDigest(text string) (rendering, error) {
 		}
 		rel, err := strconv.Unquote(rest)
 		if err != nil {
-			return r, fmt.Errorf("what was rendered cannot be read: %q", line)
+			return r, fmt.Errorf("cannot read rendered files: %q", line)
 		}
 		if word == dirLine {
 			r.dirs = append(r.dirs, rel)
@@ -51,7 +51,7 @@ func parseDigest(text string) (rendering, error) {
 		}
 		mode, err := strconv.ParseUint(word, 8, 12)
 		if err != nil {
-			return r, fmt.Errorf("what was rendered cannot be read: %q", line)
+			return r, fmt.Errorf("cannot read rendered files: %q", line)
 		}
 		r.sums[rel] = sum
 		r.files = append(r.files, host.TreeEntry{Rel: rel, Info: host.Info{Kind: host.Regular, Mode: uint32(mode)}})
@@ -66,10 +66,10 @@ func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Sca
 		return have, err
 	}
 	if desired.Text == "" {
-		return have, &resource.UnknownError{Reason: "no run has recorded what it rendered"}
+		return have, &resource.UnknownError{Reason: "no run has recorded the rendered files"}
 	}
 	if len(desired.Text) == 2*sha256.Size && !strings.Contains(desired.Text, " ") { // an old version of ccm kept only this of secrets
-		return have, &resource.UnknownError{Reason: "it holds secrets, and what was rendered is not recorded"}
+		return have, &resource.UnknownError{Reason: "contains secrets, so rendered files are not recorded"}
 	}
 	r, err := parseDigest(desired.Text)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestRecallOfNothing(t *testing.T) {
 	require.ErrorAs(t, err, new(*resource.UnknownError), "an older version recorded no more of secrets")
 	for _, wish := range []string{"junk", "0644 abc\n", "0644 abc \"x", "08 abc \"x\"\n", "directory x\n", "0644\n"} {
 		_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{Text: wish})
-		require.ErrorContains(t, err, "what was rendered cannot be read", "%q", wish)
+		require.ErrorContains(t, err, "cannot read rendered files:", "%q", wish)
 	}
 	// A target that is absent, and is to be absent, needs no record.
 	gone := want(func(s *resources.Scaffold) { s.Name, s.Ensure = "/etc/gone", resources.ScaffoldAbsent })

@@ -249,11 +249,11 @@ func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Sc
 		}
 		if !literal && bytes.Contains(text, []byte(nothing(want.Engine))) {
 			line := 1 + bytes.Count(text[:bytes.Index(text, []byte(nothing(want.Engine)))], []byte("\n"))
-			return fmt.Errorf("%s: line %d of what was rendered has a value that is not there, printed as %s", e.Rel, line, nothing(want.Engine))
+			return fmt.Errorf("%s: line %d of the output contains a missing value, printed as %s", e.Rel, line, nothing(want.Engine))
 		}
 		if at := bytes.Index(text, []byte(r.sealedText)); r.sealedText != "" && at >= 0 {
 			line := 1 + bytes.Count(text[:at], []byte("\n"))
-			return fmt.Errorf("%s: line %d of what was rendered has a value that is encrypted: the template has to name it, such as .data.db.password, or .data", e.Rel, line)
+			return fmt.Errorf("%s: line %d of the output contains an encrypted value (refer to it in the template as .data.db.password or .data)", e.Rel, line)
 		}
 		if want.SkipEmpty && len(bytes.TrimSpace(text)) == 0 {
 			continue
@@ -275,7 +275,7 @@ var (
 // explain replaces scratch paths in an error of the library by the user's paths, and removes
 // values of variables from it.
 func (r rendering) explain(want resources.Scaffold, err error) error {
-	text := jetDump().ReplaceAllString(err.Error(), " is not known")
+	text := jetDump().ReplaceAllString(err.Error(), " is not defined")
 	text = strings.ReplaceAll(text, r.scratch.Path(sourceDir), want.Source)
 	text = stagePath().ReplaceAllStringFunc(text, func(at string) string {
 		if strings.HasSuffix(at, "/target") {

@@ -164,7 +164,7 @@ func TestSkipEmpty(t *testing.T) {
 func TestNoTemplates(t *testing.T) {
 	for _, templates := range []map[string]string{{}, {"d/": ""}, {"_partials/x": "x"}} {
 		_, err := rendered(t, templates, jets)
-		require.ErrorContains(t, err, "there is no template in ")
+		require.ErrorContains(t, err, "no template in ")
 	}
 }
 
@@ -239,23 +239,23 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		{jets, map[string]string{"a.conf": "x\n[[ if ]]"}, `parsing template a.conf failed: template: /a.conf:2: parsing if: unexpected token ']]' (expected term)`},
-		{jets, map[string]string{"d/a.conf": "x\n[[ range i := ints(0, 2) ]]\nb\n"}, "[[range i := ints(0, 2)]] in line 2 has no [[end]]"},
-		{golang, map[string]string{"a.conf": "x\n{{ with .facts }}\nb\n"}, "{{with .facts}} in line 2 has no {{end}}"},
-		{jets, map[string]string{"a.conf": "[[ pw := data.password ]]\n[[ facs.hostname ]]"}, `Jet Runtime Error ("/a.conf":2): identifier "facs" is not known`},
+		{jets, map[string]string{"d/a.conf": "x\n[[ range i := ints(0, 2) ]]\nb\n"}, "[[range i := ints(0, 2)]] in line 2 without [[end]]"},
+		{golang, map[string]string{"a.conf": "x\n{{ with .facts }}\nb\n"}, "{{with .facts}} in line 2 without {{end}}"},
+		{jets, map[string]string{"a.conf": "[[ pw := data.password ]]\n[[ facs.hostname ]]"}, `Jet Runtime Error ("/a.conf":2): identifier "facs" is not defined`},
 		{jets, map[string]string{"a.conf": "[[ .facts.nope ]]"}, "there is no field or method 'nope'"},
 		{jets, map[string]string{"a.conf": "[[ facts.nope.deep ]]"}, "there is no field or method 'nope'"},
-		{jets, map[string]string{"a.conf": "[[ lookup(\"facts.nope\") ]]"}, `nothing at "facts.nope"`},
+		{jets, map[string]string{"a.conf": "[[ lookup(\"facts.nope\") ]]"}, `no value at "facts.nope"`},
 		{jets, map[string]string{"a.conf": "[[ block b() ]][[ yield b() ]][[ end ]]"}, "templates and blocks are nested too deeply: does one call itself?"},
 		{jets, map[string]string{"a.conf": "[[ lookup(3) ]]"}, `lookup: expected a path such as facts.os.family`},
-		{jets, map[string]string{"a.conf": "x\n[[ facts.nothing ]]"}, "a.conf: line 2 of what was rendered has a value that is not there, printed as <nil>"},
+		{jets, map[string]string{"a.conf": "x\n[[ facts.nothing ]]"}, "a.conf: line 2 of the output contains a missing value, printed as <nil>"},
 		{jets, map[string]string{"a.conf": `[[ render("_partials/no", .) ]]`}, "/_partials/no: no such file or directory"},
 		{jets, map[string]string{"a.conf": `[[ render("../../etc/passwd", .) ]]`}, "is not in source directory"},
 		{jets, map[string]string{"a.conf": `[[ write("../evil", "x") ]]`}, "/etc/evil is not in target directory /etc/app"},
 		{jets, map[string]string{"a.conf": `[[ write("/no/such/evil", "x") ]]`}, "/etc/app/no/such/evil: no such file or directory"},
 		{golang, map[string]string{"a.conf": `{{ render "_partials/p" . }}`, "_partials/p": `{{ render "_partials/p" . }}`}, "templates and blocks are nested too deeply: does one call itself?"},
 		{golang, map[string]string{"a.conf": "x\n{{ if }}"}, "parsing template a.conf failed: template: a.conf:2: missing value for if"},
-		{golang, map[string]string{"a.conf": "{{ .facts.nope }}"}, "a.conf: line 1 of what was rendered has a value that is not there, printed as <no value>"},
-		{golang, map[string]string{"a.conf": "{{ lookup \"facts.nope\" }}"}, `error calling lookup: nothing at "facts.nope"`},
+		{golang, map[string]string{"a.conf": "{{ .facts.nope }}"}, "a.conf: line 1 of the output contains a missing value, printed as <no value>"},
+		{golang, map[string]string{"a.conf": "{{ lookup \"facts.nope\" }}"}, `error calling lookup: no value at "facts.nope"`},
 		{golang, map[string]string{"a.conf": "{{ .facts.hostname.x }}"}, `can't evaluate field x in type interface {}`},
 		{golang, map[string]string{"a.conf": `{{ fail "no good" }}`}, "error calling fail: no good"},
 		{golang, map[string]string{"a.conf": `{{ write "../evil" "x" }}`}, "/etc/evil is not in target directory /etc/app"},

@@ -50,16 +50,16 @@ func checkPlace(v *host.View, want resources.Scaffold) error {
 	switch {
 	case want.Ensure == resources.ScaffoldAbsent:
 	case strings.HasPrefix(at, want.Source+"/"):
-		return fmt.Errorf("%s is in the source %s, and would be rendered into itself", want.Name, want.Source)
+		return fmt.Errorf("%s is inside of its source %s", want.Name, want.Source)
 	case want.Purge && strings.HasPrefix(want.Source, at+"/"):
-		return fmt.Errorf("the source %s is in %s, and would be purged", want.Source, want.Name)
+		return fmt.Errorf("source %s is inside of %s, and would be purged", want.Source, want.Name)
 	}
 	return nil
 }
 
 // Describe implements resource.SelfDescriber.
 func (*scaffolds) Describe() resource.Description {
-	return resource.Description{Doc: "Renders the templates to a directory of its own, and copies what differs. It runs nothing but the commands of post."}
+	return resource.Description{Doc: "Renders the templates to a temporary directory and copies what differs. Only runs the commands of post."}
 }
 
 // Status implements resources.ScaffoldProvider.

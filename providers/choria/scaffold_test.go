@@ -39,7 +39,7 @@ func env(context.Context) (Env, error) {
 		case len(fallback) > 0:
 			return fallback[0], nil
 		}
-		return nil, fmt.Errorf("nothing at %q", path)
+		return nil, fmt.Errorf("no value at %q", path)
 	}}, nil
 }
 

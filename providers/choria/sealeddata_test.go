@@ -48,5 +48,5 @@ func TestOpenData(t *testing.T) {
 	require.Equal(t, map[string]any{"db": map[string]any{"a": "1", "b": sealedText{"2"}}, "c": sealedText{"3"}}, open([]string{"db", "a"}))
 	require.Equal(t, map[string]any{"db": map[string]any{"a": "1", "b": "2"}, "c": "3"}, open([]string{"db"}, []string{"c", "size"}))
 	require.Equal(t, open(nil), open([]string{"db"}, nil, []string{"c"}))
-	require.Equal(t, sealedText{"1"}, data["db"].(map[string]any)["a"], "what others see stays as it is")
+	require.Equal(t, sealedText{"1"}, data["db"].(map[string]any)["a"], "what others see is not changed")
 }

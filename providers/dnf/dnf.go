@@ -26,7 +26,7 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of rpm and dnf.
 var tool = &pkgtool.Tool{
-	Doc:      "Asks rpm what is installed, and dnf what could be. Dnf makes the changes.",
+	Doc:      "Queries packages with rpm and dnf, and changes them with dnf.",
 	Commands: []string{"dnf", "rpm"},
 	Families: []string{"rhel", "fedora"},
 	Index: []string{ // dnf touches the second if the repository has not changed

@@ -26,5 +26,5 @@ func TestOneLock(t *testing.T) {
 // What dnf prints of a repository without a key has its password, and is left out.
 func TestReasonWithoutKey(t *testing.T) {
 	got := reason(nil, []string{"You have enabled checking of packages via GPG keys. This is a good thing.", "Problem repository: [bad]", "password: p", "username: u"})
-	require.Equal(t, []string{"dnf has no key for the packages of the repository bad (gpgkey, or rpm --import)"}, got)
+	require.Equal(t, []string{"dnf cannot verify packages of the repository bad: key missing (set gpgkey, or run rpm --import)"}, got)
 }

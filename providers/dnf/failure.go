@@ -26,7 +26,7 @@ func reason(stdout, stderr []string) []string {
 	const keyless = "Problem repository: "
 	if i := slices.IndexFunc(stderr, func(s string) bool { return strings.HasPrefix(s, keyless) }); i >= 0 {
 		repository := strings.Trim(strings.TrimPrefix(stderr[i], keyless), "[]")
-		stderr = []string{"dnf has no key for the packages of the repository " + repository + " (gpgkey, or rpm --import)"}
+		stderr = []string{"dnf cannot verify packages of the repository " + repository + ": key missing (set gpgkey, or run rpm --import)"}
 	}
 	return append(explanation(stdout), pkgtool.Tail(stderr)...)
 }

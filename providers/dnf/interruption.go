@@ -144,7 +144,7 @@ func change(ctx context.Context, h *host.Host, verb string, wants []resources.Pa
 		var failure error
 		if len(left) > 0 {
 			argv := append([]string{"dnf", "reinstall", "-y"}, left...)
-			h.Log().Warn("dnf was interrupted earlier; what it left unfinished is reinstalled first", "command", strings.Join(argv, " "))
+			h.Log().Warn("dnf was interrupted earlier; unfinished packages are reinstalled first", "command", strings.Join(argv, " "))
 			var res host.Result
 			if res, failure = run(argv...); failure == nil {
 				failure = notReinstalled(res, left)
@@ -152,13 +152,13 @@ func change(ctx context.Context, h *host.Host, verb string, wants []resources.Pa
 		}
 		res, err := run(argv...)
 		if err == nil && didNothing(res) && (len(left) == 0 || failure != nil) {
-			err = fmt.Errorf("%s: there is nothing to do, dnf says%s", host.Cmd{Argv: argv}, tool.LastWords(res))
+			err = fmt.Errorf("%s: dnf reports nothing to do%s", host.Cmd{Argv: argv}, tool.LastWords(res))
 		}
 		if err != nil {
 			return errors.Join(failure, err)
 		}
 		if failure != nil {
-			h.Log().Warn("not all of what dnf left unfinished could be reinstalled", "error", failure.Error())
+			h.Log().Warn("some packages that dnf left unfinished cannot be reinstalled", "error", failure.Error())
 		}
 		return nil
 	})

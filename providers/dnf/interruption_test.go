@@ -82,7 +82,7 @@ func TestInterrupted(t *testing.T) {
 		"no repository has it": {killedHistory, []string{"ccm-demo-rpm-2.0"}, false, true, "ccm-demo-rpm", "2.0",
 			"ensure: half-installed → 2.0", []string{"dnf reinstall -y ccm-demo-rpm-2.0-1.lab.noarch", "dnf install -y ccm-demo-rpm-2.0"},
 			"dnf reinstall -y ccm-demo-rpm-2.0-1.lab.noarch: exit status 1: Installed package ccm-demo-rpm-2.0-1.lab.noarch (from ccm-lab) not available.\nError: No packages marked for reinstall.\n" +
-				"dnf install -y ccm-demo-rpm-2.0: there is nothing to do, dnf says: Package ccm-demo-rpm-2.0-1.lab.noarch is already installed."},
+				"dnf install -y ccm-demo-rpm-2.0: dnf reports nothing to do: Package ccm-demo-rpm-2.0-1.lab.noarch is already installed."},
 		"no repository has one of two": {killedHistory, []string{"ccm-demo-rpm-2.0", "ccm-demo-rpm-epoch-1:0.9-2.lab"}, false, true, "ccm-demo-rpm", "2.0",
 			"ensure: half-installed → 2.0", []string{both, "dnf install -y ccm-demo-rpm-2.0"},
 			"dnf could not reinstall ccm-demo-rpm-2.0-1.lab.noarch, which it left unfinished when it was interrupted: Installed package ccm-demo-rpm-2.0-1.lab.noarch (from ccm-lab) not available."},

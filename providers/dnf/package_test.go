@@ -147,9 +147,9 @@ func TestFailures(t *testing.T) {
 		{"ccm-demo-rpm-broken", "1.0", "exit status 1: ccm-demo-rpm-broken: pre fails\n" +
 			"error: %prein(ccm-demo-rpm-broken-1.0-1.lab.noarch) scriptlet failed, exit status 1\n" +
 			"Error in PREIN scriptlet in rpm package ccm-demo-rpm-broken\nError: Transaction failed"},
-		{"ccm-virt", "present", "dnf installed something else for ccm-virt: name the package itself, not what it provides"},
-		{"ccm-virt", "present", "there is nothing to do, dnf says: Package ccm-vi-1.0-1.lab.noarch is already installed."},
-		{"ccm-vi-1.0", "present", "rpm has no package of the name ccm-vi-1.0, but reads it as the version of one"},
+		{"ccm-virt", "present", "dnf installed a different package for ccm-virt (use the name of the package itself, not what it provides)"},
+		{"ccm-virt", "present", "dnf reports nothing to do: Package ccm-vi-1.0-1.lab.noarch is already installed."},
+		{"ccm-vi-1.0", "present", "no rpm package named ccm-vi-1.0: rpm reads it as a version"},
 		{"ccm-vi", "0.9", "dnf downgrade -y ccm-vi-0.9: exit status 1: No package ccm-vi-0.9 available.\nError: No packages marked for downgrade."},
 		{"ccm-vi", "1-2-3", `expected a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got "1-2-3"`},
 		{"ccm-vi", "x:1", `expected a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got "x:1"`},
@@ -161,7 +161,7 @@ func TestFailures(t *testing.T) {
 	}
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.with("ccm-demo-rpm-1.0").Answer})
 	err := packages.Downgrade(t.Context(), h, pkg("ccm-demo-rpm", "2.0"))
-	require.EqualError(t, err, "dnf downgrade -y ccm-demo-rpm-2.0: there is nothing to do, dnf says: "+
+	require.EqualError(t, err, "dnf downgrade -y ccm-demo-rpm-2.0: dnf reports nothing to do: "+
 		"Package ccm-demo-rpm of lowest version already installed, cannot downgrade it.")
 }
 

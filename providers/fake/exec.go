@@ -70,7 +70,7 @@ func (e execs) Execute(ctx context.Context, h *host.Host, want resources.Exec) (
 	e.m.commands = append(e.m.commands, command)
 	a, answered := e.m.Answers[command]
 	if !answered && want.ChangedIf != "" {
-		return host.Result{}, fmt.Errorf("changed_if reads the output of a command, and the options of catalog do not say what this one prints: commands = { [%q] = ... }", command)
+		return host.Result{}, fmt.Errorf("changed_if requires the output of this command (set it in the options of catalog: commands = { [%q] = ... })", command)
 	}
 	if !answered && len(want.Returns) > 0 {
 		a.Code = want.Returns[0]

@@ -53,7 +53,7 @@ func New() *Machine {
 	}
 }
 
-// Converge tells the machine that it is being converged from now on.
+// Converge notifies the machine that it is being converged from now on.
 func (m *Machine) Converge() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +80,7 @@ func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	defer m.mu.Unlock()
 	a, ok := m.Answers[c.String()]
 	if !ok && !m.converging {
-		return host.Result{}, fmt.Errorf("no command runs in a spec, and the options of catalog do not say what this one does: commands = { [%q] = ... }", c)
+		return host.Result{}, fmt.Errorf("commands do not run in specs (set the result in the options of catalog: commands = { [%q] = ... })", c)
 	}
 	if !ok {
 		m.unanswered++

@@ -76,7 +76,7 @@ func TestServices(t *testing.T) {
 			"both/mask": {"stopped", "masked"}, "masked/mask": {}, "masked/unmask": {"unmasked", "started", "enabled"},
 		},
 		Fails: map[string]string{
-			"masked/running": "found it masked", "masked/enabled": "found it masked", "masked/reload": "found it masked", "masked/alone": "found it masked",
+			"masked/running": "found a masked one (unmask it with mask = false)", "masked/enabled": "found a masked one (unmask it with mask = false)", "masked/reload": "found a masked one (unmask it with mask = false)", "masked/alone": "found a masked one (unmask it with mask = false)",
 		},
 	}.Run(t)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // errWait is the error of waiting in a spec, where nothing ever changes.
-var errWait = errors.New("nothing is waited for in a spec")
+var errWait = errors.New("waiting is not available in specs")
 
 // satisfiedState is the state of a resource whose commands are simulated.
 type satisfiedState struct{ ensure string }

@@ -209,7 +209,7 @@ func download(ctx context.Context, h *host.Host, want resources.Archive, attr ho
 		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout), MaxBytes: int64(want.MaxDownload),
 	})
 	if _, tooLarge := errors.AsType[*fetch.SizeError](err); tooLarge {
-		err = fmt.Errorf("%w (max_download sets it)", err)
+		err = fmt.Errorf("%w (raise it with max_download)", err)
 	}
 	return err
 }
@@ -239,7 +239,7 @@ func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archiv
 		if limit.Entries {
 			property = "max_entries"
 		}
-		err = fmt.Errorf("%w (%s sets it)", err, property)
+		err = fmt.Errorf("%w (raise it with %s)", err, property)
 	}
 	if err != nil {
 		return fmt.Errorf("extracting %s: %w", want.Name, err)

@@ -195,11 +195,11 @@ func TestArchives(t *testing.T) {
 			case want == "bad sum":
 				suite.Fails[name+"/"+want] = mismatch
 			case want == "never" && name == "other":
-				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: the archive cannot be read: it is no gzip file"
+				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: cannot read archive: not a gzip file"
 			case want == "never":
-				suite.Fails[name+"/"+want] = "failed to reach desired state: extracted, but there is no /opt/app/no"
+				suite.Fails[name+"/"+want] = "failed to reach desired state: extracted, but /opt/app/no"
 			case want == "cleanup" && name == "other":
-				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: the archive cannot be read: it is no gzip file"
+				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: cannot read archive: not a gzip file"
 			case want == "hostile" && !stands:
 				suite.Fails[name+"/"+want] = `extracting /srv/app.tar.gz: entry "../evil": has .. in its path`
 			case want == "gone" && !stands:
@@ -265,7 +265,7 @@ func TestRepeatedExtraction(t *testing.T) {
 // "a wrong owner is repaired without a download when the checksum is right"
 func TestWrongOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
+		t.Skip("only root can change the owner of files away")
 	}
 	right := app(t)
 	srv := serve(t, map[string][]byte{"app.tgz": right})
@@ -402,8 +402,8 @@ func TestAuthorization(t *testing.T) {
 func TestLimits(t *testing.T) {
 	srv := serve(t, map[string][]byte{"app.tgz": app(t)})
 	for want, change := range map[string]func(*resources.Archive){
-		"extracting /srv/app.tar.gz: entry \"current\": the archive holds more than 2 entries, which is the limit (max_entries sets it)": func(a *resources.Archive) { a.MaxEntries = 2 },
-		"extracting /srv/app.tar.gz: entry \"bin/app\": the archive expands to more than 4 B, which is the limit (max_size sets it)":     func(a *resources.Archive) { a.MaxSize = 4 },
+		"extracting /srv/app.tar.gz: entry \"current\": archive exceeds the limit of 2 entries (raise it with max_entries)":     func(a *resources.Archive) { a.MaxEntries = 2 },
+		"extracting /srv/app.tar.gz: entry \"bin/app\": archive expands to more than the limit of 4 B (raise it with max_size)": func(a *resources.Archive) { a.MaxSize = 4 },
 	} {
 		h, root := machine(t)
 		_, err := converge(t, h, srv.want(t, func(a *resources.Archive) { a.ExtractParent = "/opt/app"; change(a) }))

@@ -51,9 +51,9 @@ func here(v *host.View) error {
 	case err != nil:
 		return err
 	case !ok && v.Root() != "/":
-		return fmt.Errorf("OpenRC does not run below %s: %s is not there", v.Root(), booted)
+		return fmt.Errorf("OpenRC does not run below %s: %s does not exist", v.Root(), booted)
 	case !ok:
-		return errors.New("OpenRC does not run this machine: " + booted + " is not there")
+		return errors.New("OpenRC does not run this machine: " + booted + " does not exist")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ var activities = map[int]svctool.Activity{
 func meaning(res host.Result) (svctool.Activity, error) {
 	now, ok := activities[res.Code]
 	if !ok {
-		return now, errors.New("that is the state of no service")
+		return now, errors.New("not a state of a service")
 	}
 	return now, nil
 }

@@ -25,7 +25,7 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of pacman.
 var tool = &pkgtool.Tool{
-	Doc:         "Asks pacman, and has it make the changes. Vercmp puts versions in order.",
+	Doc:         "Manages packages with pacman, and compares versions with vercmp.",
 	Commands:    []string{"pacman", "vercmp"},
 	Families:    []string{"arch"},
 	Index:       []string{"/var/lib/pacman/sync/*.db"},
@@ -92,7 +92,7 @@ var packages = &pkgtool.Packages{
 	},
 	Simulate:         simulate,
 	SimulatesChanges: true,
-	NoHold:           "list it in IgnorePkg of /etc/pacman.conf",
+	NoHold:           "add it to IgnorePkg in /etc/pacman.conf",
 	Holds:            ignored,
 	Suffix:           ".pkg.tar.zst",
 	File: func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {

@@ -88,7 +88,7 @@ func TestPredict(t *testing.T) {
 	require.EqualError(t, list[1].Err, "pacman could not install it: exit status 1: error: failed to prepare transaction (could not satisfy dependencies)\n"+
 		":: unable to satisfy dependency 'nosuch' required by unmet")
 	require.Empty(t, list[2].Err, "a refresh of the index may bring it")
-	require.Contains(t, list[2].Caveat, "it is not in the package index, which is missing")
+	require.Contains(t, list[2].Caveat, "not in the package index, which is missing")
 	require.True(t, list[3].Lost)
 }
 
@@ -114,7 +114,7 @@ func TestUnreadable(t *testing.T) {
 	held := pkgtooltest.Package("zsh", "present")
 	held.Hold = new(true)
 	_, err := packages.Status(t.Context(), &h.View, held)
-	require.EqualError(t, err, "pacman cannot hold packages by a command: list it in IgnorePkg of /etc/pacman.conf")
+	require.EqualError(t, err, "pacman cannot hold packages with a command (add it to IgnorePkg in /etc/pacman.conf)")
 }
 
 // TestFailedScript: pacman exits 0 when the script of a package fails. The lines are what
@@ -128,7 +128,7 @@ func TestFailedScript(t *testing.T) {
 	}
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return out, nil }})
 	err := packages.Uninstall(t.Context(), h, pkgtooltest.Package("broken", "absent"))
-	require.EqualError(t, err, "pacman -R --noconfirm broken: a script of a package failed: error: command failed to execute correctly\n"+
+	require.EqualError(t, err, "pacman -R --noconfirm broken: a package script failed: error: command failed to execute correctly\n"+
 		"installing broken...\n/tmp/alpm/.INSTALL: line 2: nosuch: command not found")
 	var done *resource.DoneError
 	require.ErrorAs(t, err, &done)

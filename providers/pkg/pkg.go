@@ -25,7 +25,7 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of pkg.
 var tool = &pkgtool.Tool{
-	Doc:         "Asks pkg of FreeBSD, and has it make the changes.",
+	Doc:         "Manages packages with pkg of FreeBSD.",
 	Commands:    []string{"pkg"},
 	Families:    []string{"freebsd"},
 	Index:       []string{"/var/db/pkg/repos/*/db", "/var/db/pkg/repo-*.sqlite"},

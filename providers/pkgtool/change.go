@@ -43,7 +43,7 @@ func (p *Packages) install(ctx context.Context, h *host.Host, verb string, wants
 	states, errs := p.States(ctx, &h.View, wants)
 	for i, want := range wants {
 		if errs[i] == nil && !states[i].Installed() && states[i].Problem == "" {
-			return fmt.Errorf("%s installed something else for %s: name the package itself, not what it provides", p.Name, want.Name)
+			return fmt.Errorf("%s installed a different package for %s (use the name of the package itself, not what it provides)", p.Name, want.Name)
 		}
 	}
 	return errors.Join(errs...)

@@ -129,7 +129,7 @@ func (t *Tool) PredictRefresh(ctx context.Context, v *host.View, want resources.
 	switch {
 	case age == "" || p.Err != nil && !missing:
 	case missing:
-		p.Err, p.Caveat = nil, "it is not in the package index, which is "+age+" and would be refreshed first"
+		p.Err, p.Caveat = nil, "not in the package index, which is "+age+" and would be refreshed first"
 	case p.Caveat == "":
 		p.Caveat = "the package index is " + age + " and would be refreshed first"
 	default:
@@ -137,7 +137,7 @@ func (t *Tool) PredictRefresh(ctx context.Context, v *host.View, want resources.
 	}
 }
 
-// A MissingError says that the package index lacks a package.
+// A MissingError reports that the package index lacks a package.
 type MissingError struct{ error }
 
 // Unwrap returns the error.

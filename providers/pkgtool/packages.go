@@ -107,7 +107,7 @@ func (p *Packages) statusAll(ctx context.Context, v *host.View, wants []resource
 	var named, open []int
 	for i, want := range wants {
 		if errs[i] = p.CheckName(want.Name); errs[i] == nil && want.Hold != nil && p.HoldCommand == nil {
-			errs[i] = fmt.Errorf("%s cannot hold packages by a command: %s", p.Name, p.NoHold)
+			errs[i] = fmt.Errorf("%s cannot hold packages with a command (%s)", p.Name, p.NoHold)
 		}
 		if errs[i] == nil {
 			named = append(named, i)
@@ -250,13 +250,13 @@ func (p *Packages) choose(ctx context.Context, v *host.View, want resources.Pack
 	case best != "" || err != nil:
 		return best, err
 	case len(versions) == 0:
-		return "", Missing("no repository has a package %s", want.Name)
+		return "", Missing("no repository provides package %s", want.Name)
 	}
 	shown := make([]string, len(versions))
 	for i, version := range versions {
 		shown[i] = p.shown(version)
 	}
-	return "", Missing("no repository has version %s of %s, but %s", want.Ensure, want.Name, strings.Join(shown, ", "))
+	return "", Missing("no repository provides version %s of %s, only %s", want.Ensure, want.Name, strings.Join(shown, ", "))
 }
 
 // markHeld sets Held. A failure to ask fails only the packages that manage their hold.

@@ -100,7 +100,7 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 		if err == nil && res.Code != 0 && !slices.Contains(t.SuccessStatuses, res.Code) {
 			err = fmt.Errorf("%s: exit status %d%s", cmd, res.Code, t.LastWords(res))
 		} else if err == nil && t.IsFailure != nil && t.IsFailure(Lines(res.Stdout), Lines(res.Stderr)) {
-			err = &resource.DoneError{Err: fmt.Errorf("%s: a script of a package failed%s", cmd, t.LastWords(res))}
+			err = &resource.DoneError{Err: fmt.Errorf("%s: a package script failed%s", cmd, t.LastWords(res))}
 		}
 		return res, err
 	})
@@ -160,7 +160,7 @@ func Ask[T any](ctx context.Context, v *host.View, names []string, query func(co
 func (t *Tool) Predict(ctx context.Context, v *host.View, wants []resources.Package, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction) []resource.Prediction {
 	err := host.NeedsRoot("only root can install and remove packages")
 	if t.OfUser && err == nil {
-		err = &resource.WrongUserError{Text: t.Commands[0] + " refuses root: run ccm as the user that its packages belong to"}
+		err = &resource.WrongUserError{Text: t.Commands[0] + " refuses root: run ccm as the owner of its packages"}
 	} else if t.OfUser {
 		err = nil
 	}

@@ -20,7 +20,7 @@ type Removal struct {
 // removed with it. Simulate returns all packages that would be removed with the specs. Each
 // removal is simulated together with those before it, because a dependency may be satisfied until
 // the last of several packages goes. A removal that the package manager refuses is going to fail.
-// Offered tells which packages repositories have; nil if nothing is installed, so that it does
+// Offered reports which packages repositories have; nil if nothing is installed, so that it does
 // not matter.
 func PredictRemovals(removals []Removal, list []resource.Prediction, simulate func(specs []string) ([]string, error), offered func(names []string) (map[string]bool, error)) {
 	var specs, gone, every []string

@@ -86,21 +86,21 @@ func readable(sources host.Sources, path string) error {
 	return f.Close()
 }
 
-// A File is the package in a package file, as the package manager tells.
+// A File is the package in a package file, as the package manager reports.
 type File struct{ Name, Version string }
 
 // Check returns an error if the file has another package than the wanted one, or another version:
 // it would be installed, and the wanted one would still be missing.
 func (f File) Check(want resources.Package, plain string, compare func(a, b string) (int, error)) error {
 	if f.Name != plain {
-		return diag.Expected("a source that holds the package %s", plain).Found("%s %s in it", f.Name, f.Version)
+		return diag.Expected("a source with the package %s", plain).Found("%s %s in it", f.Name, f.Version)
 	}
 	if !want.Ensure.IsVersion() {
 		return nil
 	}
 	order, err := compare(f.Version, string(want.Ensure))
 	if err == nil && order != 0 {
-		err = diag.Expected("a source that holds version %s of %s", want.Ensure, plain).Found("%s in it", f.Version)
+		err = diag.Expected("a source with version %s of %s", want.Ensure, plain).Found("%s in it", f.Version)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 		back = h.SetAttr(want.Name, host.Attr{UID: before.UID, GID: before.GID, Mode: before.Mode})
 	}
 	if back != nil {
-		return errors.Join(err, fmt.Errorf("what was there before could not be put back: %w", back))
+		return errors.Join(err, fmt.Errorf("cannot restore the previous file: %w", back))
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 		return "", err
 	}
 	if want.ValidationAfter().IsGiven() {
-		caveat = "validate_after is asked only in a run"
+		caveat = "validate_after only runs in a run"
 	}
 	if !want.Validation().IsGiven() || want.Content == nil && want.Source == nil {
 		return caveat, nil

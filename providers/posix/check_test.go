@@ -120,7 +120,7 @@ func TestValidateInPlan(t *testing.T) {
 	want.CheckAfter = []string{"verify"}
 	caveat, err := files{}.Predict(t.Context(), h.Planning(t.Context()), want)
 	require.NoError(t, err)
-	require.Equal(t, "validate_after is asked only in a run", caveat)
+	require.Equal(t, "validate_after only runs in a run", caveat)
 	require.Empty(t, hosttest.Snapshot(t, root))
 }
 
@@ -198,7 +198,7 @@ func TestValidateAfterRemoval(t *testing.T) {
 	h := host.New(host.Options{Root: root})
 	want := resources.File{Name: "/f", Ensure: resources.FileAbsent, CheckAfter: []string{"verify"}}
 	require.EqualError(t, want.Decide(status(t, h, want)).Err,
-		"validate_after: expected a file or a symbolic link to remove, found a directory, which could not be put back")
+		"validate_after: expected a file or a symbolic link to remove, found a directory, which cannot be restored")
 }
 
 func lstat(t *testing.T, path string) os.FileInfo {

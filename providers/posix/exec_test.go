@@ -156,7 +156,7 @@ func TestLogin(t *testing.T) {
 	if os.Geteuid() == 0 {
 		const nobody = "4294900000" // the number of no account
 		_, err = run(t, execs{split: shell}, resources.Exec{Name: "id", User: nobody})
-		require.ErrorContains(t, err, "no user has the number 4294900000, so the group of the command is not known")
+		require.ErrorContains(t, err, "no user with uid 4294900000, so the group of the command is unknown")
 		out, err = run(t, execs{split: shell}, resources.Exec{Name: "id -u; id -g; id -G", User: nobody, Group: "12"})
 		require.NoError(t, err)
 		require.Equal(t, nobody+"\n12\n12\n", out)
@@ -178,7 +178,7 @@ func TestShellFeatures(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "A B\n", out)
 	_, err = run(t, execs{split: words}, resources.Exec{Name: "echo a | cat"})
-	require.EqualError(t, err, `| is for a shell, and none reads "echo a | cat"`)
+	require.EqualError(t, err, `| requires a shell, but "echo a | cat" is not run by one`)
 }
 
 func TestLogOutput(t *testing.T) {

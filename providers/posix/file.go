@@ -21,7 +21,7 @@ var (
 
 // Describe implements resource.SelfDescriber.
 func (files) Describe() resource.Description {
-	return resource.Description{Doc: "Writes the content beside the file and puts it into its place in one step. It runs nothing but the commands of validate and validate_after."}
+	return resource.Description{Doc: "Writes the content beside the file and renames it in one step. Only runs the commands of validate and validate_after."}
 }
 
 // Status implements resources.FileProvider. Cheap comparisons come first: kind, owner and mode

@@ -102,7 +102,7 @@ func TestFiles(t *testing.T) {
 			"there":   {Name: "/f", Ensure: resources.FileExisting, Mode: new(resources.ModeOf(0o640))},
 		},
 		Fails: map[string]string{
-			"fulldir/absent":   "no run is known to have created /f/",
+			"fulldir/absent":   "no record of a run that created /f/",
 			"dir/content":      notFile,
 			"dir/empty":        notFile,
 			"dir/source":       notFile,
@@ -155,8 +155,8 @@ func TestFiles(t *testing.T) {
 			"samesize/setgid":  notFile,
 			"othermode/setgid": notFile,
 			"allother/setgid":  notFile,
-			"nothing/there":    "that exists already, found nothing",
-			"leftover/there":   "that exists already, found nothing",
+			"nothing/there":    "an existing file or directory, found nothing",
+			"leftover/there":   "an existing file or directory, found nothing",
 		},
 		// The decision table of the file document, and the phrases of its section
 		// on noop.

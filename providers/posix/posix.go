@@ -15,7 +15,7 @@ func Providers() []resource.Binding {
 	return []resource.Binding{
 		resources.FileType.Provide("posix", resource.Always[resources.File](1), files{}),
 		resources.ExecType.Provide("posix", resource.Always[resources.Exec](1), execs{doc: "Splits a line into words and runs it without a shell.", split: words}),
-		resources.ExecType.Provide("shell", hasShell, execs{doc: "Hands a line to " + sh + " -c. It is taken only if the resource says so.", split: shell}),
+		resources.ExecType.Provide("shell", hasShell, execs{doc: "Passes a line to " + sh + " -c. Used only if the resource selects it.", split: shell}),
 	}
 }
 
@@ -23,7 +23,7 @@ const sh = "/bin/sh"
 
 func hasShell(_ *facts.Facts, _ resources.Exec) (int, error) {
 	if !isExecutable(sh) {
-		return 0, errors.New(sh + " is not there")
+		return 0, errors.New(sh + " does not exist")
 	}
 	return 99, nil
 }

@@ -39,7 +39,7 @@ func TestRecall(t *testing.T) {
 		}
 		if d.Text != nil { // it would be that of another content
 			_, err := d.Text(t.Context(), &h.View)
-			require.EqualError(t, err, "the source holds something else")
+			require.EqualError(t, err, "the source differs")
 		}
 		return &have, differs
 	}

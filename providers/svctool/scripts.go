@@ -97,7 +97,7 @@ func Machine(f *facts.Facts, v *host.View) *host.View {
 // Describe implements resource.SelfDescriber.
 func (s *Scripts) Describe() resource.Description {
 	return resource.Description{
-		Doc:      "Runs the scripts of services by the commands of " + s.Init + ".",
+		Doc:      "Controls service scripts with the commands of " + s.Init + ".",
 		Commands: slices.Concat(s.Tools...),
 	}
 }
@@ -160,7 +160,7 @@ func (s *Scripts) script(v *host.View, name string) (string, error) {
 // Status implements resources.ServiceProvider.
 func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Service) (have resources.ServiceState, err error) {
 	if want.Scope == resources.UserService {
-		return have, diag.Expected("a service of a user").Found("%s: only systemd has these", s.Init)
+		return have, diag.Expected("a service of a user").Found("%s: only systemd supports these", s.Init)
 	}
 	if err := s.Here(v); err != nil {
 		return have, err
@@ -173,7 +173,7 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 		levels, err := s.Levels(v, want.ServiceName())
 		have = resources.ServiceState{Offline: v.Offline(), Active: "stopped", Enabled: len(levels) > 0, Startup: strings.Join(levels, " ")}
 		if want.Mask != nil {
-			have.CannotMask = s.Init + " has no masks"
+			have.CannotMask = s.Init + " does not support masks"
 		}
 		return have, err
 	}
@@ -185,7 +185,7 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 		return have, err
 	}
 	if now.Moving && now.Stops && want.Ensure != resources.ServiceUnmanaged {
-		return have, fmt.Errorf("the service is still on its way: %s", now.Word)
+		return have, fmt.Errorf("service is still starting or stopping: %s", now.Word)
 	}
 	levels, err := s.Levels(v, want.ServiceName())
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 		Enabled: len(levels) > 0, Startup: strings.Join(levels, " "),
 	}
 	if want.Mask != nil {
-		have.CannotMask = s.Init + " has no masks"
+		have.CannotMask = s.Init + " does not support masks"
 	}
 	if want.MayReload() {
 		can, err := s.CanReload(ctx, v, want.ServiceName(), script)
@@ -327,7 +327,7 @@ func (s *Scripts) Disable(ctx context.Context, h *host.Host, want resources.Serv
 // Mask implements resources.ServiceProvider. It is not called, because Status reports that there are no
 // masks.
 func (s *Scripts) Mask(context.Context, *host.Host, resources.Service) error {
-	return errors.New(s.Init + " has no masks")
+	return errors.New(s.Init + " does not support masks")
 }
 
 // Unmask implements resources.ServiceProvider.

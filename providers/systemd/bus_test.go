@@ -157,7 +157,7 @@ func TestStatusAllOverBus(t *testing.T) {
 	// Another name takes one more.
 	states, errs = newServices(noWait).StatusAll(t.Context(), &x.host().View, []resources.Service{service("also"), service("up")})
 	require.Equal(t, []error{nil, nil}, errs)
-	require.Contains(t, states[0].CannotEnable, "it is another name of up")
+	require.Contains(t, states[0].CannotEnable, "it is an alias of up")
 	require.Equal(t, 3, x.conversations)
 	require.Empty(t, x.Ran())
 }
@@ -172,7 +172,7 @@ func TestOddAnswers(t *testing.T) {
 		bend    func(c systembus.Call, r *systembus.Reply)
 		systemd string // what systemctl is asked about
 	}{
-		{name: "no bus", err: errors.New("there is no system bus"), systemd: "x.service y.service"},
+		{name: "no bus", err: errors.New("system bus not available"), systemd: "x.service y.service"},
 		{name: "no systemd", bend: func(_ systembus.Call, r *systembus.Reply) {
 			*r = systembus.Reply{Err: systembus.Error{Name: "org.freedesktop.DBus.Error.ServiceUnknown"}}
 		}, systemd: "x.service y.service"},
@@ -230,7 +230,7 @@ func TestOddAnswers(t *testing.T) {
 	}
 }
 
-// A bus that does not answer is reported once.
+// A bus that does not respond is reported once.
 func TestNoBusIsSaid(t *testing.T) {
 	m := newMachine(t, t.TempDir())
 	m.unit("x.service", runs).unit("y.service", runs)
@@ -243,8 +243,8 @@ func TestNoBusIsSaid(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 1, strings.Count(said.String(), "\n"))
-	require.Contains(t, said.String(), `level=DEBUG msg="systemctl is asked about services, because the system bus is of no help"`)
-	require.Contains(t, said.String(), "there is no system bus below "+m.root)
+	require.Contains(t, said.String(), `level=DEBUG msg="using systemctl for services, because the system bus is not available"`)
+	require.Contains(t, said.String(), "system bus not available below "+m.root)
 }
 
 // A name that is not clearly that of one unit is left to systemctl.

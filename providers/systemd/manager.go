@@ -55,7 +55,7 @@ func (m *manager) byBus(ctx context.Context, v *host.View, ask func(context.Cont
 	found, err := ask(ctx, v, asked)
 	if err != nil {
 		if !m.warned {
-			v.Log().Debug("systemctl is asked about services, because the system bus is of no help", "error", err)
+			v.Log().Debug("using systemctl for services, because the system bus is not available", "error", err)
 		}
 		m.warned = true
 		return units

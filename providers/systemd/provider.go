@@ -29,7 +29,7 @@ var (
 // Describe implements resource.SelfDescriber.
 func (*provider) Describe() resource.Description {
 	return resource.Description{
-		Doc:      "Asks systemd over the system bus, or by systemctl where the bus does not answer. Systemctl makes the changes, and journalctl says why a service failed.",
+		Doc:      "Queries systemd over the system bus, or with systemctl if the bus is not available. Makes changes with systemctl, and shows why a service failed with journalctl.",
 		Commands: []string{"systemctl", "journalctl"},
 	}
 }

@@ -78,7 +78,7 @@ func (s *scope) isRunning(ctx context.Context, v *host.View, wait svctool.Wait) 
 			return err
 		}
 		if !starting {
-			return fmt.Errorf("the service manager of the user %s does not run: it does while the user is logged in, and always after `loginctl enable-linger %[1]s`", s.login.Name)
+			return fmt.Errorf("service manager of user %s is not running (log in, or run: loginctl enable-linger %[1]s)", s.login.Name)
 		}
 		if starting = s.isStarting(ctx, v); starting {
 			err = wait(ctx, managerPoll)

@@ -54,7 +54,7 @@ func TestUserScope(t *testing.T) {
 	p := &provider{system: newServices(noWait)}
 	want := resources.Service{Name: "x", Ensure: resources.ServiceRunning, Enable: new(true), Scope: resources.UserService}
 	_, err := p.Status(t.Context(), &h.View, want)
-	require.ErrorContains(t, err, "does not run: it does while the user is logged in, and always after `loginctl enable-linger ")
+	require.ErrorContains(t, err, "is not running (log in, or run: loginctl enable-linger ")
 
 	require.NoError(t, os.MkdirAll(root+"/run/user/"+strconv.Itoa(os.Getuid())+"/systemd/private", 0o755))
 	states, errs := p.StatusAll(t.Context(), &h.View, []resources.Service{want, want})
@@ -101,7 +101,7 @@ func TestUserManagerStarts(t *testing.T) {
 	require.NoError(t, os.RemoveAll(root+"/run/user"))
 	lines, starts = []string{"ActiveState=activating\nJob=7\n", "ActiveState=failed\nJob=0\n"}, false
 	_, err = (&provider{system: newServices(noWait)}).Status(t.Context(), &h.View, want)
-	require.ErrorContains(t, err, "does not run")
+	require.ErrorContains(t, err, "is not running (log in, or run: loginctl enable-linger root)")
 	require.Empty(t, lines)
 }
 

@@ -122,7 +122,7 @@ func (s *services) stateOf(ctx context.Context, v *host.View, want resources.Ser
 	case have.Missing && want.Mask != nil && *want.Mask:
 		have = resources.ServiceState{Active: "inactive"} // a package may bring it later
 	case have.Missing && linked[u.Id] != "":
-		return have, fmt.Errorf("service not found: %s (%s is left of it: systemctl disable %s)", want.ServiceName(), linked[u.Id], want.ServiceName())
+		return have, fmt.Errorf("service not found: %s (its symlink %s remains: run systemctl disable %s)", want.ServiceName(), linked[u.Id], want.ServiceName())
 	case u.UnitFileState == indirect:
 		have.Enabled, err = s.enabledByOthers(ctx, v, u)
 	}
@@ -177,7 +177,7 @@ func (s *services) setRunning(ctx context.Context, v *host.View, want resources.
 		return err
 	}
 	if restarts, _ := strconv.Atoi(u.NRestarts); young && restarts >= flapRestarts {
-		have.Flapping = fmt.Sprintf("systemd has restarted the service %s times, the last time %d s ago%s%s",
+		have.Flapping = fmt.Sprintf("systemd restarted the service %s times, the last time %d s ago%s%s",
 			u.NRestarts, max(0, int(uptime().Seconds())), u.end(), s.ctl.log(ctx, v, u.name))
 	}
 	if !stops || u.TriggeredBy == "" {
@@ -307,7 +307,7 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 	if enabled, err := s.enabledByOthers(ctx, &h.View, u); err != nil || !enabled {
 		return err
 	}
-	return fmt.Errorf("%w: the service is still indirect, which counts as enabled: another unit is enabled that is an alias or an instance of it", resource.ErrDesiredStateFailed)
+	return fmt.Errorf("%w: the service is still indirect, which counts as enabled, because an alias or instance of it is enabled", resource.ErrDesiredStateFailed)
 }
 
 // relink makes a link to a unit file again if disable has removed it: without it, systemd would not know

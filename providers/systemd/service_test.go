@@ -179,24 +179,24 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 	every("not found", "service not found: x", append(running, stopped...)...)
 	every("not found", "service not found: x", "enabled", "disabled")
 	every("deactivating, stuck", `invalid systemctl is-active output: "deactivating"`, append(running, stopped...)...)
-	every("masked", "expected the service running, found it masked", running...)
-	every("masked", "expected the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
-	every("masked running", "expected the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
+	every("masked", "expected the service running, found a masked one (unmask it with mask = false)", running...)
+	every("masked", "expected the service enabled, found a masked one (unmask it with mask = false)", "stopped enabled", "running enabled", "enabled")
+	every("masked running", "expected the service enabled, found a masked one (unmask it with mask = false)", "stopped enabled", "running enabled", "enabled")
 	for _, start := range []string{"static", "static running"} {
-		every(start, "expected enable = false, found the service static, which cannot be changed: its unit file has no [Install] section, other units start it", "running disabled", "stopped disabled", "disabled")
+		every(start, "expected enable = false, found the service static, which cannot be changed: its unit file lacks an [Install] section: other units start it", "running disabled", "stopped disabled", "disabled")
 	}
 	for _, want := range []string{"running disabled", "stopped disabled", "disabled"} {
-		suite.Fails["alias enabled/"+want] = "it is another name of y, which is the one to enable or disable"
+		suite.Fails["alias enabled/"+want] = "it is an alias of y (enable or disable that one)"
 	}
-	every("left over", "(/etc/systemd/system/multi-user.target.wants/x.service is left of it: systemctl disable x", slices.Concat(running, stopped, []string{"enabled", "disabled"})...)
+	every("left over", "(its symlink /etc/systemd/system/multi-user.target.wants/x.service remains: run systemctl disable x", slices.Concat(running, stopped, []string{"enabled", "disabled"})...)
 	every("indirect by an alias", "the service is still indirect, which counts as enabled", "running disabled", "stopped disabled", "disabled")
-	every("alias", "it is another name of y, which is the one to enable or disable", "running enabled", "stopped enabled", "enabled")
+	every("alias", "it is an alias of y (enable or disable that one)", "running enabled", "stopped enabled", "enabled")
 	every("oneshot", "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running", running...)
 	for _, start := range []string{"dies at once", "dies soon", "activating, dies"} {
 		every(start, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)\n"+
 			"its log ends with:\n  Started x.\n  cannot open /etc/x.conf\n  Main process exited, status=3", running...)
 	}
-	every("dies always", "failed and is being started again and again", running...)
+	every("dies always", "failed and keeps restarting", running...)
 	every("dies forking", `Job for x.service failed because the control process exited with error code.`, running...)
 	every("bad unit file", "Unit x.service has a bad unit file setting.", running...)
 	return suite

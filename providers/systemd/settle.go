@@ -96,7 +96,7 @@ func (u unit) failure(restarts, did string) string {
 	case u.ActiveState == "failed":
 		return "the service was " + did + " and failed"
 	case u.SubState == "auto-restart" || u.SubState == "auto-restart-queued" || now > before:
-		return "the service was " + did + ", failed and is being started again and again"
+		return "the service was " + did + ", failed and keeps restarting"
 	case u.ActiveState == "inactive" && u.Type == "oneshot":
 		return "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running " +
 			`(to only enable it: ensure = "unmanaged", enable = true)`

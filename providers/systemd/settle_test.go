@@ -89,7 +89,7 @@ func TestOutlast(t *testing.T) {
 		{"dies at once, not waited for", dies, 0, 0, failed},
 		{"dies soon", diesSoon, time.Second, 50 * ms, failed},
 		{"notifies and dies soon", "Type=notify\n" + diesSoon, time.Second, 50 * ms, failed},
-		{"dies always", dies + "Restart=always\n", time.Second, 0, "failed to reach desired state: the service was started, failed and is being started again and again"},
+		{"dies always", dies + "Restart=always\n", time.Second, 0, "failed to reach desired state: the service was started, failed and keeps restarting"},
 		{"oneshot", "Type=oneshot\n", time.Second, 0, "failed to reach desired state: the service ran to its end"},
 	} {
 		m := newMachine(t, t.TempDir())
@@ -171,7 +171,7 @@ func TestFall(t *testing.T) {
 	require.Empty(t, up.failure("3", "started"))
 	require.True(t, unit{name: "x.service", ActiveState: "active", SubState: "running", Type: "simple"}.mayEnd())
 	require.False(t, unit{name: "mnt.mount", ActiveState: "active", SubState: "mounted", Type: "tmpfs"}.mayEnd())
-	require.Equal(t, "the service was started, failed and is being started again and again", up.failure("2", "started"))
+	require.Equal(t, "the service was started, failed and keeps restarting", up.failure("2", "started"))
 	require.Equal(t, "the service was started and is not running", unit{ActiveState: "inactive", Type: "simple"}.failure("", "started"))
 	require.Empty(t, unit{ActiveState: "activating", SubState: "start-pre"}.failure("", "started"))
 	require.Equal(t, " (result signal, signal 9)", unit{Result: "signal", ExecMainCode: "2", ExecMainStatus: "9"}.end())

@@ -146,8 +146,8 @@ func TestAnswers(t *testing.T) {
 func TestNotUnderstood(t *testing.T) {
 	known := "Id=x.service\nNames=x.service\nLoadState=loaded\nNeedDaemonReload=no\n"
 	for _, x := range []struct{ show, enabled, err string }{
-		{"", "", "systemctl show: expected what it knows of 1 units, got:\n"},
-		{"Id=x.service\n", "", "systemctl show: expected Id, LoadState and ActiveState of x.service, got:\nId=x.service"},
+		{"", "", "systemctl show: expected properties of 1 units, got:\n"},
+		{"Id=x.service\n", "", "systemctl show: expected properties Id, LoadState and ActiveState of x.service, got:\nId=x.service"},
 		{known + "ActiveState=confused\nUnitFileState=disabled\n", "", `invalid systemctl is-active output: "confused"`},
 		{known + "ActiveState=active\nUnitFileState=maybe\n", "", `invalid systemctl is-enabled output: "maybe"`},
 		{known + "ActiveState=active\nUnitFileState=\n", "Failed to connect to bus", "systemctl is-enabled --system x.service: exit status 1: Failed to connect to bus\n"},
@@ -183,9 +183,9 @@ func TestSuits(t *testing.T) {
 	require.EqualError(t, err, `command "systemctl" not found in `+bin)
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "systemctl"), nil, 0o755))
 	_, err = suits(&h.View, bin)(nil, service("x"))
-	require.EqualError(t, err, "systemd does not run below "+root+": /run/systemd/system is not there")
+	require.EqualError(t, err, "systemd does not run below "+root+": /run/systemd/system does not exist")
 	_, err = newServices(noWait).Status(t.Context(), &h.View, service("x"))
-	require.EqualError(t, err, "systemd does not run below "+root+": /run/systemd/system is not there")
+	require.EqualError(t, err, "systemd does not run below "+root+": /run/systemd/system does not exist")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, booted), 0o755))
 	priority, err := suits(&h.View, bin)(nil, service("x"))
 	require.NoError(t, err)

@@ -62,7 +62,7 @@ func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]un
 			}
 			return units, errs
 		}
-		err = fmt.Errorf("systemctl show: %w", diag.Expected("what it knows of %d units, got:\n%s", len(names), res.Stdout))
+		err = fmt.Errorf("systemctl show: %w", diag.Expected("properties of %d units, got:\n%s", len(names), res.Stdout))
 	}
 	if len(names) == 1 || ctx.Err() != nil {
 		for i := range errs {

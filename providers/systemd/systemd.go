@@ -52,9 +52,9 @@ func isBooted(v *host.View) error {
 	case err != nil:
 		return err
 	case !ok && v.Root() != "/":
-		return fmt.Errorf("systemd does not run below %s: %s is not there", v.Root(), booted)
+		return fmt.Errorf("systemd does not run below %s: %s does not exist", v.Root(), booted)
 	case !ok:
-		return errors.New("systemd does not run this machine: " + booted + " is not there")
+		return errors.New("systemd does not run this machine: " + booted + " does not exist")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func parseUnit(name, block string) (unit, error) {
 		}
 	}
 	if u.Id == "" || u.LoadState == "" || u.ActiveState == "" {
-		return u, fmt.Errorf("systemctl show: %w", diag.Expected("Id, LoadState and ActiveState of %s, got:\n%s", name, block))
+		return u, fmt.Errorf("systemctl show: %w", diag.Expected("properties Id, LoadState and ActiveState of %s, got:\n%s", name, block))
 	}
 	return u, nil
 }
@@ -153,9 +153,9 @@ func isEnabled(word string) (bool, error) {
 func (u unit) cannotEnable() string {
 	switch alias := u.alias(); {
 	case alias != "":
-		return "it is another name of " + strings.TrimSuffix(alias, ".service") + ", which is the one to enable or disable"
+		return "it is an alias of " + strings.TrimSuffix(alias, ".service") + " (enable or disable that one)"
 	case u.UnitFileState == "static":
-		return "its unit file has no [Install] section, other units start it"
+		return "its unit file lacks an [Install] section: other units start it"
 	case u.UnitFileState == "generated" || u.UnitFileState == "transient":
 		return "its unit file is " + u.UnitFileState + ", not installed"
 	}

@@ -76,7 +76,7 @@ func here(v *host.View) error {
 		case err != nil:
 			return err
 		case ok:
-			return fmt.Errorf("another init system runs this machine: %s is there", sign)
+			return fmt.Errorf("another init system runs this machine: %s exists", sign)
 		}
 	}
 	if v.Root() == "/" {
@@ -85,7 +85,7 @@ func here(v *host.View) error {
 	const sign = "/run/initctl"
 	ok, err := v.Exists(sign)
 	if err == nil && !ok {
-		err = fmt.Errorf("%s does not run below %s: %s is not there", initName, v.Root(), sign)
+		err = fmt.Errorf("%s does not run below %s: %s does not exist", initName, v.Root(), sign)
 	}
 	return err
 }
@@ -98,13 +98,13 @@ func meaning(res host.Result) (svctool.Activity, error) {
 	case res.Code == 0:
 		return svctool.Activity{Word: "running", Running: true}, nil
 	case strings.Contains(text, "usage:"):
-		return svctool.Activity{}, errors.New("the script has no command status")
+		return svctool.Activity{}, errors.New("the script lacks a status command")
 	case res.Code == 1 || res.Code == 2:
 		return svctool.Activity{Word: "dead"}, nil
 	case res.Code == 3:
 		return svctool.Activity{Word: "stopped"}, nil
 	}
-	return svctool.Activity{}, errors.New("the script does not know whether it runs")
+	return svctool.Activity{}, errors.New("the script cannot determine whether it runs")
 }
 
 // bootLevels are the runlevels into which a machine may boot, and S, which init runs before any of

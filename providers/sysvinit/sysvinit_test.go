@@ -80,7 +80,7 @@ func TestOtherInit(t *testing.T) {
 		m := tool.New(t, t.TempDir())
 		m.Mkdir(sign)
 		_, err := debian().Status(t.Context(), &tool.Host(m).View, resources.Service{Name: "x"})
-		require.EqualError(t, err, "another init system runs this machine: "+sign+" is there")
+		require.EqualError(t, err, "another init system runs this machine: "+sign+" exists")
 	}
 }
 
@@ -97,9 +97,9 @@ func TestMeaning(t *testing.T) {
 		{1, "lsb is not running ... failed!", "dead", false, ""},
 		{2, "httpd dead but subsys locked", "dead", false, ""},
 		{3, "lsb is not running ... failed!", "stopped", false, ""},
-		{4, "could not access PID file for lsb ... failed!", "", false, "the script does not know whether it runs"},
-		{2, "Usage: /etc/init.d/x {start|stop}", "", false, "the script has no command status"},
-		{127, "", "", false, "the script does not know whether it runs"},
+		{4, "could not access PID file for lsb ... failed!", "", false, "the script cannot determine whether it runs"},
+		{2, "Usage: /etc/init.d/x {start|stop}", "", false, "the script lacks a status command"},
+		{127, "", "", false, "the script cannot determine whether it runs"},
 	} {
 		now, err := meaning(host.Result{Code: x.code, Stdout: []byte(x.out)})
 		require.Equal(t, x.word, now.Word, x.out)

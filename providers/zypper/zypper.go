@@ -34,7 +34,7 @@ const (
 
 // tool runs the commands of rpm and zypper. It waits as long for another zypper as apt does.
 var tool = &pkgtool.Tool{
-	Doc:             "Asks rpm what is installed, and zypper what could be. Zypper makes the changes.",
+	Doc:             "Queries packages with rpm and zypper, and changes them with zypper.",
 	Commands:        []string{"zypper", "rpm"},
 	Families:        []string{"suse"},
 	Env:             []string{"ZYPP_LOCK_TIMEOUT=600"},

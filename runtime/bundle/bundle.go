@@ -29,12 +29,12 @@ type Limits struct {
 // far below the capacity of a machine.
 var DefaultLimits = Limits{Entries: 100_000, Bytes: 4 << 30, PackedSize: 1 << 30}
 
-// A LimitError says that a bundle exceeds a limit.
+// A LimitError reports that a bundle exceeds a limit.
 type LimitError struct{ Limit string }
 
 // Error names the limit.
 func (e *LimitError) Error() string {
-	return "the bundle holds more than " + e.Limit + ", which is the limit"
+	return "bundle exceeds the limit of " + e.Limit
 }
 
 func tooMany(l Limits) error {
@@ -101,11 +101,11 @@ func entryOf(fsys fs.FS, text string, dirs []string) (string, error) {
 	return "", &NoEntryError{}
 }
 
-// A NoEntryError says that a folder or bundle has nothing that can be run.
+// A NoEntryError reports that a folder or bundle has nothing that can be run.
 type NoEntryError struct{}
 
 // Error lists the names that were looked for.
-func (*NoEntryError) Error() string { return "it has neither " + strings.Join(entries, " nor ") }
+func (*NoEntryError) Error() string { return "it contains neither " + strings.Join(entries, " nor ") }
 
 func entryOfMeta(fsys fs.FS, text string) (string, error) {
 	var m metadata
@@ -113,13 +113,13 @@ func entryOfMeta(fsys fs.FS, text string) (string, error) {
 		return "", fmt.Errorf("%s is damaged", metaName)
 	}
 	if m.Format != format {
-		return "", fmt.Errorf("the bundle is of format %d, and this ccm knows %d", m.Format, format)
+		return "", fmt.Errorf("bundle has format %d, but this ccm supports %d", m.Format, format)
 	}
 	if !isName(m.Entry) {
-		return "", fmt.Errorf("%s names %q, which is no file of the bundle", metaName, m.Entry)
+		return "", fmt.Errorf("%s refers to %q, which is not in the bundle", metaName, m.Entry)
 	}
 	if fi, err := fs.Stat(fsys, m.Entry); err != nil || !fi.Mode().IsRegular() {
-		return "", fmt.Errorf("%s names %q, which is no file of the bundle", metaName, m.Entry)
+		return "", fmt.Errorf("%s refers to %q, which is not in the bundle", metaName, m.Entry)
 	}
 	return m.Entry, nil
 }
@@ -136,7 +136,7 @@ func isName(name string) bool {
 const maxName = 4095
 
 // errNotName is the error about an invalid path in a bundle.
-var errNotName = diag.Expected("a path below the folder, in UTF-8")
+var errNotName = diag.Expected("a path below the directory, in UTF-8")
 
 // versionControl are the directories of version control systems.
 var versionControl = []string{".git", ".hg", ".svn", ".jj", ".bzr"}

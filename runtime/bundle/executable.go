@@ -42,7 +42,7 @@ func InExecutable(f *os.File) (*io.SectionReader, error) {
 	offset := binary.LittleEndian.Uint64(buf[len(trailerMark):])
 	size := binary.LittleEndian.Uint64(buf[len(trailerMark)+8:])
 	if offset > uint64(end) || size != uint64(end)-offset {
-		return nil, errors.New("the bundle in the executable is damaged")
+		return nil, errors.New("bundle in the executable is damaged")
 	}
 	return io.NewSectionReader(f, int64(offset), int64(size)), nil
 }

@@ -47,11 +47,11 @@ func Take(dir, name string) (*Place, error) {
 			return nil, errors.Join(err, parent.Close())
 		}
 	}
-	return nil, errors.Join(fmt.Errorf("%s: other runs of this bundle hold all places", dir), parent.Close())
+	return nil, errors.Join(fmt.Errorf("%s: too many runs of this bundle at once", dir), parent.Close())
 }
 
 // errTaken says that another process holds a place.
-var errTaken = errors.New("another process holds it")
+var errTaken = errors.New("another process uses it")
 
 // take makes the place, or takes one of a dead process.
 func (p *Place) take(dir string) (err error) {
@@ -91,7 +91,7 @@ func lock(parent *os.Root, name string) (*os.File, error) {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, errTaken
 		}
-		return nil, fmt.Errorf("%s: it cannot be locked: %w", f.Name(), err)
+		return nil, fmt.Errorf("%s: cannot lock: %w", f.Name(), err)
 	}
 	// An earlier holder may have removed the directory since.
 	mine, err := f.Stat()

@@ -64,11 +64,11 @@ func unreadable(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("the bundle is cut short")
+		return errors.New("bundle is truncated")
 	case errors.Is(err, gzip.ErrHeader):
 		return diag.Expected("a tar archive that is compressed by gzip")
 	}
-	return fmt.Errorf("the bundle is damaged: %w", err)
+	return fmt.Errorf("bundle is damaged: %w", err)
 }
 
 // A limitedReader reads so much, and then fails.
@@ -123,14 +123,14 @@ func (u *unpacker) read(stream io.Reader) error {
 		}
 	}
 	if len(u.kinds) == 0 {
-		return errors.New("the bundle is empty")
+		return errors.New("bundle is empty")
 	}
 	// The checksum stands at the end. Between are zeros.
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := stream.Read(buf)
 		if slices.ContainsFunc(buf[:n], func(b byte) bool { return b != 0 }) {
-			return errors.New("the bundle is damaged: something follows the end of the archive")
+			return errors.New("bundle is damaged: unexpected data after the archive")
 		}
 		if err == io.EOF {
 			return nil
@@ -164,7 +164,7 @@ func (u *unpacker) add(head *tar.Header, body io.Reader) error {
 		if have.IsDir() && kind.IsDir() {
 			return nil
 		}
-		return errors.New("the bundle has it twice")
+		return errors.New("duplicate entry")
 	}
 	if err := u.count(name, kind); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (u *unpacker) add(head *tar.Header, body io.Reader) error {
 		return u.root.Mkdir(name, 0o755)
 	case kind == fs.ModeSymlink:
 		if len(head.Linkname) > maxName || head.Linkname == "" {
-			return errors.New("is a link to nowhere")
+			return errors.New("is a link without a target")
 		}
 		u.links = append(u.links, link{name, head.Linkname})
 		return nil
@@ -197,14 +197,14 @@ func kindOf(head *tar.Header) (fs.FileMode, error) {
 	case tar.TypeSymlink:
 		return fs.ModeSymlink, nil
 	case tar.TypeLink:
-		return 0, errors.New("is a hard link, which bundles do not have (tar --hard-dereference packs files instead)")
+		return 0, errors.New("is a hard link, which is not supported in bundles (pack it with tar --hard-dereference)")
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
-		return 0, errors.New("is a device or a pipe, which bundles do not have")
+		return 0, errors.New("is a device or pipe, which is not supported in bundles")
 	case tar.TypeGNUSparse:
 	default:
-		return 0, fmt.Errorf("is of the type %q, which bundles do not have", head.Typeflag)
+		return 0, fmt.Errorf("is of type %q, which is not supported in bundles", head.Typeflag)
 	}
-	return 0, errors.New("is a sparse file, which bundles do not have")
+	return 0, errors.New("is a sparse file, which is not supported in bundles")
 }
 
 // makeParents makes the directories above a path that are not there.
@@ -217,7 +217,7 @@ func (u *unpacker) makeParents(name string) error {
 	case ok && kind.IsDir():
 		return nil
 	case ok:
-		return fmt.Errorf("lies below %s, which is no directory", dir)
+		return fmt.Errorf("is below %s, which is not a directory", dir)
 	}
 	if err := u.makeParents(dir); err != nil {
 		return err

@@ -200,7 +200,7 @@ func (p *packer) entry() ([]byte, error) {
 	case entry == "", usual >= 0 && entries[usual] == entry:
 		return nil, nil
 	case !have(entry):
-		return nil, fmt.Errorf("%s is left out of the bundle, and is what it should run", filepath.Join(p.folder.Dir, entry))
+		return nil, fmt.Errorf("%s is excluded from the bundle, but the bundle should run it", filepath.Join(p.folder.Dir, entry))
 	default:
 		text, err := json.Marshal(metadata{Protocol: protocol, Format: format, Entry: entry})
 		return append(text, '\n'), err
@@ -217,7 +217,7 @@ func (p *packer) add(name string, x item) error {
 	case 0:
 		return p.file(name, x)
 	default:
-		return diag.Expected("a file, a link or a directory; a device, a pipe or a socket cannot be packed")
+		return diag.Expected("a file, link or directory")
 	}
 }
 
@@ -238,17 +238,17 @@ func (p *packer) link(name string, x item) error {
 // the folder is.
 func checkLink(root *os.Root, name, target string) error {
 	if path.IsAbs(target) {
-		return fmt.Errorf("is a link to %s: %w", target, diag.Expected("one that is relative and stays in the folder"))
+		return fmt.Errorf("is a link to %s: %w", target, diag.Expected("a relative link inside of the directory"))
 	}
 	switch _, err := root.Stat(name); {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("is a link to %s, which is not there", target)
+		return fmt.Errorf("is a link to %s, which does not exist", target)
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Errorf("is a link to %s, which leads in a circle", target)
+		return fmt.Errorf("is a link to %s, which forms a loop", target)
 	default: // os.Root has no name for this error
-		return fmt.Errorf("is a link to %s, which leads out of the folder", target)
+		return fmt.Errorf("is a link to %s, which is outside of the directory", target)
 	}
 }
 
@@ -291,7 +291,7 @@ func (p *packer) file(name string, x item) error {
 	return nil
 }
 
-var errChanged = errors.New("it was changed while it was read")
+var errChanged = errors.New("file changed while being read")
 
 // head writes the header of a file.
 func (p *packer) head(name string, mode, size int64) error {

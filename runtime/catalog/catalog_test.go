@@ -201,11 +201,11 @@ func TestTags(t *testing.T) {
 	require.Equal(t, [][]catalog.Dep{{}, {{Index: 0}}, {{Index: 1}}, {}}, part.Deps)
 	require.Equal(t, []catalog.ExcludedResource{{ID: resource.ID{Type: "node", Name: "b"}, Pos: diag.Pos{File: "x", Line: 2}, Resource: c.Resources[1], RefreshedBy: []int{0}}}, part.Excluded)
 	for want, s := range map[string]catalog.Selection{
-		`--tags: no resource has the tag "wbe" (did you mean web?)`:                {Tags: []string{"web", "wbe"}},
-		`--skip-tags: no resource has the tag "nothing" (there are db, slow, web)`: {SkipTags: []string{"nothing"}},
-		`--tags: expected a tag, got an empty text (there are db, slow, web)`:      {Tags: []string{""}},
-		`nothing is left of --tags db: --skip-tags slow leaves it out`:             {Tags: []string{"web", "db"}, SkipTags: []string{"slow"}},
-		`nothing is left of --target node#b: --skip-tags slow leaves it out`:       {Targets: []resource.ID{{Type: "node", Name: "b"}}, SkipTags: []string{"slow"}},
+		`--tags: no resource has the tag "wbe" (did you mean web?)`:            {Tags: []string{"web", "wbe"}},
+		`--skip-tags: no resource has the tag "nothing" (tags: db, slow, web)`: {SkipTags: []string{"nothing"}},
+		`--tags: expected a tag, got an empty text (tags: db, slow, web)`:      {Tags: []string{""}},
+		`no resources left of --tags db: --skip-tags slow skips them`:          {Tags: []string{"web", "db"}, SkipTags: []string{"slow"}},
+		`no resources left of --target node#b: --skip-tags slow skips them`:    {Targets: []resource.ID{{Type: "node", Name: "b"}}, SkipTags: []string{"slow"}},
 	} {
 		_, err := c.Select(s)
 		require.EqualError(t, err, want)
@@ -237,12 +237,12 @@ func TestGlobs(t *testing.T) {
 		}
 	}
 	for want, target := range map[string]resource.ID{
-		"target: no resource matches node#/ect/* (did you mean node#/etc/*?)":                        {Type: "node", Name: "/ect/*"},
-		"target: no resource matches bird*#/x*":                                                      {Type: "bird*", Name: "/x*"},
-		"target: no resource matches node#/* (a * does not match a /, write node#/** for all below)": {Type: "node", Name: "/*"},
-		"target: no resource matches nod#* (did you mean node#*?)":                                   {Type: "nod", Name: "*"},
-		"target: no resource matches node#/x/*":                                                      {Type: "node", Name: "/x/*"},
-		"target: node#/etc/[: syntax error in pattern":                                               {Type: "node", Name: "/etc/["},
+		"target: no resource matches node#/ect/* (did you mean node#/etc/*?)":                         {Type: "node", Name: "/ect/*"},
+		"target: no resource matches bird*#/x*":                                                       {Type: "bird*", Name: "/x*"},
+		"target: no resource matches node#/* (* does not match /, use node#/** for everything below)": {Type: "node", Name: "/*"},
+		"target: no resource matches nod#* (did you mean node#*?)":                                    {Type: "nod", Name: "*"},
+		"target: no resource matches node#/x/*":                                                       {Type: "node", Name: "/x/*"},
+		"target: node#/etc/[: syntax error in pattern":                                                {Type: "node", Name: "/etc/["},
 	} {
 		_, err := c.Select(catalog.Selection{Targets: []resource.ID{target}})
 		require.EqualError(t, err, want)

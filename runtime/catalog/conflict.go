@@ -30,8 +30,8 @@ func (b *Builder) Conflicts() (conflicts diag.List) {
 		}
 		for _, edit := range edits[path.Clean(w.WrittenFile())] {
 			e := &diag.Error{Pos: edit.Pos, Subject: edit.ID.String(), Notes: edit.Calls}
-			e.Err = fmt.Errorf("edits %s, of which %s at %s says all that it holds: every run would change it twice", w.WrittenFile(), r.ID, r.Pos)
-			conflicts.Add(e.WithHint("write it into that content, or give %s content_once = true, so that the content is only for a new file", r.ID))
+			e.Err = fmt.Errorf("edits %s, whose whole content is managed by %s at %s: every run would change it twice", w.WrittenFile(), r.ID, r.Pos)
+			conflicts.Add(e.WithHint("add it to that content, or set content_once = true on %s to use the content only for a new file", r.ID))
 		}
 	}
 	return conflicts

@@ -27,7 +27,7 @@ func TestFileIsWrittenOrEdited(t *testing.T) {
 		want string
 	}{
 		{[]*resource.Resource{at("file", "/f", 1, wholeFile("/f")), at("line", "x", 2, edit("/f"))},
-			"site.lua:2:1: line#x: edits /f, of which file#/f at site.lua:1:1 says all that it holds: every run would change it twice"},
+			"site.lua:2:1: line#x: edits /f, whose whole content is managed by file#/f at site.lua:1:1: every run would change it twice"},
 		{[]*resource.Resource{at("line", "x", 1, edit("/f/")), at("file", "/f", 2, wholeFile("/f"))}, "line#x: edits /f"},
 		{[]*resource.Resource{at("file", "/f", 1, wholeFile("")), at("line", "x", 2, edit("/f"))}, ""},
 		{[]*resource.Resource{at("file", "/f", 1, wholeFile("/f")), at("line", "x", 2, edit("/g")), at("line", "y", 3, edit(""))}, ""},

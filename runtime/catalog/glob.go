@@ -35,7 +35,7 @@ func (c *Catalog) glob(pattern resource.ID) (found []int, err error) {
 	} else if dir, ok := strings.CutSuffix(pattern.Name, "/*"); ok {
 		deep := resource.ID{Type: pattern.Type, Name: dir + "/**"}
 		if _, err := c.glob(deep); err == nil {
-			e.WithHint("a * does not match a /, write %s for all below", deep)
+			e.WithHint("* does not match /, use %s for everything below", deep)
 		}
 	}
 	return nil, e

@@ -43,7 +43,7 @@ func (c *Catalog) Select(s Selection) (*Catalog, error) {
 			keep[i], left = true, left || !skip[i]
 		}
 		if !left {
-			return diag.Errorf(diag.Pos{}, "nothing is left of %s: --skip-tags %s leaves it out", name, strings.Join(s.SkipTags, ","))
+			return diag.Errorf(diag.Pos{}, "no resources left of %s: --skip-tags %s skips them", name, strings.Join(s.SkipTags, ","))
 		}
 		return nil
 	}
@@ -212,7 +212,7 @@ func (t tagIndex) with(flag, tag string) ([]int, error) {
 	case len(names) == 0:
 		e.WithHint("no resource has a tag")
 	default:
-		e.WithHint("there are %s", strings.Join(names, ", "))
+		e.WithHint("tags: %s", strings.Join(names, ", "))
 	}
 	return nil, e
 }

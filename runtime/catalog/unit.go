@@ -120,10 +120,10 @@ func (u *Unit) rename(r *resource.Resource) {
 func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
 	child := r.Spec.(resource.Applier).Child()
 	if u.sealed {
-		return nil, u.applyError(r, "nothing may be applied here: %s is applied with allow_apply = false", u.Name)
+		return nil, u.applyError(r, "cannot apply here: %s is applied with allow_apply = false", u.Name)
 	}
 	if u.Scope.Depth() >= MaxDepth {
-		return nil, u.applyError(r, "manifests are applied more than %d deep: %s", MaxDepth, u.chain(child.Path))
+		return nil, u.applyError(r, "manifests are nested more than %d deep: %s", MaxDepth, u.chain(child.Path))
 	}
 	if first := u.units.Builder.Get(r.ID); first != nil && first.Skip == "" {
 		return u.units.Builder.Add(r) // it is equal to the first one, or a mistake

@@ -103,7 +103,7 @@ func (w *world) Status(_ context.Context, _ *host.View, k knob) (string, error) 
 		}
 	}
 	if k.Needs != "" && w.values[k.Needs] == "" {
-		return "", fmt.Errorf("knob %s is not there", k.Needs)
+		return "", fmt.Errorf("knob %s does not exist", k.Needs)
 	}
 	return w.values[k.Name], nil
 }
@@ -231,13 +231,13 @@ func TestRunAndPlan(t *testing.T) {
 		{"no refresh without change", "a=;b= subscribe=a", "a stable|b stable", "a stable|b stable"},
 		{"no refresh after failure", "a=broken;b= subscribe=a", "a pending|b pending by [knob#a]", "a failed: it broke|b skipped: knob#a failed"},
 		{"refresh that does nothing", "a=1;b= subscribe=a deaf", "a pending|b stable", "a changed|b stable"},
-		{"state that needs something pending and opaque", "a=1 opaque;b=1 needs=a", "a pending|b unknown: knob#a, which is pending, may make a difference", "a changed|b changed"},
-		{"state that cannot be told and nothing will help", "a=1;b=1 needs=z", "a pending|b failed: knob z is not there", "a changed|b failed: knob z is not there"},
-		{"unknown goes on", "a=1 opaque;b=1 needs=a;c=1 needs=b;d=1", "a pending|b unknown: knob#a, which is pending, may make a difference|" +
-			"c unknown: knob#a, which is pending, may make a difference|d pending", "a changed|b changed|c changed|d changed"},
-		{"refresh by something unknown", "a=1 opaque;b=1 needs=a;c= subscribe=b", "a pending|b unknown: knob#a, which is pending, may make a difference|c unknown: knob#b is unknown",
+		{"state that needs something pending and opaque", "a=1 opaque;b=1 needs=a", "a pending|b unknown: depends on knob#a, which is pending", "a changed|b changed"},
+		{"state that cannot be told and nothing will help", "a=1;b=1 needs=z", "a pending|b failed: knob z does not exist", "a changed|b failed: knob z does not exist"},
+		{"unknown goes on", "a=1 opaque;b=1 needs=a;c=1 needs=b;d=1", "a pending|b unknown: depends on knob#a, which is pending|" +
+			"c unknown: depends on knob#a, which is pending|d pending", "a changed|b changed|c changed|d changed"},
+		{"refresh by something unknown", "a=1 opaque;b=1 needs=a;c= subscribe=b", "a pending|b unknown: depends on knob#a, which is pending|c unknown: knob#b is unknown",
 			"a changed|b changed|c changed by [knob#b]"},
-		{"may be refreshed besides", "a=1 opaque;b=1 needs=a;c=1 subscribe=b", "a pending|b unknown: knob#a, which is pending, may make a difference|c pending: it may be refreshed besides, because knob#b is unknown",
+		{"may also be refreshed, because", "a=1 opaque;b=1 needs=a;c=1 subscribe=b", "a pending|b unknown: depends on knob#a, which is pending|c pending: may also be refreshed, because knob#b is unknown",
 			"a changed|b changed|c changed by [knob#b]"},
 		{"guard after something pending", "a=1;b= require=a guard;c= guard", "a pending|b unknown: knob#a is pending|c stable", "a changed|b stable|c stable"},
 		{"guard that a refresh overrides", "a=1;b= subscribe=a guard", "a pending|b pending by [knob#a]", "a changed|b changed by [knob#a]"},

@@ -65,7 +65,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 		return
 	}
 	if found.Refresh != nil {
-		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
+		ev.Reason = "may also be refreshed, because " + maybe[0].String() + " is unknown"
 	}
 	w.act(ctx, *provider, d, state, ev)
 }

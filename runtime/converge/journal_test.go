@@ -85,7 +85,7 @@ func TestJournal(t *testing.T) {
 		{name: "left over, and a change besides", lines: "a=1;b= subscribe=a", pending: []event.PendingRefresh{old("b")},
 			run: "a changed|b changed by [knob#a]", notes: `a, which is "", owes [knob#b]|settled b`},
 		{name: "left over to what is not managed", lines: "b= skip", pending: []event.PendingRefresh{old("b")}, run: "b skipped: control says so", refreshes: "b of z"},
-		{name: "left over to what is not there", lines: "a=", pending: []event.PendingRefresh{old("b")}, run: "a stable", notes: "dropped b"},
+		{name: "left over to what does not exist", lines: "a=", pending: []event.PendingRefresh{old("b")}, run: "a stable", notes: "dropped b"},
 		{name: "left over and refreshing others", lines: "b=;c= subscribe=b", pending: []event.PendingRefresh{old("b")},
 			run: "b changed by []|c changed by [knob#b]", notes: `b, which is "", owes [knob#c]|settled b|settled c`},
 	} {
@@ -109,7 +109,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	w := newWorld()
 	tp, _ := w.run(t, cat(t, "a=1;b= subscribe=a;c=1"), func(e *converge.Engine) { e.Journal = &ledger{w: w, full: true} })
 	require.Equal(t, []string{
-		"a failed: cannot record what this would refresh: no space left on device", "b skipped: knob#a failed", "c changed",
+		"a failed: cannot record pending refreshes: no space left on device", "b skipped: knob#a failed", "c changed",
 	}, tp.lines)
 	require.NotContains(t, w.values, "a")
 }

@@ -32,15 +32,15 @@ func (n *namedResources) explainParent(ev *event.Event) {
 			n.index[r.ID.Name] = i
 		}
 	}
-	hint := "declare it before this, as a directory"
+	hint := "declare it earlier, as a directory"
 	if i, ok := n.index[parent.Dir]; ok && i > ev.Index {
-		hint = fmt.Sprintf("it is declared further down at %s", n.catalog.Resources[i].Pos)
+		hint = fmt.Sprintf("it is declared later, at %s", n.catalog.Resources[i].Pos)
 	} else if ok {
-		hint = fmt.Sprintf("it is declared at %s, which did not bring it", n.catalog.Resources[i].Pos)
+		hint = fmt.Sprintf("it is declared at %s, which did not create it", n.catalog.Resources[i].Pos)
 	} else if i := slices.IndexFunc(n.catalog.Excluded, isNamed(parent.Dir)); i >= 0 {
 		hint = fmt.Sprintf("it is declared at %s, which is not selected", n.catalog.Excluded[i].Pos)
 	} else if ev.Resource.Type.Schema().Field(parents) != nil {
-		hint += "; " + parents + " = true makes it"
+		hint += "; " + parents + " = true creates it"
 	}
 	ev.Err = fmt.Errorf("%w (%s)", ev.Err, hint)
 }

@@ -69,7 +69,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		}
 	}
 	if err := w.refreshes.add(ev.Index, ev.Cause); err != nil {
-		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record pending refreshes: %w", err), nil
 		return
 	}
 	d.Effects = named // of which the host keeps the same: see Removals.Protect
@@ -147,7 +147,7 @@ func (e *Engine) try(ctx context.Context, h *host.Host, ev *event.Event, do func
 			return err
 		}
 		why, _, _ := strings.Cut(err.Error(), "\n")
-		h.Log().Warn(fmt.Sprintf("try %d of %d failed, the next one is in %s: %s", n, tries, sleep, why))
+		h.Log().Warn(fmt.Sprintf("try %d of %d failed, next try in %s: %s", n, tries, sleep, why))
 		select {
 		case <-time.After(sleep):
 		case <-e.Stop:
@@ -206,7 +206,7 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 		d.Diff = w.redactor.Deltas(d.Diff, r)
 		err = fmt.Errorf("%w: %s", resource.ErrDesiredStateFailed, d)
 	case len(d.Actions) > 0:
-		err = fmt.Errorf("%w: it would have to be %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))
+		err = fmt.Errorf("%w: a second run would have to %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))
 	}
 	ev.Ensure, ev.Err = ensureOf(state), err
 	nameVersion(ev, resource.Decision{Diff: ev.Diff}, state)

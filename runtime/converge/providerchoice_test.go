@@ -138,7 +138,7 @@ func TestProvidersAreChosenAgainDuringDeclaration(t *testing.T) {
 	tp := new(tape)
 	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{tp}, Prefetcher: ahead}
 	e.Plan(t.Context(), &h.View, c)
-	require.Equal(t, []int64{size, 2 * size}, []int64{plain.looks.Load(), better.looks.Load()}, "the first are looked at again, by the better tool")
+	require.Equal(t, []int64{size, 2 * size}, []int64{plain.looks.Load(), better.looks.Load()}, "the first are tried again, by the better tool")
 	for _, ev := range tp.events {
 		require.Equal(t, "better", ev.Provider)
 	}

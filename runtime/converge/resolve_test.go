@@ -41,12 +41,12 @@ func TestKnownLater(t *testing.T) {
 		before      map[string]string // values at the start
 		plan, run   string
 	}{
-		{"a value that something pending makes", "a=1;b=", nil, "a pending|b unknown: the value of value is known after run", "a changed|b changed"},
+		{"a value that something pending makes", "a=1;b=", nil, "a pending|b unknown: the value of value is known only after the run", "a changed|b changed"},
 		{"all before is as wanted, so that it is known", "a=1;b=", map[string]string{"a": "1"}, "a stable|b pending", "a stable|b changed"},
 		{"it is as wanted itself", "a=1;b=", map[string]string{"a": "1", "b": "<1>"}, "a stable|b stable", "a stable|b stable"},
 		{"what comes after may change", "a=1;b=;c= subscribe=b", nil,
-			"a pending|b unknown: the value of value is known after run|c unknown: knob#b is unknown", "a changed|b changed|c changed by [knob#b]"},
-		{"nobody asks if it is skipped", "a=broken;b= require=a", nil, "a pending|b unknown: the value of value is known after run", "a failed: it broke|b skipped: knob#a failed"},
+			"a pending|b unknown: the value of value is known only after the run|c unknown: knob#b is unknown", "a changed|b changed|c changed by [knob#b]"},
+		{"nobody asks if it is skipped", "a=broken;b= require=a", nil, "a pending|b unknown: the value of value is known only after the run", "a failed: it broke|b skipped: knob#a failed"},
 		{"nor if nothing is done about it", "a=1;b= skip", nil, "a pending|b skipped: control says so", "a changed|b skipped: control says so"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestKnownLater(t *testing.T) {
 			}
 			for _, r := range c.Resources {
 				if r.ID.Name == "b" {
-					require.Empty(t, r.Spec.(*knob).Value, "the catalog stays as it is")
+					require.Empty(t, r.Spec.(*knob).Value, "the catalog is not changed")
 				}
 			}
 		})

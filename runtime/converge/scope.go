@@ -50,7 +50,7 @@ func failWithParts(c *catalog.Catalog, unmet []bool, ev *event.Event) {
 		}
 	}
 	if failed > 0 {
-		ev.Outcome, ev.Err, ev.Unmet = event.Failed, fmt.Errorf("%d of what it applies failed or was skipped: %s", failed, ev.Reason), nil
+		ev.Outcome, ev.Err, ev.Unmet = event.Failed, fmt.Errorf("%d of its resources failed or were skipped: %s", failed, ev.Reason), nil
 		ev.Reason = ""
 	}
 }

@@ -109,18 +109,18 @@ func TestScopes(t *testing.T) {
 		{
 			"and has failed if any of it has", func(*resource.Scope) {},
 			nil, []knob{k("a", "impossible"), k("b", "1")}, []knob{k("y", "1")}, true,
-			[]string{"a failed: cannot be had", "b changed", "g failed: 1 of what it applies failed or was skipped: knob#a failed", "y skipped: group#g failed"},
+			[]string{"a failed: cannot be had", "b changed", "g failed: 1 of its resources failed or were skipped: knob#a failed", "y skipped: group#g failed"},
 		},
 		{
 			"fail_on_error of a child ends the child", func(s *resource.Scope) { s.FailOnError = true },
 			nil, []knob{k("a", "impossible"), k("b", "1")}, []knob{k("z", "1")}, false,
 			[]string{"a failed: cannot be had", "b skipped: fail_on_error is set in child.yaml and knob#a failed",
-				"g failed: 1 of what it applies failed or was skipped: knob#a failed", "z changed"},
+				"g failed: 1 of its resources failed or were skipped: knob#a failed", "z changed"},
 		},
 		{
 			"fail_on_error of the parent ends both when the child has failed", func(s *resource.Scope) { s.Parent.FailOnError = true },
 			nil, []knob{k("a", "impossible"), k("b", "1")}, []knob{k("z", "1")}, false,
-			[]string{"a failed: cannot be had", "b changed", "g failed: 1 of what it applies failed or was skipped: knob#a failed",
+			[]string{"a failed: cannot be had", "b changed", "g failed: 1 of its resources failed or were skipped: knob#a failed",
 				"z skipped: fail_on_error is set in site.yaml and group#g failed"},
 		},
 		{

@@ -125,7 +125,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	}
 	err := w.noteCompanions(ctx, t.provider, t.members[0].decision, list, func() error { return t.performTogether(desired, w.host) })
 	if err != nil {
-		w.host.Log().Debug(fmt.Sprintf("%d resources could not be handled together: each is handled by itself", len(t.members)), "error", err.Error())
+		w.host.Log().Debug(fmt.Sprintf("%d resources cannot be handled together, handling each separately", len(t.members)), "error", err.Error())
 	}
 	took := w.view.Now().Sub(began) / time.Duration(len(t.members))
 	for _, m := range t.members {

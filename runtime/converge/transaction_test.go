@@ -100,7 +100,7 @@ func TestTransactionIsRepeated(t *testing.T) {
 		h := host.New(host.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level}))})
 		e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil)}
 		require.Equal(t, 1, e.Run(t.Context(), h, cat(t, "a=1 joins=x;b=broken joins=x")).Of(event.Failed))
-		require.Equal(t, want, strings.Contains(log.String(), "2 resources could not be handled together"), log.String())
+		require.Equal(t, want, strings.Contains(log.String(), "2 resources cannot be handled together, handling each separately"), log.String())
 	}
 }
 
@@ -132,7 +132,7 @@ func TestTransactionStopped(t *testing.T) {
 	require.Contains(t, l.notes, "forgiven a")
 }
 
-// With FailOnError, or one resource at a time, there are no transactions.
+// With FailOnError, or one resource at a time, tags: no transactions.
 func TestNoTransaction(t *testing.T) {
 	for name, change := range map[string]func(*converge.Engine){
 		"fail_on_error": func(e *converge.Engine) { e.FailOnError = true },

@@ -151,8 +151,8 @@ func TestBadDocuments(t *testing.T) {
 		bomb += fmt.Sprintf("%c: &%c [*%s, *%s, *%s, *%s, *%s, *%s, *%s, *%s, *%s]\n", c, c, p, p, p, p, p, p, p, p, p)
 	}
 	for _, tt := range []struct{ yaml, want string }{
-		{"a: 1\nb: 2\na: 3\n", "x.yaml:3:1: the key \"a\" is given twice\n  x.yaml:1:1: given here first"},
-		{"a: {b: 1, b: 2}\n", "x.yaml:1:11: the key \"b\" is given twice\n  x.yaml:1:5: given here first"},
+		{"a: 1\nb: 2\na: 3\n", "x.yaml:3:1: duplicate key \"a\"\n  x.yaml:1:1: first one"},
+		{"a: {b: 1, b: 2}\n", "x.yaml:1:11: duplicate key \"b\"\n  x.yaml:1:5: first one"},
 		{"a: *nope\n", "x.yaml:1:4: unknown anchor &nope"},
 		{"x: &name 1\ny: *nmae\n", "x.yaml:2:4: unknown anchor &nmae (did you mean &name?)"},
 		{"x: &a [1, *a]\n", "x.yaml:1:11: the anchor &a contains itself"},
@@ -160,21 +160,21 @@ func TestBadDocuments(t *testing.T) {
 		{"a: !foo b\n", "x.yaml:1:9: unknown tag !foo"},
 		{"a: !!int b\n", "x.yaml:1:10: expected an integer, got \"b\""},
 		{"<<: 3\na: 1\n", "x.yaml:1:5: expected a table or a list of tables after <<, got the number 3"},
-		{"a: 1\n---\nb: 2\n", "x.yaml:3:1: expected one document, found a second document"},
-		{"a: b\n  c: d\n", "x.yaml:2:3: not valid YAML: mapping values are not allowed in this context (is the line indented as those around it?)"},
-		{"a: b: c\n", "x.yaml:1:5: not valid YAML: mapping values are not allowed in this context (quote a text that holds a colon and a space)"},
-		{"a:\n\t- b\n", "x.yaml:2:1: not valid YAML: a tab cannot indent (use spaces)"},
+		{"a: 1\n---\nb: 2\n", "x.yaml:3:1: expected one document, found a second one"},
+		{"a: b\n  c: d\n", "x.yaml:2:3: not valid YAML: mapping values are not allowed in this context (check the indentation of this line)"},
+		{"a: b: c\n", "x.yaml:1:5: not valid YAML: mapping values are not allowed in this context (quote strings that contain a colon and a space)"},
+		{"a:\n\t- b\n", "x.yaml:2:1: not valid YAML: tab used for indentation (use spaces)"},
 		{"a: 1\nb: [1, 2\nc: 3\n", "x.yaml:2:4: not valid YAML: \"[\" is not closed"},
 		{"a: 1\nb:\n  - {c: 1\n  - d\n", "x.yaml:3:5: not valid YAML: \"{\" is not closed"},
 		{"a: 1\nb: 'x\nc: y\n", "x.yaml:2:4: not valid YAML: ' is not closed"},
-		{"a: @x\n", "x.yaml:1:4: not valid YAML: found character that cannot start any token (quote a text that begins with \"@\")"},
-		{"a: 1\nb: [1, *.log]\n", "x.yaml:2:8: not valid YAML: the name of an alias can have only letters, digits, _ and -, got *.log (quote a text that begins with *)"},
-		{"a: 1\n- b\n", "x.yaml:2:1: not valid YAML: did not find expected key (is the line indented as those around it?)"},
-		{"a: \"x\\q\"\n", "x.yaml:1:6: not valid YAML: found unknown escape character (in single quotes \\ has no meaning)"},
+		{"a: @x\n", "x.yaml:1:4: not valid YAML: found character that cannot start any token (quote strings that begin with \"@\")"},
+		{"a: 1\nb: [1, *.log]\n", "x.yaml:2:8: not valid YAML: the name of an alias may contain only letters, digits, _ and -, got *.log (quote strings that begin with *)"},
+		{"a: 1\n- b\n", "x.yaml:2:1: not valid YAML: did not find expected key (check the indentation of this line)"},
+		{"a: \"x\\q\"\n", "x.yaml:1:6: not valid YAML: found unknown escape character (use single quotes, in which \\ is not special)"},
 		{"a: 1\nb: \x01\n", "x.yaml:2:4: not valid YAML: control characters are not allowed"},
 		{"a: 1\nb: x\xff\n", "x.yaml:2:5: not valid YAML: invalid leading UTF-8 octet"},
-		{"a: |\n   x\n  y\n", "x.yaml:3:3: not valid YAML: did not find expected key (is the line indented as those around it?)"},
-		{bomb, "x.yaml:7:12: the aliases in this document stand for more than 10"},
+		{"a: |\n   x\n  y\n", "x.yaml:3:3: not valid YAML: did not find expected key (check the indentation of this line)"},
+		{bomb, "x.yaml:7:12: aliases in this document expand to more than 10"},
 	} {
 		_, err := Parse("x.yaml", tt.yaml)
 		require.Error(t, err, tt.yaml)

@@ -65,7 +65,7 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, open Open
 		if !slices.Contains(known, e.Key.Text) {
 			err := diag.At(e.Key.Pos(), diag.Unknown("key", e.Key.Text, known))
 			if err.Hint == "" {
-				err.Hint = "what is configured stands under data; beside it may stand " + strings.Join(slices.Concat(Sections[1:], others), ", ")
+				err.Hint = "put your data under data; allowed beside it: " + strings.Join(slices.Concat(Sections[1:], others), ", ")
 			}
 			r.errs = append(r.errs, err)
 		}
@@ -175,8 +175,8 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger
 		}
 	}
 	if merging.knockout != "" && !deep {
-		err := n.Get("knockout_prefix").Errorf("hierarchy.knockout_prefix: nothing is inherited without merge: deep")
-		err.Hint = "add merge: deep, or remove it"
+		err := n.Get("knockout_prefix").Errorf("hierarchy.knockout_prefix requires merge: deep")
+		err.Hint = "add merge: deep, or remove knockout_prefix"
 		r.errs = append(r.errs, err)
 	}
 	return deep, order, merging
@@ -225,7 +225,7 @@ func (r *resolver) values(n *Node) map[string]any {
 	return m
 }
 
-// Place gives an error of an Expander its place in n. The property says what
+// Place gives an error of an Expander its place in n. The property describes what
 // n is, and may be empty.
 func (n *Node) Place(property string, err error) *diag.Error {
 	e := &diag.Error{Pos: n.Pos(), Err: err}

@@ -66,7 +66,7 @@ func TestMerge(t *testing.T) {
 		{"first stops at the first", "first", map[string]any{"env": "prod", "role": "web"}, map[string]any{
 			"log_level": "WARN", "packages": []any{"ca-certificates"}, "web": base,
 		}},
-		{"first skips what is not there", "first", map[string]any{"env": "test", "role": "web"}, map[string]any{
+		{"first skips what does not exist", "first", map[string]any{"env": "test", "role": "web"}, map[string]any{
 			"log_level": "INFO", "packages": []any{"nginx"}, "web": map[string]any{"listen_port": int64(443), "tls": true},
 		}},
 	} {
@@ -85,7 +85,7 @@ func TestKnockout(t *testing.T) {
 		{"all items", "{a: [x, y]}", "{a: ['--', z]}", "{}", "{a: [z]}"},
 		{"an item put back", "{a: [x]}", "{a: ['--x']}", "{a: [x]}", "{a: [x]}"},
 		{"an item moved to the end", "{a: [x, y]}", "{a: ['--x', x]}", "{}", "{a: [y, x]}"},
-		{"an item that is not there", "{a: [x]}", "{a: ['--y']}", "{b: ['--y']}", "{a: [x], b: []}"},
+		{"an item that does not exist", "{a: [x]}", "{a: ['--y']}", "{b: ['--y']}", "{a: [x], b: []}"},
 		{"a key", "{db: {host: h, pool: 5}}", "{db: {--pool: }}", "{}", "{db: {host: h}}"},
 		{"a key at the top", "{db: {host: h}, a: 1}", "{--db: }", "{}", "{a: 1}"},
 		{"a table instead of the inherited one", "{db: {host: h, pool: 5}}", "{--db: , db: {pool: 1}}", "{}", "{db: {pool: 1}}"},
@@ -105,7 +105,7 @@ func TestKnockout(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"a": []any{"x", "--x"}}, got)
 	for text, want := range map[string]string{
-		"hierarchy: {knockout_prefix: '--'}\n":             "hierarchy.knockout_prefix: nothing is inherited without merge: deep",
+		"hierarchy: {knockout_prefix: '--'}\n":             "hierarchy.knockout_prefix requires merge: deep",
 		"hierarchy: {merge: deep, knockout_prefix: ''}\n":  `hierarchy.knockout_prefix: expected a text such as "--"`,
 		"hierarchy: {merge: deep, knockout_prefix: [a]}\n": `hierarchy.knockout_prefix: expected a text such as "--", got a list`,
 		"hierarchy: {merge: deep, knockout_prefx: '--'}\n": `hierarchy: unknown key "knockout_prefx"`,
@@ -137,7 +137,7 @@ func TestDataSeesFacts(t *testing.T) {
 func TestMistakesInDocuments(t *testing.T) {
 	for _, tt := range []struct{ yaml, want string }{
 		{"dta: {}\n", `d.yaml:1:1: unknown key "dta" (did you mean "data"?)`},
-		{"packages: [a]\n", `d.yaml:1:1: unknown key "packages" (what is configured stands under data; beside it may stand hierarchy, overrides)`},
+		{"packages: [a]\n", `d.yaml:1:1: unknown key "packages" (put your data under data; allowed beside it: hierarchy, overrides)`},
 		{"- a\n", `d.yaml:1:1: expected a table with data, hierarchy and overrides, got a list`},
 		{"data: 5\n", `d.yaml:1:7: data: expected a table, got the number 5`},
 		{"overrides: []\n", `d.yaml:1:12: overrides: expected a table, got a list`},
@@ -148,14 +148,14 @@ func TestMistakesInDocuments(t *testing.T) {
 		{"hierarchy:\n  order: x\n", `d.yaml:2:10: hierarchy.order: expected a list, got "x"`},
 		{"hierarchy:\n  order:\n    - [x]\n", `d.yaml:3:7: hierarchy.order: expected a list of texts, got a list in it`},
 		{"hierarchy:\n  order:\n    - \"x:${ lokup('y') }\"\n", `d.yaml:3:13: hierarchy.order: unknown name "lokup" (did you mean "lookup"?)`},
-		{"hierarchy:\n  order:\n    - \"role:{{ lookup('facts.rolle') }}\"\n", `d.yaml:3:16: hierarchy.order: no fact "rolle" (give a default with lookup(path, default) or ??)`},
-		{"hierarchy:\n  order: [\"${ Facts.rolle }\"]\n", `d.yaml:2:15: hierarchy.order: no fact "rolle" (give a default with lookup(path, default) or ??)`},
-		{"data:\n  a:\n    - |\n      x ${ Facts.nope }\n", `d.yaml:4:12: no fact "nope" (give a default with lookup(path, default) or ??)`},
-		{"data:\n  a: ${ file('x') }\n", `d.yaml:2:9: unknown name "file" (data cannot read files)`},
+		{"hierarchy:\n  order:\n    - \"role:{{ lookup('facts.rolle') }}\"\n", `d.yaml:3:16: hierarchy.order: no fact "rolle" (add a default with lookup(path, default) or ??)`},
+		{"hierarchy:\n  order: [\"${ Facts.rolle }\"]\n", `d.yaml:2:15: hierarchy.order: no fact "rolle" (add a default with lookup(path, default) or ??)`},
+		{"data:\n  a:\n    - |\n      x ${ Facts.nope }\n", `d.yaml:4:12: no fact "nope" (add a default with lookup(path, default) or ??)`},
+		{"data:\n  a: ${ file('x') }\n", `d.yaml:2:9: unknown name "file" (files cannot be read in data)`},
 		{"data:\n  # @requird\n  a: 1\n", `d.yaml:2:5: unknown annotation @requird (did you mean @require?)`},
 		{"data:\n  a: 1 # @validate\n", `d.yaml:2:10: expected an expression after @validate (such as @validate isIPv4(value))`},
 		{"data:\n  # @validate isIPv5(value)\n  a: 1\n", `d.yaml:2:15: @validate: unknown name isIPv5`},
-		{"data:\n  # @validate value > 0\n  a: 1\n", `d.yaml:2:15: @validate: invalid operation: > (mismatched types string and int) (the value is a text: int(value) makes a number of it)`},
+		{"data:\n  # @validate value > 0\n  a: 1\n", `d.yaml:2:15: @validate: invalid operation: > (mismatched types string and int) (value is a string: convert it with int(value))`},
 		{"data:\n  # @validate value\n  a: 1\n", `d.yaml:2:15: @validate: expected bool, but got string`},
 	} {
 		_, err := resolve(t, tt.yaml, nil)
@@ -166,9 +166,9 @@ func TestMistakesInDocuments(t *testing.T) {
 func TestRules(t *testing.T) {
 	for _, tt := range []struct{ yaml, want string }{
 		{"data:\n  # The user.\n  # @require\n  user: bob\n", ""},
-		{"data:\n  # @require\n  user: ''\n", `d.yaml:2:5: data.user is required and has no value`},
-		{"data:\n  # @required\n  user:\n", `d.yaml:2:5: data.user is required and has no value`},
-		{"data:\n  # @require\n  # @validate isInt(value)\n  user:\n", `d.yaml:2:5: data.user is required and has no value`},
+		{"data:\n  # @require\n  user: ''\n", `d.yaml:2:5: data.user is required, but not set`},
+		{"data:\n  # @required\n  user:\n", `d.yaml:2:5: data.user is required, but not set`},
+		{"data:\n  # @require\n  # @validate isInt(value)\n  user:\n", `d.yaml:2:5: data.user is required, but not set`},
 		{"data:\n  on: false # @require\n  n: 0 # @require\n", ""},
 		{"data:\n  # @require\n  user: ''\noverrides:\n  default: {user: al}\n", ""},
 		{"data:\n  web:\n    # @validate isInt(value)\n    port: eighty\n", `d.yaml:3:7: data.web.port: expected isInt(value), got "eighty"`},
@@ -183,7 +183,7 @@ func TestRules(t *testing.T) {
 		{"data:\n  # @validate isFloat(value)\n  x: 1.10\n  # @validate int(value) > 1024\n  p: 80\n", `d.yaml:4:5: data.p: expected int(value) > 1024, got "80"`},
 		{"data:\n  # @validate isInt(value)\n  t: {a: b}\n  # @validate isInt(value)\n  l: [x]\n", ""},
 		{"data:\n  # mail @admin, see @todo\n  # @todo later\n  t: x\n", ""},
-		{"data:\n  script: |\n    # @require\n  # @require\n  x: ''\n", `d.yaml:4:5: data.x is required and has no value`},
+		{"data:\n  script: |\n    # @require\n  # @require\n  x: ''\n", `d.yaml:4:5: data.x is required, but not set`},
 	} {
 		_, err := resolve(t, tt.yaml, nil)
 		if tt.want == "" {

@@ -33,8 +33,8 @@ func TestMarks(t *testing.T) {
 				"a": map[string]any{"sensitive": false, "value": "x"}, "b": map[string]any{"sensitive": true, "value": "x", "more": "y"},
 				"c": map[string]any{"sensitive": "true", "value": "x"},
 			}, nil, ""},
-		{"too short", "data: {pw: {sensitive: true, value: abc}}", nil, nil, "site.yaml:1:37: a sensitive value cannot be hidden: too short"},
-		{"nothing", "data: {pw: {sensitive: true, value: }}", nil, nil, "site.yaml:1:37: a sensitive value cannot be hidden: expected a text, or a list or table of texts"},
+		{"too short", "data: {pw: {sensitive: true, value: abc}}", nil, nil, "site.yaml:1:37: cannot mask a sensitive value: too short"},
+		{"nothing", "data: {pw: {sensitive: true, value: }}", nil, nil, "site.yaml:1:37: cannot mask a sensitive value: expected a text, or a list or table of texts"},
 		{"a slip", "data: {pw: {sensitive: true, vlaue: hunter2}}", nil, nil, `site.yaml:1:30: unknown key "vlaue" beside sensitive (did you mean "value"?)`},
 	} {
 		t.Run(tt.does, func(t *testing.T) {

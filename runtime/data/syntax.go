@@ -80,18 +80,18 @@ func (s *source) syntaxError(err error) error {
 	e := diag.Errorf(diag.Pos{}, "not valid YAML: %s", problem)
 	switch {
 	case strings.HasPrefix(strings.TrimLeft(text, " "), "\t"):
-		e = diag.Errorf(diag.Pos{}, "not valid YAML: a tab cannot indent").WithHint("use spaces")
+		e = diag.Errorf(diag.Pos{}, "not valid YAML: tab used for indentation").WithHint("use spaces")
 	case strings.HasPrefix(problem, "mapping values are not allowed"):
 		if i := strings.LastIndex(text, ": "); i >= 0 && strings.Index(text, ": ") != i {
 			col = i + 1
-			e.WithHint("quote a text that holds a colon and a space")
+			e.WithHint("quote strings that contain a colon and a space")
 		} else {
-			e.WithHint("is the line indented as those around it?")
+			e.WithHint("check the indentation of this line")
 		}
 	case strings.HasPrefix(problem, "found character that cannot start any token"):
 		if i := strings.IndexAny(text, "@`%\t"); i >= 0 {
 			col = i + 1
-			e.WithHint("quote a text that begins with %q", text[i:i+1])
+			e.WithHint("quote strings that begin with %q", text[i:i+1])
 		}
 	case strings.Contains(problem, "',' or"), strings.Contains(problem, "node content"):
 		if i := unclosedBracket(text); i >= 0 {
@@ -106,14 +106,14 @@ func (s *source) syntaxError(err error) error {
 	case strings.HasPrefix(problem, "found unknown escape"):
 		if i := strings.IndexByte(text, '\\'); i >= 0 {
 			col = i + 1
-			e.WithHint("in single quotes \\ has no meaning")
+			e.WithHint("use single quotes, in which \\ is not special")
 		}
 	case strings.HasPrefix(problem, "did not find expected"):
-		e.WithHint("is the line indented as those around it?")
+		e.WithHint("check the indentation of this line")
 	}
 	e.Pos = s.mapPosition(diag.Pos{File: s.file, Line: line, Col: col})
 	if s.place != nil {
-		e.Hint = fmt.Sprintf("it gives the line %q", strings.TrimSpace(text))
+		e.Hint = fmt.Sprintf("it renders as line %q", strings.TrimSpace(text))
 	}
 	return e
 }

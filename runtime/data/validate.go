@@ -32,7 +32,7 @@ func (r Resolution) Check() error {
 			switch {
 			case required && (val == nil || val == ""):
 				missing[key] = true
-				errs.Add(diag.Errorf(rule.pos, "data.%s is required and has no value", key))
+				errs.Add(diag.Errorf(rule.pos, "data.%s is required, but not set", key))
 			case !required && !missing[key]:
 				errs.Add(rule.check(key, val))
 			}
@@ -91,7 +91,7 @@ func compileRule(text string) (*vm.Program, error) {
 // a text, as a number.
 func textHint(err error) string {
 	if strings.Contains(err.Error(), "mismatched types string and ") {
-		return "the value is a text: int(value) makes a number of it"
+		return "value is a string: convert it with int(value)"
 	}
 	return ""
 }

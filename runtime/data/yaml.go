@@ -113,7 +113,7 @@ func (c *converter) alias(y *yaml.Node) *Node {
 func (c *converter) grow(n, child *Node, y *yaml.Node) {
 	size := int(n.size) + int(child.size)
 	if size > c.limit {
-		c.overflow(y, "the aliases in this document stand for more than %d values")
+		c.overflow(y, "aliases in this document expand to more than %d values")
 	}
 	n.size = int32(min(size, c.limit+1))
 }
@@ -182,7 +182,7 @@ func (c *converter) entry(n *Node, seen map[string]*Node, key, val *Node, y *yam
 		first = n.Key(key.Text)
 	}
 	if first != nil {
-		c.fail(key, "the key %q is given twice", key.Text).Notes = []diag.Note{{Pos: first.Pos(), Text: "given here first"}}
+		c.fail(key, "duplicate key %q", key.Text).Notes = []diag.Note{{Pos: first.Pos(), Text: "first one"}}
 		return
 	}
 	n.Entries = append(n.Entries, Entry{key, val})
@@ -205,7 +205,7 @@ func (c *converter) merge(n *Node, seen map[string]*Node, y *yaml.Node) {
 		}
 		for _, e := range s.Entries {
 			if c.work++; c.work > c.limit {
-				c.overflow(y, "the merge keys in this document name more than %d values")
+				c.overflow(y, "merge keys in this document expand to more than %d values")
 			}
 			if c.overflown {
 				return

@@ -84,7 +84,7 @@ func (e *nameError) Error() string { return e.text }
 // Hint returns the nearest name, or "".
 func (e *nameError) Hint() string { return DidYouMean(e.name, e.known) }
 
-// Required returns the message "source is required". The name is "" if it stands before the message already.
+// Required returns the message "source is required". The name is "" if it is before the message already.
 func Required(name string) error { return required(name, "") }
 
 // RequiredUnless returns the message "source is required unless ensure is absent".
@@ -97,7 +97,7 @@ func required(name, exception string) error {
 	return fmt.Errorf("%sis required%s", name, exception)
 }
 
-// Conflicting returns the message "--target and --tags cannot be used together". The first name is "" if it stands
+// Conflicting returns the message "--target and --tags cannot be used together". The first name is "" if it is
 // before the message already: "cannot be used together with url".
 func Conflicting(name, other string) error {
 	if name == "" {

@@ -15,13 +15,13 @@ import (
 )
 
 // ErrDamaged is returned for encrypted text that was changed or is not from age.
-var ErrDamaged = errors.New("it is damaged, or is nothing that age has encrypted")
+var ErrDamaged = errors.New("damaged, or not encrypted with age")
 
 // ErrMoved is returned for an encrypted value that is not at the place it was encrypted for.
-var ErrMoved = errors.New("it was moved")
+var ErrMoved = errors.New("moved after encryption")
 
 // ErrNoIdentity is returned if no available identity can decrypt a text.
-var ErrNoIdentity = errors.New("no identity here can decrypt it")
+var ErrNoIdentity = errors.New("no identity on this machine can decrypt it")
 
 // A Decrypter decrypts files and values, each distinct text once. It is safe for use by several goroutines.
 type Decrypter struct {
@@ -57,7 +57,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := e.Place.String() + ": " + e.Err.Error()
 	if e.For != "" {
-		text += "; it is for " + e.For
+		text += "; its recipients are " + e.For
 	}
 	return text
 }
@@ -84,7 +84,7 @@ func (d *Decrypter) Value(text, file, key string) (string, error) {
 		return "", d.explainFailure(shown, nil, err)
 	}
 	if at := placeOf(file, key); !at.fits(desc.At) {
-		return "", d.explainFailure(shown, desc, fmt.Errorf("%w: it was encrypted for %s, and stands at %s", ErrMoved, desc.At, at))
+		return "", d.explainFailure(shown, desc, fmt.Errorf("%w: encrypted for %s, found at %s", ErrMoved, desc.At, at))
 	}
 	out, desc, err := d.decrypt(raw)
 	return string(out), d.explainFailure(shown, desc, err)
@@ -141,8 +141,8 @@ func decrypt(text []byte, ids []age.Identity) ([]byte, error) {
 // explain replaces errors of age by errors in the words of ccm.
 func explain(err error) error {
 	if missing, ok := errors.AsType[*plugin.NotFoundError](err); ok {
-		return diag.Errorf(diag.Pos{}, "the program age-plugin-%s is needed for one of the keys, and is not installed", missing.Name).
-			WithHint("install age-plugin-%s, or name an identity that needs none in CCM_AGE_IDENTITY_FILE", missing.Name)
+		return diag.Errorf(diag.Pos{}, "age-plugin-%s, which one of the keys requires, is not installed", missing.Name).
+			WithHint("install age-plugin-%s, or set CCM_AGE_IDENTITY_FILE to an identity without plugin", missing.Name)
 	}
 	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok || errors.Is(err, age.ErrIncorrectIdentity) {
 		return ErrNoIdentity
@@ -175,11 +175,11 @@ func (d *Decrypter) explainFailure(at Place, desc *Description, err error) error
 	switch {
 	case hint != "":
 	case errors.Is(err, ErrNoIdentity):
-		hint = "looked at " + strings.Join(d.Identities.Looked(), ", ") + "; " + IdentityFileVariable + " names another identity, or somebody who can read it adds you to " + RecipientsFile + " and runs ccm secret rekey"
+		hint = "tried " + strings.Join(d.Identities.Looked(), ", ") + "; " + IdentityFileVariable + " selects another identity; or ask a recipient to add you to " + RecipientsFile + " and run ccm secret rekey"
 	case errors.Is(err, ErrMoved):
-		hint = "put it back, and move it with ccm secret edit"
+		hint = "move it back, or move it with ccm secret edit"
 	case errors.Is(err, ErrDamaged):
-		hint = "take it from the version before, in git or a backup"
+		hint = "restore it from git or a backup"
 	}
 	return &diag.Error{Err: e, Hint: hint}
 }

@@ -120,7 +120,7 @@ func (d *Decrypter) Open(s Syntax, file, text string) (string, []Value, error) {
 // Close encrypts the marked values of a document: DEC[...], and !secret in YAML. A value that is equal to the old
 // value under its key gets the old encrypted text, so that unchanged lines stay as they are. Others are encrypted to
 // the audience that whom returns for a key. For a value that was moved or copied that is the key it had before, so
-// that it gets no further readers. keys are the keys of the values that were encrypted anew.
+// that it gets no further readers. keys are the keys of the values that were encrypted again.
 func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Audience, error)) (after string, keys []string, err error) {
 	list, err := s.Texts(text)
 	if err != nil {
@@ -162,17 +162,17 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 // checkClear returns an error if a value without a mark must not stay in plain text: it was encrypted before the
 // edit, or its mark is misspelled.
 func (t Text) checkClear(before Value, old []Value) error {
-	const hint = "write it as DEC[...]; ccm secret decrypt FILE --key PATH prints a value that is to be plain from now on"
+	const hint = "write it as DEC[...], or print its plaintext with: ccm secret decrypt FILE --key PATH"
 	begin := strings.ToLower(strings.Join(strings.Fields(t.Value[:min(len(t.Value), 4*len(plainBegin))]), ""))
 	switch {
 	case IsValue(t.Value):
 		return nil
 	case strings.HasPrefix(begin, strings.ToLower(plainBegin)):
-		return diag.Errorf(diag.Pos{}, "%s: the mark of a value to be encrypted is damaged", t.Key).WithHint(hint)
+		return diag.Errorf(diag.Pos{}, "%s: invalid mark of a value to encrypt", t.Key).WithHint(hint)
 	case before.Text != "":
-		return diag.Errorf(diag.Pos{}, "%s: it was encrypted, and is not marked any more", t.Key).WithHint(hint)
+		return diag.Errorf(diag.Pos{}, "%s: was encrypted, but is no longer marked", t.Key).WithHint(hint)
 	case slices.ContainsFunc(old, func(v Value) bool { return v.Plain == t.Value && CheckValue(t.Value) == nil }):
-		return diag.Errorf(diag.Pos{}, "%s: it is a value that was encrypted, and is not marked", t.Key).WithHint(hint)
+		return diag.Errorf(diag.Pos{}, "%s: contains an encrypted value without mark", t.Key).WithHint(hint)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (t Text) checkClear(before Value, old []Value) error {
 // CheckValue returns an error if ccm could not hide a value in its output, for example because it is too short.
 func CheckValue(plain string) error {
 	if err := secret.Check(plain); err != nil && !errors.Is(err, secret.ErrLong) {
-		return diag.Errorf(diag.Pos{}, "a value cannot be hidden: %w", err).WithHint("leave it in plain text, or make it longer")
+		return diag.Errorf(diag.Pos{}, "cannot mask a value: %w", err).WithHint("keep it in plain text, or make it longer")
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) 
 			continue
 		}
 		if IsValue(t.Value) {
-			return "", fmt.Errorf("%s: %s is encrypted already", file, key)
+			return "", fmt.Errorf("%s: %s is already encrypted", file, key)
 		}
 		plain, _ := t.marked()
 		if err := CheckValue(plain); err != nil {
@@ -236,7 +236,7 @@ func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) 
 		}
 		return s.Set(text, key, enc)
 	}
-	err = fmt.Errorf("%s: there is no text under the key %s", file, key)
+	err = fmt.Errorf("%s: no string at key %s", file, key)
 	var near []string
 	for _, t := range list {
 		if strings.HasSuffix(t.Key, "."+key) {
@@ -246,5 +246,5 @@ func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) 
 	if len(near) > 0 {
 		return "", &diag.Error{Err: err, Hint: "did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"}
 	}
-	return "", &diag.Error{Err: err, Hint: "a text alone is encrypted: a number is put in quotes first"}
+	return "", &diag.Error{Err: err, Hint: "only strings can be encrypted: quote the number"}
 }

@@ -81,7 +81,7 @@ func TestFiles(t *testing.T) {
 
 		_, err = decrypterOf(eve).File("db.age", enc)
 		require.ErrorIs(t, err, encryption.ErrNoIdentity)
-		require.ErrorContains(t, err, "db.age: no identity here can decrypt it; it is for ann, bob")
+		require.ErrorContains(t, err, "db.age: no identity on this machine can decrypt it; its recipients are ann, bob")
 		require.Contains(t, hintOf(err), "$CCM_AGE_IDENTITY")
 	}
 }
@@ -181,7 +181,7 @@ func TestMovedValues(t *testing.T) {
 
 	_, err = d.Value(values[0].Text, file, "db.user")
 	require.ErrorIs(t, err, encryption.ErrMoved)
-	require.ErrorContains(t, err, "it was encrypted for data.yaml: db.pw, and stands at data.yaml: db.user")
+	require.ErrorContains(t, err, "encrypted for data.yaml: db.pw, found at data.yaml: db.user")
 	_, err = d.Value(values[0].Text, filepath.Join(filepath.Dir(file), "other.yaml"), "db.pw")
 	require.ErrorIs(t, err, encryption.ErrMoved)
 	require.Zero(t, d.Decrypted(), "no key was needed to see that")
@@ -250,7 +250,7 @@ func TestIdentities(t *testing.T) {
 	enc, err := encryption.Encrypt([]byte("hunter22"), audience(t, "x "+annKey+"\n"), false)
 	require.NoError(t, err)
 	_, err = (&encryption.Decrypter{Identities: newIdentities()}).File("x.age", enc)
-	require.ErrorContains(t, err, "this identity is damaged")
+	require.ErrorContains(t, err, "identity is damaged")
 	require.NotContains(t, err.Error(), "SECRET")
 
 	// Without any identity, the error lists the places.
@@ -284,11 +284,11 @@ func TestPassphrase(t *testing.T) {
 	enc, err := encryption.Encrypt([]byte("hunter"), audience(t, "ann "+annKey+"\n"), false)
 	require.NoError(t, err)
 	_, err = newDecrypter().File("x.age", enc)
-	require.ErrorContains(t, err, "this is not its passphrase")
+	require.ErrorContains(t, err, "wrong passphrase")
 	d = newDecrypter()
 	d.Identities.Passphrase = nil
 	_, err = d.File("x.age", enc)
-	require.ErrorContains(t, err, "there is no terminal to ask for it")
+	require.ErrorContains(t, err, "cannot be asked for without a terminal")
 }
 
 func TestReadRecipients(t *testing.T) {
@@ -309,17 +309,17 @@ func TestReadRecipients(t *testing.T) {
 	require.Contains(t, hintOf(err), "@web")
 
 	for line, want := range map[string]string{
-		annKey:             "the key has no name",
-		"ann":              "expected a key of age or SSH behind the name ann",
-		"ann age1xyz":      "this is no key that age knows",
-		"ann ssh-dss AAAA": "this is no key that age knows",
+		annKey:             "key without a name",
+		"ann":              "expected an age or SSH key after the name ann",
+		"ann age1xyz":      "not a valid age key:",
+		"ann ssh-dss AAAA": "not a valid age key:",
 		"a/b " + annKey:    "expected a name of letters",
-		"@all ann":         "is not written down",
+		"@all ann":         "means everybody in this file, and cannot be defined",
 		"@x":               "expected the members",
 		"@x nobody":        `no recipient "nobody"`,
-		"@x @y\n@y @x":     "holds itself",
-		"ann " + strings.Split(strings.TrimSpace(private), "\n")[2]: "a private key stands here",
-		"ann " + annKey + "\nbob " + annKey:                         "this key stands in line 1 already",
+		"@x @y\n@y @x":     "contains itself",
+		"ann " + strings.Split(strings.TrimSpace(private), "\n")[2]: "private key in a file that everybody can read",
+		"ann " + annKey + "\nbob " + annKey:                         "this key is already in line 1, for ann",
 	} {
 		_, err := encryption.ReadRecipients("r", line+"\n")
 		require.ErrorContains(t, err, want, line)
@@ -417,15 +417,15 @@ func TestEditingKeepsMarks(t *testing.T) {
 	_, values, err := decrypterOf(ann).Open(s, file, closed)
 	require.NoError(t, err)
 	for text, want := range map[string]string{
-		"a: 'DEC[hunter33'\nb: plain\n":         "a: the mark of a value to be encrypted is damaged",
-		"a: 'DEC [hunter33]'\nb: plain\n":       "a: the mark of a value to be encrypted is damaged",
-		"a: ' dec[hunter33] '\nb: plain\n":      "a: the mark of a value to be encrypted is damaged",
-		"a: DEC[hunter22]\nb: 'DEC[new one'\n":  "b: the mark of a value to be encrypted is damaged",
-		"a: hunter33\nb: plain\n":               "a: it was encrypted, and is not marked any more",
-		"a: DEC[hunter33]\nb: hunter22\n":       "b: it is a value that was encrypted, and is not marked",
-		"a: DEC[hunter22]\nb: DEC[123]\n":       "b: a value cannot be hidden: it has less than 4 bytes",
-		"a: DEC[hunter22]\nb: DEC[]\n":          "b: a value cannot be hidden: it is empty",
-		"a: DEC[hunter22]\nb: !secret '    '\n": "b: a value cannot be hidden: it is nothing but white space",
+		"a: 'DEC[hunter33'\nb: plain\n":         "a: invalid mark of a value to encrypt",
+		"a: 'DEC [hunter33]'\nb: plain\n":       "a: invalid mark of a value to encrypt",
+		"a: ' dec[hunter33] '\nb: plain\n":      "a: invalid mark of a value to encrypt",
+		"a: DEC[hunter22]\nb: 'DEC[new one'\n":  "b: invalid mark of a value to encrypt",
+		"a: hunter33\nb: plain\n":               "a: was encrypted, but is no longer marked",
+		"a: DEC[hunter33]\nb: hunter22\n":       "b: contains an encrypted value without mark",
+		"a: DEC[hunter22]\nb: DEC[123]\n":       "b: cannot mask a value: it has less than 4 bytes",
+		"a: DEC[hunter22]\nb: DEC[]\n":          "b: cannot mask a value: it is empty",
+		"a: DEC[hunter22]\nb: !secret '    '\n": "b: cannot mask a value: it is only white space",
 	} {
 		_, _, err := encryption.Close(s, file, text, values, whom)
 		require.ErrorContains(t, err, want, text)
@@ -511,7 +511,7 @@ func TestMixedKeys(t *testing.T) {
 	id, err := age.GenerateHybridIdentity()
 	require.NoError(t, err)
 	_, err = encryption.Encrypt([]byte("x"), audience(t, "ann "+annKey+"\nbob "+id.Recipient().String()+"\n"), false)
-	require.EqualError(t, err, "age does not encrypt to keys that withstand quantum computers (of bob) and to others (of ann) at once (keys of one kind for all, or --for only some of them)")
+	require.EqualError(t, err, "age cannot encrypt to post-quantum keys (of bob) and other keys (of ann) at once (use keys of one kind, or select recipients with --for)")
 	_, err = encryption.Encrypt([]byte("x"), audience(t, "bob "+id.Recipient().String()+"\n"), false)
 	require.NoError(t, err)
 }

@@ -128,7 +128,7 @@ func (ids *Identities) load() (list []age.Identity, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case errors.Is(err, fs.ErrPermission):
-			ids.paths[len(ids.paths)-1] += " (which may not be read)"
+			ids.paths[len(ids.paths)-1] += " (not readable)"
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("identity: %w", err)
@@ -146,7 +146,7 @@ func (ids *Identities) load() (list []age.Identity, err error) {
 // checkMode warns about a private key that other users can read.
 func (ids *Identities) checkMode(file string) {
 	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 && ids.Warn != nil {
-		ids.Warn(fmt.Sprintf("the identity %s can be read by others (mode %04o): chmod 600 %[1]s, and make a new one if somebody did", file, info.Mode().Perm()))
+		ids.Warn(fmt.Sprintf("identity %s is readable by others (mode %04o): run chmod 600 %[1]s, and replace it if someone read it", file, info.Mode().Perm()))
 	}
 }
 
@@ -158,7 +158,7 @@ func (ids *Identities) parse(name string, text []byte) ([]age.Identity, error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
 	case len(text) > maxIdentity:
-		return nil, fmt.Errorf("identity %s: it has more than %d bytes", name, maxIdentity)
+		return nil, fmt.Errorf("identity %s: exceeds the limit of %d bytes", name, maxIdentity)
 	case bytes.HasPrefix(text, []byte(intro)), bytes.HasPrefix(trimmed, []byte(armor.Header)):
 		return []age.Identity{&lockedIdentity{ids: ids, name: name, text: text}}, nil
 	case bytes.HasPrefix(trimmed, []byte("-----BEGIN")):
@@ -178,7 +178,7 @@ func (ids *Identities) parse(name string, text []byte) ([]age.Identity, error) {
 		}
 		id, err := parseIdentity(line)
 		if err != nil {
-			return nil, diag.Errorf(diag.Pos{File: name, Line: number}, "%w", err).WithHint("ccm secret keygen makes an identity")
+			return nil, diag.Errorf(diag.Pos{File: name, Line: number}, "%w", err).WithHint("create an identity with: ccm secret keygen")
 		}
 		if program, ok := id.(*plugin.Identity); ok {
 			id = &pluginIdentity{ids, program}
@@ -186,7 +186,7 @@ func (ids *Identities) parse(name string, text []byte) ([]age.Identity, error) {
 		list = append(list, id)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("identity %s: it holds no key", name)
+		return nil, fmt.Errorf("identity %s: no key in it", name)
 	}
 	return list, nil
 }
@@ -202,12 +202,12 @@ func parseIdentity(line string) (age.Identity, error) {
 	case strings.HasPrefix(line, "AGE-SECRET-KEY-"):
 		id, err = age.ParseX25519Identity(line)
 	case strings.HasPrefix(line, "age1"), strings.HasPrefix(line, "ssh-"):
-		return nil, errors.New("this is a public key, and a private one is wanted, which begins with AGE-SECRET-KEY-")
+		return nil, errors.New("this is a public key: use the private key, which begins with AGE-SECRET-KEY-")
 	default:
 		return nil, diag.Expected("an identity of age or an SSH key").Found("something else")
 	}
 	if err != nil {
-		return nil, errors.New("this identity is damaged") // the error of age quotes parts of the text
+		return nil, errors.New("identity is damaged") // the error of age quotes parts of the text
 	}
 	return id, nil
 }
@@ -229,7 +229,7 @@ func (ids *Identities) sshIdentity(name string, text []byte) (age.Identity, erro
 			public, _, _, _, err = ssh.ParseAuthorizedKey(pub)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("its public key is needed beside it, as %s.pub", filepath.Base(name))
+			return nil, fmt.Errorf("store its public key beside it, as %s.pub", filepath.Base(name))
 		}
 	}
 	key, err := agessh.NewEncryptedSSHIdentity(public, text, func() ([]byte, error) { return ids.ask(name) })

@@ -106,7 +106,7 @@ type Change struct {
 func (c *Change) IsNone() bool { return len(c.Added)+len(c.Removed)+len(c.Renewed) == 0 }
 
 // ErrNoNames is returned for an item whose header does not name its recipients.
-var ErrNoNames = errors.New("it does not say for whom it is, because ccm did not encrypt it: name them with --for")
+var ErrNoNames = errors.New("recipients unknown, because ccm did not encrypt it: set them with --for")
 
 // ChangeOf compares the readers of an item with the recipients. names are the wanted recipients; without names they
 // are those in the header of the item that still exist.
@@ -125,7 +125,7 @@ func (r *Recipients) ChangeOf(item Item, names []string) (*Change, error) {
 		case len(item.For) == 0:
 			return nil, fmt.Errorf("%s: %w", item, ErrNoNames)
 		case len(names) == 0:
-			return nil, fmt.Errorf("%s: it is for %s, and %s has none of them any more: name others with --for", item, strings.Join(item.For, ", "), r.File)
+			return nil, fmt.Errorf("%s: encrypted to %s, none of which is in %s any longer: set others with --for", item, strings.Join(item.For, ", "), r.File)
 		}
 	}
 	to, err := r.Audience(names...)

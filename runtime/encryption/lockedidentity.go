@@ -28,7 +28,7 @@ func (l *lockedSSHIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	case err == nil, errors.Is(err, age.ErrIncorrectIdentity):
 		return key, err
 	case strings.Contains(err.Error(), x509.IncorrectPasswordError.Error()): // age does not wrap the error
-		err = fmt.Errorf("identity %s: this is not its passphrase", l.name)
+		err = fmt.Errorf("identity %s: wrong passphrase", l.name)
 	default:
 		err = fmt.Errorf("identity %s: %w", l.name, err)
 	}
@@ -78,7 +78,7 @@ func (l *lockedIdentity) unlock() ([]age.Identity, error) {
 	}
 	r, err := age.Decrypt(in, id)
 	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong || errors.Is(err, age.ErrIncorrectIdentity) {
-		return nil, fmt.Errorf("identity %s: this is not its passphrase", l.name)
+		return nil, fmt.Errorf("identity %s: wrong passphrase", l.name)
 	}
 	var text []byte
 	if err == nil {
@@ -92,12 +92,12 @@ func (l *lockedIdentity) unlock() ([]age.Identity, error) {
 
 func (ids *Identities) ask(file string) ([]byte, error) {
 	if ids.Passphrase == nil {
-		return nil, fmt.Errorf("the identity %s has a passphrase, and there is no terminal to ask for it", file)
+		return nil, fmt.Errorf("identity %s has a passphrase, which cannot be asked for without a terminal", file)
 	}
 	defer ids.asking()()
 	pass, err := ids.Passphrase(file)
 	if err != nil {
-		return nil, fmt.Errorf("the identity %s has a passphrase: %w", file, err)
+		return nil, fmt.Errorf("identity %s has a passphrase: %w", file, err)
 	}
 	return pass, nil
 }

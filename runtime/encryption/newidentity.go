@@ -57,7 +57,7 @@ func PublicKeys(text []byte) ([]string, error) {
 		case ok && missing.PublicKey != nil:
 			return []string{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(missing.PublicKey)))}, nil
 		}
-		return nil, diag.Expected("an SSH key whose public key is in it")
+		return nil, diag.Expected("an SSH key that includes its public key")
 	}
 	var keys []string
 	for line := range strings.Lines(string(text)) {

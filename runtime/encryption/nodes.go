@@ -29,7 +29,7 @@ type NodeKey struct{ Name, Text, Note string }
 
 // The first and last line of the section.
 const (
-	nodesBegin = `# nodes of a fleet, by "ccm secret recipients nodes": what is changed here by hand is lost`
+	nodesBegin = `# nodes of a fleet, by "ccm secret recipients nodes": changes made here by hand are lost`
 	nodesEnd   = "# end of the nodes"
 )
 
@@ -48,7 +48,7 @@ func SplitNodes(file, text string) (n *Nodes, before, behind string, err error) 
 		case plain == nodesEnd && inside:
 			inside, state = false, &behind
 		case plain == nodesBegin || plain == nodesEnd:
-			return nil, "", "", diag.Errorf(diag.Pos{File: file, Line: number}, "the nodes of a fleet are not between one line that begins them and one that ends them")
+			return nil, "", "", diag.Errorf(diag.Pos{File: file, Line: number}, "nodes of a fleet are not enclosed by their first and last line")
 		case !inside:
 			*state += line
 		case len(words) >= 2 && strings.HasPrefix(words[0], "@"):
@@ -59,7 +59,7 @@ func SplitNodes(file, text string) (n *Nodes, before, behind string, err error) 
 		}
 	}
 	if inside {
-		return nil, "", "", diag.Errorf(diag.Pos{File: file}, "the nodes of a fleet have no line %q behind them", nodesEnd)
+		return nil, "", "", diag.Errorf(diag.Pos{File: file}, "line %q after the nodes of a fleet is missing", nodesEnd)
 	}
 	return n, before, behind, nil
 }

@@ -19,7 +19,7 @@ func TestNodesAmongRecipients(t *testing.T) {
 	n.Add(encryption.NodeKey{Name: "db1", Text: "age1db1", Note: "twice"})
 	text, err := encryption.WithNodes("r", byHand, n)
 	require.NoError(t, err)
-	require.Equal(t, byHand+`# nodes of a fleet, by "ccm secret recipients nodes": what is changed here by hand is lost
+	require.Equal(t, byHand+`# nodes of a fleet, by "ccm secret recipients nodes": changes made here by hand are lost
 db1   age1db1 # prod SHA256:1
 db2   age1db2 # prod SHA256:2
 web1  age1web1 # prod SHA256:w
@@ -47,7 +47,7 @@ web1  age1web1 # prod SHA256:w
 		byHand + lines[2] + lines[2] + lines[7], // two begin lines
 	} {
 		_, err := encryption.WithNodes("r", broken, had)
-		require.ErrorContains(t, err, "the nodes of a fleet", broken)
+		require.ErrorContains(t, err, "nodes of a fleet", broken)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestGroupsOfNodes(t *testing.T) {
 }
 
 func FuzzNodesAmongRecipients(f *testing.F) {
-	f.Add("ann age1x\n# nodes of a fleet, by \"ccm secret recipients nodes\": what is changed here by hand is lost\ndb1 age1y # prod\n@tag:role=db db1\n# end of the nodes\nbob age1z\n")
+	f.Add("ann age1x\n# nodes of a fleet, by \"ccm secret recipients nodes\": changes made here by hand are lost\ndb1 age1y # prod\n@tag:role=db db1\n# end of the nodes\nbob age1z\n")
 	f.Add("# end of the nodes\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		n, before, behind, err := encryption.SplitNodes("r", text)

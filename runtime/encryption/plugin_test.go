@@ -54,7 +54,7 @@ func TestPlugin(t *testing.T) {
 
 	t.Setenv("PATH", t.TempDir())
 	_, err = encryption.Encrypt([]byte("hunter22"), to, false)
-	require.ErrorContains(t, err, "age-plugin-ccmtest is needed")
+	require.ErrorContains(t, err, "age-plugin-ccmtest, which one of the keys requires")
 
 	dir := t.TempDir()
 	self, err := os.Executable()
@@ -86,14 +86,14 @@ func TestPlugin(t *testing.T) {
 	require.NoError(t, err)
 	_, err = decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(other.String()))).File("x.age", enc)
 	require.ErrorIs(t, err, encryption.ErrNoIdentity)
-	require.ErrorContains(t, err, "it is for token")
+	require.ErrorContains(t, err, "its recipients are token")
 
 	t.Setenv("PATH", t.TempDir())
 	_, err = decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(id.String()))).File("x.age", enc)
-	require.EqualError(t, err, "x.age: the program age-plugin-ccmtest is needed for one of the keys, and is not installed; it is for token "+
-		"(install age-plugin-ccmtest, or name an identity that needs none in CCM_AGE_IDENTITY_FILE)")
+	require.EqualError(t, err, "x.age: age-plugin-ccmtest, which one of the keys requires, is not installed; its recipients are token "+
+		"(install age-plugin-ccmtest, or set CCM_AGE_IDENTITY_FILE to an identity without plugin)")
 	_, err = decrypterOf("garbage").File("x.age", enc)
-	require.EqualError(t, err, "x.age: $CCM_AGE_IDENTITY:1: expected an identity of age or an SSH key, found something else; it is for token (ccm secret keygen makes an identity)")
+	require.EqualError(t, err, "x.age: $CCM_AGE_IDENTITY:1: expected an identity of age or an SSH key, found something else; its recipients are token (create an identity with: ccm secret keygen)")
 }
 
 // TestReleasedPlugin: a plugin that is released with age decrypts.
@@ -166,7 +166,7 @@ func TestSSHKeys(t *testing.T) {
 			d = newDecrypter()
 			for range 2 {
 				_, err = d.File("x.age", enc)
-				require.ErrorContains(t, err, "x.age: identity "+file+": this is not its passphrase")
+				require.ErrorContains(t, err, "x.age: identity "+file+": wrong passphrase")
 			}
 			require.Equal(t, 2, asked, "it is asked for once")
 		})

@@ -85,7 +85,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 			continue
 		case strings.Contains(line, "AGE-SECRET-"+"KEY-") || strings.Contains(line, "AGE-PLUGIN-") || strings.Contains(line, "PRIVATE KEY"):
-			fail("make a new one with ccm secret keygen, and write its public key here", "a private key stands here, where everybody reads it")
+			fail("create a new one with ccm secret keygen, and put its public key here", "private key in a file that everybody can read")
 			continue
 		case strings.HasPrefix(words[0], "@"):
 			name := strings.TrimSuffix(words[0], ":")
@@ -97,11 +97,11 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			case !isGroup(strings.TrimPrefix(name, "@")):
 				fail("", "%w", diag.Expected("a name of letters, digits, - _ and . for a group").Got("%q", words[0]))
 			case name == Everybody:
-				fail("", "%s is everybody in this file, and is not written down", Everybody)
+				fail("", "%s means everybody in this file, and cannot be defined", Everybody)
 			case groupLines[name] > 0:
-				fail("", "the group %s stands in line %d already", name, groupLines[name])
+				fail("", "group %s is already defined in line %d", name, groupLines[name])
 			case len(members) == 0:
-				fail("", "%w", diag.Expected("the members of the group %s behind its name", name))
+				fail("", "%w", diag.Expected("the members of group %s after its name", name))
 			default:
 				r.Groups[name], groupLines[name] = members, number
 			}
@@ -111,17 +111,17 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 		if !IsName(name) {
 			hint := ""
 			if strings.HasPrefix(name, "age1") || strings.HasPrefix(name, "ssh-") {
-				hint = "write a name before the key: ann " + words[0] + " ..."
+				hint = "put a name before the key: ann " + words[0] + " ..."
 			}
 			fail(hint, "%w", diag.Expected("a name of letters, digits, - _ and . before the key").Got("%q", short(name)))
 			continue
 		}
 		if strings.HasPrefix(name, "age1") || name == "ssh-ed25519" || name == "ssh-rsa" {
-			fail("write it before the key: ann "+short(strings.Join(words, " ")), "the key has no name")
+			fail("put it before the key: ann "+short(strings.Join(words, " ")), "key without a name")
 			continue
 		}
 		if len(words) < 2 {
-			fail("", "%w", diag.Expected("a key of age or SSH behind the name %s", name))
+			fail("", "%w", diag.Expected("an age or SSH key after the name %s", name))
 			continue
 		}
 		k := Key{Name: name, Text: words[1], Line: number}
@@ -133,7 +133,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			continue
 		}
 		if i := slices.IndexFunc(r.Keys, func(o Key) bool { return o.Text == k.Text }); i >= 0 {
-			fail("", "this key stands in line %d already, as that of %s", r.Keys[i].Line, r.Keys[i].Name)
+			fail("", "this key is already in line %d, for %s", r.Keys[i].Line, r.Keys[i].Name)
 			continue
 		}
 		if r.Keys = append(r.Keys, k); len(r.Keys) > maxKeys {
@@ -190,7 +190,7 @@ func (r *Recipients) names() []string {
 // expand returns the people and hosts that a name stands for. within are the groups around it, to detect cycles.
 func (r *Recipients) expand(name string, within []string) ([]string, error) {
 	if slices.Contains(within, name) {
-		return nil, fmt.Errorf("the group %s holds itself", name)
+		return nil, fmt.Errorf("group %s contains itself", name)
 	}
 	if name == Everybody {
 		var all []string
@@ -209,7 +209,7 @@ func (r *Recipients) expand(name string, within []string) ([]string, error) {
 				return nil, err
 			}
 			if out = append(out, more...); len(out) > maxKeys {
-				return nil, fmt.Errorf("the group %s has more than %d members", name, maxKeys)
+				return nil, fmt.Errorf("group %s exceeds the limit of %d members", name, maxKeys)
 			}
 		}
 		return out, nil
@@ -243,7 +243,7 @@ func (r *Recipients) Audience(names ...string) (*Audience, error) {
 		}
 	}
 	if len(a.Keys) == 0 {
-		return nil, diag.Errorf(diag.Pos{}, "%s has no recipients", r.File).WithHint("ccm secret recipients add NAME KEY adds one; ccm secret keygen makes a key")
+		return nil, diag.Errorf(diag.Pos{}, "no recipients in %s", r.File).WithHint("add one with ccm secret recipients add NAME KEY, or create a key with ccm secret keygen")
 	}
 	return a, nil
 }
@@ -283,8 +283,8 @@ func (a *Audience) mixed() error {
 	if len(hybrid) == 0 || len(others) == 0 {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{}, "age does not encrypt to keys that withstand quantum computers (of %s) and to others (of %s) at once", strings.Join(hybrid, ", "), strings.Join(others, ", ")).
-		WithHint("keys of one kind for all, or --for only some of them")
+	return diag.Errorf(diag.Pos{}, "age cannot encrypt to post-quantum keys (of %s) and other keys (of %s) at once", strings.Join(hybrid, ", "), strings.Join(others, ", ")).
+		WithHint("use keys of one kind, or select recipients with --for")
 }
 
 // has reports whether a key with that name and digest is in the audience.
@@ -296,7 +296,7 @@ func (a *Audience) has(k KeyDigest) bool {
 func (k Key) recipient() (age.Recipient, error) {
 	r, err := parseRecipient(k.Text)
 	if err != nil {
-		return nil, fmt.Errorf("this is no key that age knows: %w", err)
+		return nil, fmt.Errorf("not a valid age key: %w", err)
 	}
 	return r, nil
 }
@@ -315,7 +315,7 @@ func parseRecipient(text string) (age.Recipient, error) {
 	case strings.HasPrefix(text, "ssh-ed25519 "), strings.HasPrefix(text, "ssh-rsa "):
 		return agessh.ParseRecipient(text)
 	case strings.HasPrefix(text, "ecdsa-"), strings.HasPrefix(text, "sk-"):
-		return nil, errors.New("of SSH keys age takes ssh-ed25519 and ssh-rsa")
+		return nil, errors.New("use an SSH key of type ssh-ed25519 or ssh-rsa")
 	}
 	return nil, diag.Expected("a public key that begins with age1 or ssh-ed25519")
 }

@@ -73,9 +73,9 @@ func (d *Description) ForWhom() string {
 		return strings.Join(names, ", ")
 	}
 	if len(d.Kinds) == 0 {
-		return "nobody who is named"
+		return "no named recipients"
 	}
-	return fmt.Sprintf("%d of whom it does not say the names (%s)", len(d.Kinds), strings.Join(slices.Compact(slices.Sorted(slices.Values(d.Kinds))), ", "))
+	return fmt.Sprintf("%d unnamed recipients (%s)", len(d.Kinds), strings.Join(slices.Compact(slices.Sorted(slices.Values(d.Kinds))), ", "))
 }
 
 // maxRecipients limits the recipients in a header.
@@ -101,7 +101,7 @@ func describe(header []byte) (*Description, error) {
 			continue
 		}
 		if len(d.Keys) > 0 || len(words) < 2 || len(words) > maxRecipients {
-			return nil, fmt.Errorf("%w: it says twice for whom it is, or not rightly", ErrDamaged)
+			return nil, fmt.Errorf("%w: invalid or duplicate recipients in its header", ErrDamaged)
 		}
 		d.For = strings.Split(words[1], ",")
 		for _, word := range words[2:] {
@@ -125,7 +125,7 @@ func describe(header []byte) (*Description, error) {
 		if len(raw) > 0 {
 			file, key, ok := strings.Cut(string(raw), "\x00")
 			if !ok {
-				return nil, fmt.Errorf("%w: it does not say rightly where it stands", ErrDamaged)
+				return nil, fmt.Errorf("%w: invalid place in its header", ErrDamaged)
 			}
 			d.At = Place{file, key}
 		}

@@ -111,7 +111,7 @@ func (e *Event) Blame(list []Predecessor, alike, more int, surely bool) {
 	causes, state := joined(list[:e.namedCount], e.unnamedCount), word+" "+list[0].Outcome.String()
 	e.Reason = causes + " " + state
 	if !surely {
-		e.Reason = fmt.Sprintf("%s, which %s, may make a difference", causes, state)
+		e.Reason = fmt.Sprintf("depends on %s, which %s", causes, state)
 	}
 }
 

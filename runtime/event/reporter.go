@@ -9,7 +9,7 @@ type Reporter interface {
 	Event(e *Event)
 }
 
-// An ActionReporter is a Reporter that is told of actions before they happen.
+// An ActionReporter is a Reporter that is notified of actions before they happen.
 type ActionReporter interface {
 	Reporter
 	// BeforeAction is called before the actions of a resource, with its place in the run.

@@ -92,7 +92,7 @@ func TestInstance(t *testing.T) {
 	require.EqualError(t, err, "metadata service of gce: GET /computeMetadata/v1/instance/?recursive=true: 401 Unauthorized")
 }
 
-// A service that does not answer costs the limit, and no more.
+// A service that does not respond costs the limit, and no more.
 func TestInstanceWithoutAnAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }))
 	defer server.Close()

@@ -185,7 +185,7 @@ func (l Loader) isLink(name string) (bool, error) {
 		return false, unreadable(name, err)
 	}
 	if info.Kind == host.Symlink {
-		l.View.Log().Warn("facts are not read through a symbolic link", "path", name)
+		l.View.Log().Warn("symbolic links are not followed for facts", "path", name)
 		return true, nil
 	}
 	return false, nil

@@ -146,7 +146,7 @@ func TestLoadDoesNotWaitForAPipe(t *testing.T) {
 	l := loader(t, map[string]string{"/etc/ccm/facts.d/a.json": `{"a": 1}`})
 	require.NoError(t, syscall.Mkfifo(filepath.Join(l.View.Root(), "etc/ccm/facts.d/pipe.json"), 0o644))
 	got, err := l.Load("/etc/ccm")
-	require.EqualError(t, err, "/etc/ccm/facts.d/pipe.json: expected a file, found a special file")
+	require.EqualError(t, err, "/etc/ccm/facts.d/pipe.json: expected a file, found a device, socket or pipe")
 	require.Equal(t, map[string]any{"a": int64(1)}, got)
 }
 
@@ -155,7 +155,7 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 		"/etc/ccm/facts.json": `{"a": 1}`, "/etc/ccm/facts.yaml": "b: 1\n", "/etc/ccm/facts.d/c.json": `{"c": 1}`,
 	}
 	for name, c := range map[string]struct {
-		open      string // what everybody may write
+		open      string // what is world-writable
 		mode      os.FileMode
 		remaining []string // the facts that are still read
 	}{
@@ -179,8 +179,8 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 			require.Len(t, list, 1)
 			at := filepath.Join(l.View.Root(), c.open)
 			require.Equal(t, at, filepath.Clean(list[0].Pos.File))
-			require.ErrorContains(t, err, "not believed as root, because everybody may write")
-			require.Equal(t, "chmod o-w "+at+", or --allow-insecure", list[0].Hint)
+			require.ErrorContains(t, err, "not trusted as root")
+			require.Equal(t, "chmod o-w "+at+", or use --allow-insecure", list[0].Hint)
 		})
 	}
 }
@@ -225,5 +225,5 @@ func TestFile(t *testing.T) {
 	open := write("open.json", "{}")
 	require.NoError(t, os.Chmod(open, 0o666))
 	_, err = l.File(t.Context(), open)
-	require.ErrorContains(t, err, open+": not believed as root, because everybody may write "+open+" (mode 0666)")
+	require.ErrorContains(t, err, open+": not trusted as root: "+open+" is world-writable (mode 0666)")
 }

@@ -157,7 +157,7 @@ func (f *Facts) Branch(name string) (any, error) {
 	return val, err
 }
 
-// A NotFoundError says that a fact does not exist.
+// A NotFoundError reports that a fact does not exist.
 type NotFoundError struct {
 	Path         string   // that was asked for
 	Part         string   // the first name of Path that does not exist
@@ -167,7 +167,7 @@ type NotFoundError struct {
 	Scalar string
 }
 
-// Error says which fact is not there.
+// Error reports which fact is not there.
 func (e *NotFoundError) Error() string {
 	if e.Scalar != "" {
 		return fmt.Sprintf("no fact %q: %s", e.Path, e.Scalar)

@@ -26,7 +26,7 @@ func TestDecodeJSONErrors(t *testing.T) {
 		"{} x":                "f.json:1:4: expected JSON: invalid character 'x' after top-level value",
 		"{\"a\": 1e999}":      "f.json:1:7: expected a number that fits 64 bits, got 1e999",
 		"{\"a\": \"\xff\"}":   "f.json:1:8: expected UTF-8, got other bytes",
-		"{\"a\": 1,\n \"b\": {\"c\": 1, \"d\": 2,\n \"c\": 3}}": "f.json:3:2: \"c\" is given twice\n  f.json:2:8: first here",
+		"{\"a\": 1,\n \"b\": {\"c\": 1, \"d\": 2,\n \"c\": 3}}": "f.json:3:2: duplicate \"c\"\n  f.json:2:8: first here",
 	} {
 		_, err := decodeJSON("f.json", []byte(text))
 		require.EqualError(t, err, want, text)

@@ -37,7 +37,7 @@ type planState struct {
 	unsettled, onlyPlanned []int
 }
 
-// A Forecaster tells in a plan which resources have an unknown outcome, because of which pending
+// A Forecaster reports in a plan which resources have an unknown outcome, because of which pending
 // ones, and what a run may do about them. It lays these effects over the view of later resources.
 // In a run it does so for resources that are only planned. Then it knows less: the view has no
 // effects there.

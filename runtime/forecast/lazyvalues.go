@@ -68,7 +68,7 @@ func (s *suspectFinder) earlier(i int) (list []suspect) {
 
 func laterText(names []string) string {
 	if len(names) == 1 {
-		return "the value of " + names[0] + " is known after run"
+		return "the value of " + names[0] + " is known only after the run"
 	}
-	return "the values of " + strings.Join(names, " and ") + " are known after run"
+	return "the values of " + strings.Join(names, " and ") + " are known only after the run"
 }

@@ -34,7 +34,7 @@ type gossReport struct {
 // is critical. Without a report the state is unknown.
 func judgeGoss(res host.Result, err error) (State, string) {
 	if _, ok := errors.AsType[*command.NotFoundError](err); ok {
-		return Unknown, "goss_rules need the program goss in the PATH: " + err.Error()
+		return Unknown, "goss_rules require goss in the PATH: " + err.Error()
 	}
 	if err != nil {
 		return Unknown, err.Error()
@@ -42,15 +42,15 @@ func judgeGoss(res host.Result, err error) (State, string) {
 	var report gossReport
 	if err := json.Unmarshal(res.Stdout, &report); err != nil || report.Summary == nil {
 		_, line := judge(host.Result{Code: int(Unknown), Stdout: res.Stdout, Stderr: res.Stderr}, nil)
-		return Unknown, fmt.Sprintf("goss gave no report, and exit status %d%s", res.Code, withOutput(line))
+		return Unknown, fmt.Sprintf("goss printed no report, exit status %d%s", res.Code, withOutput(line))
 	}
 	if report.Summary.Failed == 0 {
 		if res.Code != 0 {
-			return Unknown, fmt.Sprintf("goss reports no failure, and exit status %d", res.Code)
+			return Unknown, fmt.Sprintf("goss reported success, but exit status %d", res.Code)
 		}
 		return OK, report.Summary.Line
 	}
-	what := fmt.Sprintf("%d of %d do not hold", report.Summary.Failed, report.Summary.Tests)
+	what := fmt.Sprintf("%d of %d rules failed", report.Summary.Failed, report.Summary.Tests)
 	for _, r := range report.Results {
 		if !r.Successful {
 			line, _, _ := strings.Cut(strings.TrimSpace(r.Line), "\n")

@@ -39,7 +39,7 @@ const (
 // NoAccount is the number of an account whose number is unknown.
 const NoAccount = overlay.NoAccount
 
-// IsPlaceholder reports whether a number stands in a plan for an account that gets its number only
+// IsPlaceholder reports whether a number is in a plan for an account that gets its number only
 // when it is made.
 func IsPlaceholder(id uint32) bool { return overlay.IsPlaceholder(id) }
 
@@ -68,8 +68,8 @@ var (
 // PathsInText returns the absolute paths that are in a text.
 func PathsInText(text string) []string { return overlay.PathsInText(text) }
 
-// NeedsRoot returns an error that says that root is needed for something, unless
-// this process is root's.
+// NeedsRoot returns an error that something requires root, unless this
+// process runs as root.
 func NeedsRoot(what string) error { return overlay.NeedsRoot(what) }
 
 // Planning returns a view of the same machine for a plan. Effects can be assumed over it; looks

@@ -52,7 +52,7 @@ func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
 		return fmt.Errorf("%s is a symbolic link", name)
 	}
 	if have.Ino != 0 && (have.Ino != d.Stat.Ino || have.Dev != uint64(d.Stat.Dev)) {
-		return fmt.Errorf("%s: something else was put in its place meanwhile", name)
+		return fmt.Errorf("%s: replaced by something else meanwhile", name)
 	}
 	if err := h.files.MayChange(p.Location, &d.Stat); err != nil {
 		return err

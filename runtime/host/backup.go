@@ -43,7 +43,7 @@ func (h *Host) Backups() Backups { return Backups{h} }
 // Make gives the file or symbolic link at the path a second name in its directory, so that
 // Rollback can restore it after it was replaced. If the path is missing, a dangling link records
 // that. [Backups.Rollback] or [Backups.Discard] must follow; if this process dies before,
-// [View.HasBackup] tells. An earlier backup stays, because it is the original.
+// [View.HasBackup] reports. An earlier backup stays, because it is the original.
 func (b Backups) Make(name string) error {
 	p, err := b.host.at(name)
 	if err != nil {
@@ -61,7 +61,7 @@ func (b Backups) Rollback(name string) error {
 	}
 	defer p.Close()
 	if !old.Exists() {
-		return fmt.Errorf("nothing is set aside for %s", name)
+		return fmt.Errorf("no backup copy of %s", name)
 	}
 	b.host.log.Debug("put back", "path", name)
 	if writesInPlace(b.host, p.Location) {

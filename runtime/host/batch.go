@@ -89,13 +89,13 @@ func IsRetryable(err error) bool {
 
 // errConflict says that somebody made or changed the entry at the path of a file after it was
 // announced.
-var errConflict = errors.New("something else stands there now")
+var errConflict = errors.New("replaced by something else meanwhile")
 
 // IsConflict reports whether the error of a file is a conflict: the entry at its path is not the
 // announced one. See [Host.AfterConflict].
 func IsConflict(err error) bool { return errors.Is(err, errConflict) }
 
-var errInBatch = errors.New("only files are written in a batch, one each")
+var errInBatch = errors.New("a batch can only write files, each once")
 
 // refuseOther returns an error for any effect of a batch entry other than WriteFile; nil if e is
 // nil.

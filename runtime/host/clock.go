@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Clock tells the time.
+// A Clock returns the time.
 type Clock interface{ Now() time.Time }
 
 // RealClock is the time of day.
@@ -62,7 +62,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 }
 
 // NumberHint is the advice for a bare number.
-func (Duration) NumberHint(num string) string { return fmt.Sprintf(`write the unit: "%ss"`, num) }
+func (Duration) NumberHint(num string) string { return fmt.Sprintf(`add the unit: "%ss"`, num) }
 
 // String formats d so that UnmarshalText reads it.
 func (d Duration) String() string { return time.Duration(d).String() }

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A Progress tells how far a download has come.
+// A Progress reports how far a download has come.
 type Progress struct {
 	Path         string // of the written file
 	Bytes, Total int64  // Total is -1 if unknown

@@ -70,22 +70,22 @@ func TestDownloadFails(t *testing.T) {
 			fmt.Fprint(w, "only this")
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		}, "", "the connection ended in the middle, after 9 of 1000 bytes"},
+		}, "", "connection closed after 9 of 1000 bytes"},
 		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-			"", "the server ended the connection without an answer"},
+			"", "server closed the connection without a response"},
 		{"truncated without a length", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "only this")
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		}, "", "the connection ended in the middle, after 9 bytes"},
+		}, "", "connection closed after 9 bytes"},
 		{"stalled in the middle", func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, "beginning")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-		}, "", "timed out: nothing came for 50ms"},
+		}, "", "timed out: nothing received for 50ms"},
 		{"never answers", func(_ http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
-		}, "", "timed out: nothing came for 50ms"},
+		}, "", "timed out: nothing received for 50ms"},
 		{"redirected for ever", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
 		}, "", "more than 10 redirects"},
@@ -311,7 +311,7 @@ func TestDownloadAuthorizationDoesNotComeBack(t *testing.T) {
 	h, _ := hosttest.New(t, nil)
 	err := h.Download(t.Context(), "/a.zip", me(), fetch.Request{URL: parse(t, own.URL+"/a.zip"), Username: "deploy", Password: "s3cret"})
 	require.EqualError(t, err, fmt.Sprintf("GET %s/a.zip: redirected to %s/final: expected status 200, got 401 Unauthorized "+
-		"(credentials and headers do not follow a redirect to another server)", own.URL, own.URL))
+		"(credentials and headers are not sent to another server after a redirect)", own.URL, own.URL))
 	require.Empty(t, end.got.Load().Get("Authorization"))
 }
 
@@ -331,7 +331,7 @@ func TestDownloadRedirectBetweenSchemes(t *testing.T) {
 		{"http://h.test:8080/a", "https://h.test/a", "", false, ""},
 		{"http://h.test/a", "https://www.h.test/a", "", false, ""},
 		{"https://h.test/a", "https://H.test:443/b", "", true, ""},
-		{"https://h.test/a", "http://h.test/a", "", false, "redirect from https to http://h.test/a, which anyone on the way can change"},
+		{"https://h.test/a", "http://h.test/a", "", false, "redirect from https to http://h.test/a, which is not protected against tampering (set a checksum to allow it)"},
 		{"https://h.test/a", "http://h.test/a", sum("new"), false, ""},
 	}
 	for _, tt := range tests {

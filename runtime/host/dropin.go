@@ -60,14 +60,14 @@ func dropInNotes(v *View, p PathEffect) (notes []string) {
 			continue
 		}
 		if !d.reads(name) && (!d.debian || isDebian(v)) {
-			notes = append(notes, d.reader+" ignores it: it reads names "+d.names)
+			notes = append(notes, d.reader+" ignores it: it only reads names "+d.names)
 		}
 		switch {
 		case !d.strict || p.Attr == nil:
 		case p.Attr.UID != 0:
-			notes = append(notes, d.reader+" refuses it: it has to belong to root")
+			notes = append(notes, d.reader+" refuses it: it must belong to root")
 		case p.Attr.Mode&0o022 != 0:
-			notes = append(notes, d.reader+" refuses it: others than root may write it")
+			notes = append(notes, d.reader+" refuses it: it is writable by users other than root")
 		}
 	}
 	return notes

@@ -45,7 +45,7 @@ type (
 const MaxNames = safepath.MaxNames
 
 // Lstat describes the entry at the path. A missing path has the kind Missing; an error means that
-// the kind cannot be told. In a plan it sees assumed entries, of which only the Kind is known.
+// the kind cannot be determined. In a plan it sees assumed entries, of which only the Kind is known.
 func (v *View) Lstat(name string) (Info, error) {
 	if o := v.planned(); o != nil {
 		return o.Lstat(name)

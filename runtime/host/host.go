@@ -140,7 +140,7 @@ func New(o Options) *Host {
 	case m.bus == nil && m.root == "/":
 		m.bus = systembus.New()
 	case m.bus == nil:
-		m.bus = systembus.NoBus{Reason: "there is no system bus below " + m.root}
+		m.bus = systembus.NoBus{Reason: "system bus not available below " + m.root}
 	}
 	if m.clock == nil {
 		m.clock = RealClock{}
@@ -256,9 +256,9 @@ type RootError struct {
 	Root    string // the directory that stands for /
 }
 
-// Error says what is refused, and what to do instead.
+// Error reports what is refused, and what to do instead.
 func (e *RootError) Error() string {
-	return fmt.Sprintf("%s below --root: it would act on this machine (run ccm inside, by chroot %s)", e.Refused, shellquote.Join(e.Root))
+	return fmt.Sprintf("%s below --root: it would act on this machine (run ccm inside, with chroot %s)", e.Refused, shellquote.Join(e.Root))
 }
 
 // ActsBelowRoot reports whether commands act on the machine of v: not if its root is a directory

@@ -80,7 +80,7 @@ func TestLstat(t *testing.T) {
 	require.Equal(t, uint32(0o604), info.Mode)
 	exists, err := h.Exists("/l")
 	require.NoError(t, err)
-	require.False(t, exists, "a dangling link is not there")
+	require.False(t, exists, "a dangling link does not exist")
 	plan := h.Planning(t.Context())
 	plan.Overlay().Assume(nil, false, host.PathEffect{Path: "/f", Kind: host.Regular, Content: new("12345")})
 	_, same, err := plan.LookAt("/f", "12345")
@@ -171,7 +171,7 @@ func TestDuration(t *testing.T) {
 func TestBusBelowAnotherRoot(t *testing.T) {
 	root := t.TempDir()
 	_, err := host.New(host.Options{Root: root}).QueryBus(t.Context(), []systembus.Call{{Method: "x"}})
-	require.EqualError(t, err, "there is no system bus below "+root)
+	require.EqualError(t, err, "system bus not available below "+root)
 }
 
 func TestDurationInDays(t *testing.T) {
@@ -221,7 +221,7 @@ func TestCommandsBelowARoot(t *testing.T) {
 		enters(foreign, trueCommand, root)
 	} else {
 		seen, err := ran(foreign, trueCommand)
-		require.EqualError(t, err, "cannot run true below --root: it would act on this machine (run ccm inside, by chroot "+root+")")
+		require.EqualError(t, err, "cannot run true below --root: it would act on this machine (run ccm inside, with chroot "+root+")")
 		require.Empty(t, seen)
 	}
 	enters(foreign, below, "")

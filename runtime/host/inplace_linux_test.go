@@ -188,11 +188,11 @@ func TestObstacles(t *testing.T) {
 			require.NoError(t, os.WriteFile(root+"/d/last", nil, 0o600))
 		}, err: "the file system of /d can hold no more files (df -i /d)"},
 		{name: "setting of the kernel", whole: true, path: "/proc/sys/kernel/domainname",
-			err: `/proc/sys/kernel/domainname is a kernel setting: std.sysctl sets it, after a boot too (sysctl { "kernel.domainname", value = ... })`},
+			err: `/proc/sys/kernel/domainname is a kernel setting: use std.sysctl, which also sets it at boot (sysctl { "kernel.domainname", value = ... })`},
 		{name: "file of the kernel", whole: true, path: comm, note: "in place, because the kernel provides it"},
 		{name: "removed file of the kernel", whole: true, path: comm, kind: host.Missing, err: comm + " cannot be removed: the kernel provides it"},
 		{name: "no such file of the kernel", whole: true, path: "/proc/no-such-file",
-			err: "/proc/no-such-file cannot be created or removed: the kernel provides what is in /proc"},
+			err: "/proc/no-such-file cannot be created or removed: the kernel provides all files in /proc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h, root := hosttest.New(t, nil)
@@ -279,7 +279,7 @@ func TestRootMayNotWrite(t *testing.T) {
 		plan <- err
 		run <- h.WriteFile("/d/f", strings.NewReader("new"), me())
 	}()
-	require.EqualError(t, <-plan, "root may not write in /d: permission denied (a user namespace, a missing capability, or root_squash of NFS)")
+	require.EqualError(t, <-plan, "root cannot write in /d: permission denied (user namespace, missing capability, or root_squash of NFS)")
 	require.ErrorIs(t, <-run, unix.EACCES)
 }
 

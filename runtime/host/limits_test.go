@@ -63,10 +63,10 @@ func TestDownloadNextToNothing(t *testing.T) {
 		h := host.New(host.Options{Root: root, Transport: trickle{30 * time.Millisecond, 1, 1e6}})
 		d := fetch.Request{URL: parse(t, "http://example.com/app.tar.gz"), Stall: time.Second}
 		err := h.Download(t.Context(), "/app.tar.gz", me(), d)
-		require.ErrorContains(t, err, "timed out: only 33 B came for 1s")
+		require.ErrorContains(t, err, "timed out: only 33 B received for 1s")
 		require.Empty(t, hosttest.Snapshot(t, root))
 		_, err = h.Fetch(t.Context(), d, 1<<20)
-		require.ErrorContains(t, err, "timed out: only 33 B came for 1s")
+		require.ErrorContains(t, err, "timed out: only 33 B received for 1s")
 	})
 }
 
@@ -106,7 +106,7 @@ func TestDownloadSlowHead(t *testing.T) {
 	}()
 	h, _ := hosttest.New(t, nil)
 	err = h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: &url.URL{Scheme: "http", Host: l.Addr().String()}, Stall: 300 * time.Millisecond})
-	require.ErrorContains(t, err, "timed out: nothing came for 300ms")
+	require.ErrorContains(t, err, "timed out: nothing received for 300ms")
 }
 
 func TestDownloadTooLarge(t *testing.T) {
@@ -125,10 +125,10 @@ func TestDownloadTooLarge(t *testing.T) {
 	})
 	h, root := hosttest.New(t, nil)
 	err := h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, MaxBytes: 1 << 20})
-	require.ErrorContains(t, err, "the server sends more than 1.0 MiB, which is the limit")
+	require.ErrorContains(t, err, "response exceeds the limit of 1.0 MiB")
 	u.RawQuery = "said"
 	err = h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u})
-	require.ErrorContains(t, err, "the server sends 4.5 TiB, and the limit is 10.0 GiB")
+	require.ErrorContains(t, err, "response of 4.5 TiB exceeds the limit of 10.0 GiB")
 	err = h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, MaxBytes: 1 << 60})
 	require.ErrorContains(t, err, "no space for 4.5 TiB")
 	require.ErrorIs(t, err, syscall.ENOSPC)

@@ -30,7 +30,7 @@ func TestReadUpTo(t *testing.T) {
 	_, err := h.ReadUpTo("/file", 4)
 	require.ErrorContains(t, err, "expected a file of at most 4 B, found one of 5 B")
 	_, err = h.ReadUpTo("/pipe", 5) // without waiting for a writer
-	require.ErrorContains(t, err, "expected a file, found a special file")
+	require.ErrorContains(t, err, "expected a file, found a device, socket or pipe")
 	_, err = h.ReadUpTo("/", 5)
 	require.ErrorContains(t, err, "expected a file, found a directory")
 	_, err = h.ReadUpTo("/nothing", 5)
@@ -61,7 +61,7 @@ func TestFetch(t *testing.T) {
 		require.Equal(t, "12345", text)
 	}
 	_, err := get("http://user:secret@example.test/?token", 4)
-	require.EqualError(t, err, "GET http://xxxxx@example.test/?xxxxx: the server sends 5 B, and the limit is 4 B")
+	require.EqualError(t, err, "GET http://xxxxx@example.test/?xxxxx: response of 5 B exceeds the limit of 4 B")
 	_, err = get("http://example.test/chunked", 4)
-	require.EqualError(t, err, "GET http://example.test/chunked: the server sends more than 4 B, which is the limit")
+	require.EqualError(t, err, "GET http://example.test/chunked: response exceeds the limit of 4 B")
 }

@@ -40,7 +40,7 @@ func ParseModeChange(text string) (m ModeChange, err error) {
 		for _, directory := range []bool{false, true} {
 			once := m.Apply(mode, directory)
 			if m.Apply(once, directory) != once {
-				return nil, diag.Expected("permissions that stay what they are when they are set again").Got("%q, which makes %04o of %04o, and %04o of that", text, once, mode, m.Apply(once, directory))
+				return nil, diag.Expected("permissions with the same result when applied again").Got("%q, which yields %04o from %04o, then %04o", text, once, mode, m.Apply(once, directory))
 			}
 		}
 	}

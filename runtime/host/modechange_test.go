@@ -37,7 +37,7 @@ func TestModeChange(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "expected parts such as", "=rw": "expected parts such as", "u": "expected parts such as", "u=rs": "expected parts such as", "u=g": "expected parts such as", "u=r,": "expected parts such as", "z+r": "expected parts such as",
 		"u+X,u-r,o=X,g=X,u-x": "",
-		"g+X,u+x":             "when they are set again",
+		"g+X,u+x":             "permissions with the same result when applied again",
 	} {
 		_, err := host.ParseModeChange(text)
 		if want == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// An ObstacleError says what keeps a path from being changed, and what to do about it.
+// An ObstacleError reports what keeps a path from being changed, and what to do about it.
 type ObstacleError struct {
 	text  string
 	errno error // of the system call that would fail
@@ -32,8 +32,8 @@ func obstacle(errno error, format string, args ...any) error {
 }
 
 // Obstacles looks for what keeps effects from happening, whoever tries, without trying: immutable
-// files, read-only mounts, files of the kernel and the like. The error says what to do about the
-// first one. Notes say of paths that are written in place, and why. An effect that cannot be judged,
+// files, read-only mounts, files of the kernel and the like. The error describes what to do about the
+// first one. Notes list the paths that are written in place, and why. An effect that cannot be judged,
 // because an earlier one is assumed at its path, has no obstacle.
 func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
 	var room *overlay.RoomProposal
@@ -95,7 +95,7 @@ func obstacleOf(v *View, p PathEffect, room *overlay.RoomProposal) (note string,
 		return "", obstacle(unix.EPERM, "%s cannot be removed: the kernel provides it", p.Path)
 	case c.OfKernel && isBelow(at.Path(), "/proc/sys") && v.root == "/" && !stays:
 		setting := strings.ReplaceAll(strings.TrimPrefix(at.Path(), "/proc/sys/"), "/", ".")
-		return "", obstacle(unix.EPERM, "%s is a kernel setting: std.sysctl sets it, after a boot too (sysctl { %q, value = ... })", p.Path, setting)
+		return "", obstacle(unix.EPERM, "%s is a kernel setting: use std.sysctl, which also sets it at boot (sysctl { %q, value = ... })", p.Path, setting)
 	case c.ReadOnly:
 		return "", readOnly(v, p.Path, at.Path())
 	case c.Mounted && p.Kind == Missing:
@@ -114,7 +114,7 @@ func obstacleOf(v *View, p PathEffect, room *overlay.RoomProposal) (note string,
 			return "in place, because " + reason, checkRoom(v, room, p, d, d)
 		}
 		if d.Stat.Nlink > 1 {
-			note = "its other names keep the old content"
+			note = "its other hard links keep the old content"
 		}
 	}
 	return note, directoryObstacle(v, p, dir, d, room)
@@ -173,7 +173,7 @@ func directoryObstacle(v *View, p PathEffect, dir, old *safepath.Handle, room *o
 	case c.OfKernel && !isWritten(p):
 		return nil // control groups are directories that anybody may make
 	case c.OfKernel:
-		return obstacle(unix.EPERM, "%s cannot be created or removed: the kernel provides what is in %s", p.Path, dir.Path)
+		return obstacle(unix.EPERM, "%s cannot be created or removed: the kernel provides all files in %s", p.Path, dir.Path)
 	case c.ReadOnly:
 		return readOnly(v, p.Path, dir.Path)
 	case c.Immutable:
@@ -183,7 +183,7 @@ func directoryObstacle(v *View, p PathEffect, dir, old *safepath.Handle, room *o
 	}
 	if uid, _ := safepath.Self(); uid == 0 {
 		if err := dir.MayWrite(); err != nil {
-			return obstacle(err, "root may not write in %s: %v (a user namespace, a missing capability, or root_squash of NFS)", dir.Path, err)
+			return obstacle(err, "root cannot write in %s: %v (user namespace, missing capability, or root_squash of NFS)", dir.Path, err)
 		}
 	}
 	return checkRoom(v, room, p, dir, old)

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A ParentError says that the directory is missing, or is no directory, in which something should
+// A ParentError reports that the directory is missing, or is no directory, in which something should
 // be made.
 type ParentError struct {
 	Dir string
@@ -67,7 +67,7 @@ func MissingParents(v *View, name string) (dirs []string, err error) {
 
 // WithParents makes the missing directories above the path, with the attributes of [NewAttr], and
 // calls make. If make fails, it removes these directories again, unless they are in
-// use by then.
+// use meanwhile.
 func WithParents(h *Host, name string, make func() error) (err error) {
 	missing, err := MissingParents(&h.View, name)
 	if err == nil && len(missing) > 0 {

@@ -29,7 +29,7 @@ func PendingName(v *View, kind LookKind, id uint32) string {
 	return ""
 }
 
-// PendingAccount returns the account that a plan assumes, nil for none. Needed says that the
+// PendingAccount returns the account that a plan assumes, nil for none. Needed means that the
 // caller needs the actual numbers, which nobody knows before the account exists.
 func PendingAccount(v *View, kind LookKind, name string, needed bool) *Account {
 	o := v.planned()
@@ -68,7 +68,7 @@ type noGroupError uint32
 
 // Error implements error.
 func (e noGroupError) Error() string {
-	return fmt.Sprintf("no user has the number %d, so the group of the command is not known (add a group)", uint32(e))
+	return fmt.Sprintf("no user with uid %d, so the group of the command is unknown (set a group)", uint32(e))
 }
 
 // Login returns the login for a command that runs as a user, a group or both, each given by name

@@ -61,7 +61,7 @@ type Document struct {
 func Parse(file, text string) (*Document, error) {
 	d := &Document{File: file, Text: text}
 	if len(text) > MaxText {
-		return nil, diag.Errorf(diag.Pos{File: file}, "the file is longer than 1 MiB")
+		return nil, diag.Errorf(diag.Pos{File: file}, "file exceeds the limit of 1 MiB")
 	}
 	p := &parser{scanner: scanner{doc: d}}
 	if err := p.document(); err != nil {
@@ -142,7 +142,7 @@ func (p *parser) value() (*Value, error) {
 	case p.kind == sign && p.text == "{":
 		return v, p.table(v)
 	default:
-		return nil, p.unexpected("a text, a number, true, false or a table")
+		return nil, p.unexpected("a string, number, boolean or table")
 	}
 	return v, p.next()
 }
@@ -151,7 +151,7 @@ func (p *parser) value() (*Value, error) {
 func (p *parser) table(v *Value) error {
 	v.Kind = Table
 	if p.depth++; p.depth > maxDepth {
-		return p.mistake("more than %d tables are inside one another", maxDepth)
+		return p.mistake("tables are nested more than %d deep", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	if err := p.next(); err != nil {
@@ -168,7 +168,7 @@ func (p *parser) table(v *Value) error {
 		if key != nil {
 			f.Key = *key
 			if f.Key == "" || known[f.Key] {
-				return diag.Errorf(p.doc.Pos(f.Start, keyEnd), "the key %q is %s", f.Key, map[bool]string{true: "empty", false: "there already"}[f.Key == ""])
+				return diag.Errorf(p.doc.Pos(f.Start, keyEnd), "key %q is %s", f.Key, map[bool]string{true: "empty", false: "already defined"}[f.Key == ""])
 			}
 			known[f.Key] = true
 		}
@@ -202,7 +202,7 @@ func (p *parser) key() (*string, error) {
 			return nil, err
 		}
 		if p.kind != text {
-			return nil, p.unexpected("a text as key")
+			return nil, p.unexpected("a string as key")
 		}
 		key := p.text
 		if err := p.next(); err != nil {
@@ -229,7 +229,7 @@ func (p *parser) unexpected(wanted string) error {
 	if p.kind != end {
 		found = shorten(p.doc.Text[p.start:p.end])
 	}
-	return p.mistake("%w", diag.Expected("%s", wanted).Found("%s", found)).WithHint("the file is read and not run: it is return, and a table of texts, numbers, true, false and tables")
+	return p.mistake("%w", diag.Expected("%s", wanted).Found("%s", found)).WithHint("use only return and a table of strings, numbers, booleans and tables: the file is not executed")
 }
 
 // shorten returns the beginning of a token for a message.

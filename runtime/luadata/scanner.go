@@ -148,7 +148,7 @@ func (s *scanner) quoted(quote byte) error {
 			return nil
 		case c == '\n':
 			s.end = s.at
-			return s.mistake("the text has no end in its line")
+			return s.mistake("unterminated string in this line")
 		case c == '\\' && s.at+1 < len(all):
 			s.at++
 			if err := s.escape(&b); err != nil {
@@ -159,7 +159,7 @@ func (s *scanner) quoted(quote byte) error {
 		}
 	}
 	s.end = len(all)
-	return s.mistake("the text has no end")
+	return s.mistake("unterminated string")
 }
 
 // escape reads the escape sequence behind a backslash, up to its last byte.
@@ -177,7 +177,7 @@ func (s *scanner) escape(b *strings.Builder) error {
 	if err != nil {
 		_, size := utf8.DecodeRuneInString(all[s.at:])
 		s.start, s.end = s.at-1, s.at+max(size, digits)
-		return s.mistake("Lua has no %s", all[s.start:s.end])
+		return s.mistake("unknown token %s", all[s.start:s.end])
 	}
 	b.WriteByte(byte(code))
 	s.at += digits - 1

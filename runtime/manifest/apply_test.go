@@ -116,12 +116,12 @@ func TestApplyMistakes(t *testing.T) {
 	arrow := strings.Repeat("self.yaml → ", 11) + "self.yaml"
 	for _, tt := range []struct{ yaml, want string }{
 		{"nope.yaml: ", "m.yaml:3:16: apply#nope.yaml: no file /site/nope.yaml"},
-		{"self.yaml: ", "self.yaml:3:16: apply#self.yaml: manifests are applied more than 10 deep: m.yaml → " + arrow[:len(arrow)-len("self.yaml → ")]},
+		{"self.yaml: ", "self.yaml:3:16: apply#self.yaml: manifests are nested more than 10 deep: m.yaml → " + arrow[:len(arrow)-len("self.yaml → ")]},
 		{"bad.yaml: ", "bad.yaml:3:22: package#x: unknown property \"ensur\" (did you mean \"ensure\"?)\n  m.yaml:3:16: applied from here"},
 		{"outer.yaml: ", "bad.yaml:3:22: package#x: unknown property \"ensur\" (did you mean \"ensure\"?)\n  outer.yaml:3:16: applied from here\n  m.yaml:3:16: applied from here"},
 		{"broken.yaml: ", "broken.yaml:1:4: not valid YAML: \"[\" is not closed\n  m.yaml:3:16: applied from here"},
-		{"rule.yaml: ", "rule.yaml:2:5: data.a is required and has no value\n  m.yaml:3:16: applied from here"},
-		{"more.yaml: {allow_apply: false}", "more.yaml:4:16: apply#leaf.yaml: nothing may be applied here: more.yaml is applied with allow_apply = false\n  m.yaml:3:16: applied from here"},
+		{"rule.yaml: ", "rule.yaml:2:5: data.a is required, but not set\n  m.yaml:3:16: applied from here"},
+		{"more.yaml: {allow_apply: false}", "more.yaml:4:16: apply#leaf.yaml: cannot apply here: more.yaml is applied with allow_apply = false\n  m.yaml:3:16: applied from here"},
 		{"leaf.yaml: {data: 5}", "m.yaml:3:34: apply#leaf.yaml: data: expected a table, got the number 5"},
 	} {
 		w := newWorld(t, files)
@@ -184,7 +184,7 @@ func TestOverlays(t *testing.T) {
 	w = newWorld(t, nil)
 	w.Overlays = []manifest.Source{{File: "site.yaml", Text: "packages: []\n"}}
 	_, err = w.load(t, "m.yaml", "ccm: {resources: []}\n")
-	require.EqualError(t, err, `site.yaml:1:1: unknown key "packages" (what is configured stands under data; beside it may stand hierarchy, overrides, ccm)`)
+	require.EqualError(t, err, `site.yaml:1:1: unknown key "packages" (put your data under data; allowed beside it: hierarchy, overrides, ccm)`)
 
 	// A rule of the manifest is about the merged data.
 	w = newWorld(t, nil)

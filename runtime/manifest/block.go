@@ -33,12 +33,12 @@ func (r *reader) resources(list *data.Node) {
 func (r *reader) reportSeveralTypes(item *data.Node) {
 	second := item.Entries[1].Key
 	if r.loader.Registry.Type(second.Text) != nil {
-		r.fail(second, "begin another block with -", "%w", diag.Expected("one type in a block").Found("also %s", second.Text))
+		r.fail(second, "start another block with -", "%w", diag.Expected("one type in a block").Found("also %s", second.Text))
 		return
 	}
 	hint := diag.DidYouMean(second.Text, r.loader.Registry.TypeNames())
 	if t := r.loader.Registry.Type(item.Entries[0].Key.Text); t != nil && isProperty(t, second.Text) {
-		hint = "properties of a " + t.Name + " are indented below its name"
+		hint = "properties of a " + t.Name + " must be indented below its name"
 	}
 	r.fail(second, hint, "%w", diag.Expected("one type in a block").Found("also %q", second.Text))
 }
@@ -80,7 +80,7 @@ func (r *reader) single(t *resource.Type, e data.Entry) {
 		}
 	}
 	if len(e.Val.Entries) == 1 && !isProperty(t, e.Val.Entries[0].Key.Text) {
-		r.fail(e.Val.Entries[0].Key, "begin it with -", "%s: %w", t.Name, diag.Expected("a list of resources").Got("a table"))
+		r.fail(e.Val.Entries[0].Key, "start it with -", "%s: %w", t.Name, diag.Expected("a list of resources").Got("a table"))
 		return
 	}
 	r.fail(e.Key, "", "%s: %w", t.Name, diag.Required(name.Name))
@@ -98,7 +98,7 @@ func (r *reader) list(t *resource.Type, list *data.Node) {
 		case len(item.Entries) > 1:
 			r.reportSeveralNames(t, item)
 		case defaults != nil:
-			r.fail(e.Key, "", "%s: defaults are given twice", t.Name)
+			r.fail(e.Key, "", "%s: duplicate defaults", t.Name)
 		case e.Val.Kind == schema.Map:
 			defaults = r.defaults(t, e.Val)
 		case !e.Val.IsNil():
@@ -145,9 +145,9 @@ func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
 // little indentation.
 func (r *reader) reportSeveralNames(t *resource.Type, item *data.Node) {
 	second := item.Entries[1].Key
-	hint := "begin it with -"
+	hint := "start it with -"
 	if isProperty(t, second.Text) {
-		hint = "properties are indented below the name"
+		hint = "indent properties below the name"
 	}
 	r.fail(second, hint, "%s: %w", t.Name, diag.Expected("one name in an item").Found("also %q", second.Text))
 }

@@ -99,7 +99,7 @@ exec {
   refresh_only = true,
   headers = { ["X-Port"] = tostring(data.port), Y = "1" },
   any = { deep = { 1, { x = "y" } }, ratio = 0.5 },
-  subscribe = { "file#/etc/motd" }, -- file#/etc/never may not be there
+  subscribe = { "file#/etc/motd" }, -- file#/etc/never may be absent
   health_checks = { { command = "/bin/check", tries = 5 } },
 }
 apply { "child.yaml", data = { a = data.port } }

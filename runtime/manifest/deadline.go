@@ -14,11 +14,11 @@ type timeoutError struct{ limit time.Duration }
 
 // Error names the limit.
 func (e *timeoutError) Error() string {
-	return fmt.Sprintf("the manifest is not done after %s", e.limit)
+	return fmt.Sprintf("manifest exceeded the time limit of %s", e.limit)
 }
 
 // Hint names the flag that raises the limit.
-func (*timeoutError) Hint() string { return "--eval-timeout gives it more time" }
+func (*timeoutError) Hint() string { return "raise it with --eval-timeout" }
 
 // Unwrap returns context.DeadlineExceeded.
 func (*timeoutError) Unwrap() error { return context.DeadlineExceeded }

@@ -92,10 +92,10 @@ func (r *reader) noteNil(subject string, e data.Entry) {
 	if template.SaysNil(code) {
 		return
 	}
-	err := fmt.Errorf("%s was given as nil (%s)", template.Clean(e.Key.Text), code)
+	err := fmt.Errorf("%s was set to nil (%s)", template.Clean(e.Key.Text), code)
 	if r.loader.Strict {
 		mistake := withSubject(subject, e.Val.Errorf("%w", err))
-		mistake.Hint = "if it may be left out write ?? nil behind it"
+		mistake.Hint = "if it is optional, append ?? nil"
 		r.errs = append(r.errs, mistake)
 	} else if r.loader.Warn != nil {
 		r.loader.Warn(e.Val.Pos(), err.Error())

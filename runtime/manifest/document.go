@@ -52,7 +52,7 @@ func (r *reader) manifest() (*Manifest, error) {
 	root := docs[0].Root
 	switch {
 	case len(docs) > 1:
-		r.fail(docs[1].Root, "the dialect with several is asked for by --dialect tinycm", "%w", diag.Expected("one document").Found("a second one"))
+		r.fail(docs[1].Root, "for several documents, use --dialect tinycm", "%w", diag.Expected("one document").Found("a second one"))
 	case root.IsNil():
 		r.fail(root, "", "%w", diag.Expected("a manifest with a section ccm").Found("nothing"))
 	case root.Kind != schema.Map:
@@ -149,7 +149,7 @@ func (r *reader) modules(list *data.Node) bool {
 			r.fail(n, `such as "nginx", which is nginx.lua or lib/nginx.lua`, "%s: %w", property, diag.Expected("the name of a module").Got("%s", n.Describe()))
 			continue
 		case r.loader.Module == nil:
-			r.fail(n, "", "%s: a manifest cannot have modules here", property)
+			r.fail(n, "", "%s: modules are not supported in manifests here", property)
 			continue
 		}
 		var errs diag.List

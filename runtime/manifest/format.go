@@ -36,11 +36,11 @@ func format(text string, constants map[string]any) (string, error) {
 			b.WriteByte(c)
 			i++
 		case c == '}':
-			return "", wrongFormat(i, 1, "for the text itself write }}", "a single } closes nothing")
+			return "", wrongFormat(i, 1, "for a literal brace use }}", "unexpected }")
 		default:
 			end := fieldEnd(text[i:])
 			if end < 0 {
-				return "", wrongFormat(i, 1, "for the text itself write {{", "{ is not closed by }")
+				return "", wrongFormat(i, 1, "for a literal brace use {{", "missing } after {")
 			}
 			field := text[i+1 : i+end]
 			val, err := fieldOf(field, constants)
@@ -106,7 +106,7 @@ steps:
 		case '[':
 			end := strings.IndexByte(rest, ']')
 			if end < 0 {
-				return "", diag.Errorf(diag.Pos{}, "[ is not closed by ] in {%s}", field)
+				return "", diag.Errorf(diag.Pos{}, "missing ] after [ in {%s}", field)
 			}
 			step, rest = withoutQuotes(rest[1:end]), rest[end+1:]
 		case '!':
@@ -130,7 +130,7 @@ steps:
 	}
 	switch val.(type) {
 	case []any, map[string]any, nil:
-		return "", diag.At(diag.Pos{}, diag.Expected("a constant that is a text or a number in {%s}", field).Got("%s", valueOf(val).Kind))
+		return "", diag.At(diag.Pos{}, diag.Expected("a string or number constant in {%s}", field).Got("%s", valueOf(val).Kind))
 	}
 	return formatConstant(val, field, convert, spec, constants)
 }

@@ -85,7 +85,7 @@ func (s formatSpec) apply(val any) (string, error) {
 	case float64:
 		sign, digits, err = s.number(x)
 	default:
-		return "", diag.Expected("a text or a number for the format")
+		return "", diag.Expected("a string or a number for the format")
 	}
 	if err != nil {
 		return "", err
@@ -116,10 +116,10 @@ func (s formatSpec) integer(n int64) (sign, digits string, err error) {
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
 		return s.number(float64(n))
 	case 's':
-		return "", "", diag.Expected("a text for the format s").Got("the number %d", n)
+		return "", "", diag.Expected("a string for the format s").Got("the number %d", n)
 	}
 	if s.precision >= 0 {
-		return "", "", fmt.Errorf("an integer has no precision")
+		return "", "", fmt.Errorf("precision is not allowed for integers")
 	}
 	base, prefix := 10, ""
 	switch s.verb {

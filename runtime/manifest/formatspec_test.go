@@ -79,11 +79,11 @@ func TestFormatMistakes(t *testing.T) {
 		{"{n:q}", `expected a format such as 03d, >6 or .2f, got "q" in {n:q}`},
 		{"{n!x}", `expected !s, !r or !a in {n!x}, got "!x"`},
 		{"{x:d}", "expected an integer for the format d, got 1.5 in {x:d}"},
-		{"{n:.2d}", "an integer has no precision in {n:.2d}"},
+		{"{n:.2d}", "precision is not allowed for integers in {n:.2d}"},
 		{"{n:99999999}", "expected a width of at most 10000, got 99999999 in {n:99999999}"},
 		{"{n:{nosuch}}", `no constant "nosuch" in {n:{nosuch}}`},
-		{"{n:{w:{w}}}", "{ is not closed by }"},
-		{"{l:>3}", "expected a constant that is a text or a number in {l:>3}, got"},
+		{"{n:{w:{w}}}", "missing } after {"},
+		{"{l:>3}", "expected a string or number constant in {l:>3}, got"},
 	} {
 		_, err := format(x.text, formatConstants)
 		require.ErrorContains(t, err, x.want, x.text)

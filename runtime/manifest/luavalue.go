@@ -58,7 +58,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (w *valueWriter) scalar(f *schema.Field, v schema.Value) string {
 	if w.references && w.c.conditional[v.S] {
-		w.comments = append(w.comments, v.S+" may not be there")
+		w.comments = append(w.comments, v.S+" may be absent")
 		return ""
 	}
 	switch f.Kind {

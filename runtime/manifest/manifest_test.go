@@ -328,10 +328,10 @@ func TestJetFileMistakes(t *testing.T) {
 		{"- package:\n[[ range Data.l ]]\n    - [[ . ]]: {ensur: x}\n[[ end ]]",
 			"resources.jet:3: package#a: unknown property \"ensur\" (did you mean \"ensure\"?)\n  m.yaml:2:27: rendered from here\n" +
 				"resources.jet:3: package#b: unknown property \"ensur\" (did you mean \"ensure\"?)\n  m.yaml:2:27: rendered from here"},
-		{"- package:\n    - [[ Data.nope ]]:\n", "resources.jet:2: nothing to print in Data.nope: give a default with lookup(path, default) or test it with isset\n  m.yaml:2:27: rendered from here"},
+		{"- package:\n    - [[ Data.nope ]]:\n", "resources.jet:2: undefined value Data.nope: add a default with lookup(path, default), or test it with isset\n  m.yaml:2:27: rendered from here"},
 		{"- package:\n[[ range ]]\n", "resources.jet:2: parsing range: unexpected token ']]' (expected term)\n  m.yaml:2:27: rendered from here"},
-		{"- package:\n    - a:\n        ensure: ${ Data.nope }\n", "resources.jet:3: package#a: ensure: no data \"nope\" (give a default with lookup(path, default) or ??)\n  m.yaml:2:27: rendered from here"},
-		{"- package:\n    - a:\n   - b:\n", "resources.jet:3: not valid YAML: did not find expected key (it gives the line \"- b:\")\n  m.yaml:2:27: rendered from here"},
+		{"- package:\n    - a:\n        ensure: ${ Data.nope }\n", "resources.jet:3: package#a: ensure: no data \"nope\" (add a default with lookup(path, default) or ??)\n  m.yaml:2:27: rendered from here"},
+		{"- package:\n    - a:\n   - b:\n", "resources.jet:3: not valid YAML: did not find expected key (it renders as line \"- b:\")\n  m.yaml:2:27: rendered from here"},
 		{"package: x\n", "resources.jet:1: ccm.resources: expected a list, got a table\n  m.yaml:2:27: rendered from here"},
 	} {
 		w := newWorld(t, map[string]string{"resources.jet": tt.jet})

@@ -75,7 +75,7 @@ func TestMistakesInALongManifest(t *testing.T) {
 	lines := strings.Count(text.String(), "\n")
 	for _, tt := range []struct{ more, want string }{
 		{"        - /x:\n            owner: root\n            mdoe: \"0644\"\n", fmt.Sprintf(`m.yaml:%d:13: file#/x: unknown property "mdoe" (did you mean "mode"?)`, lines+3)},
-		{"        - /x:\n            owner: root\n            owner: app\n", fmt.Sprintf(`m.yaml:%d:13: the key "owner" is given twice`, lines+3)},
+		{"        - /x:\n            owner: root\n            owner: app\n", fmt.Sprintf(`m.yaml:%d:13: duplicate key "owner"`, lines+3)},
 		{"        - /x:\n            content: \"${ nope( }\"\n", fmt.Sprintf("m.yaml:%d:", lines+2)},
 		{"        - /x: {\n", fmt.Sprintf("m.yaml:%d:15: not valid YAML", lines+1)},
 		{"        - /x:\n            owner: root\n            require: [file#/y]\n", fmt.Sprintf("m.yaml:%d:23: file#/x: require: no resource file#/y", lines+3)},

@@ -93,14 +93,14 @@ func RequestSchema(reg *resource.Registry, protocol string) map[string]any {
 	}
 	return shape{
 		"$schema": out["$schema"], "title": "ccm request", "type": "object",
-		"description":          "One resource that is to be brought in order.",
+		"description":          "One resource to apply.",
 		"required":             []any{"protocol", "type", "properties"},
 		"additionalProperties": false,
 		"properties": shape{
 			"protocol":   shape{"const": protocol},
 			"type":       shape{"enum": names(reg)},
 			"properties": shape{"type": "object", "description": "The properties of the resource, its name among them."},
-			"sensitive":  shape{"type": "array", "items": shape{"type": "string"}, "description": "The names of properties that are secret: nothing that ccm writes shows them."},
+			"sensitive":  shape{"type": "array", "items": shape{"type": "string"}, "description": "The names of secret properties, which are masked in all output."},
 		},
 		"oneOf": forms,
 		"$defs": defs,

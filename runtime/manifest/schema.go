@@ -16,11 +16,11 @@ type shape = map[string]any
 // It does not check references, expressions and contradictions.
 func Schema(reg *resource.Registry) map[string]any {
 	defs := shape{
-		"expression": shape{"type": "string", "pattern": `\$\{|\{\{`, "description": "A text with an expression in it, which is evaluated."},
+		"expression": shape{"type": "string", "pattern": `\$\{|\{\{`, "description": "A string with an expression, which is evaluated."},
 		"condition":  shape{"type": []any{"string", "boolean", "null"}, "description": "An expression that is true or false."},
 		"control": shape{
 			"type": []any{"object", "null"}, "additionalProperties": false,
-			"description": "Whether the resource is managed: only if the one holds and unless the other does.",
+			"description": "Whether the resource is managed: only if the expression under if is true and the one under unless is false.",
 			"properties":  shape{"if": ref("condition"), "unless": ref("condition")},
 		},
 	}
@@ -46,20 +46,20 @@ func Schema(reg *resource.Registry) map[string]any {
 		"required":             []any{"ccm"},
 		"additionalProperties": false,
 		"properties": shape{
-			"data": withDescription(anyTable, "What is configured. Comments with @require and @validate say what it must be. A value {sensitive: true, value: ...} is a secret."),
+			"data": withDescription(anyTable, "The data. Comments with @require and @validate check it. A value {sensitive: true, value: ...} is a secret."),
 			"hierarchy": shape{
 				"type": []any{"object", "null"}, "additionalProperties": false,
 				"properties": shape{
-					"order":           shape{"type": "array", "items": shape{"type": []any{"string", "number", "boolean"}}, "default": []any{"default"}, "description": "The overrides that are looked for, in this order."},
-					"merge":           shape{"enum": []any{"first", "deep", nil}, "default": "first", "description": "Whether the first override counts, or all are merged."},
-					"knockout_prefix": shape{"type": []any{"string", "null"}, "minLength": 1, "description": "With merge: deep, keys and items of lists that begin with this text remove what is inherited."},
+					"order":           shape{"type": "array", "items": shape{"type": []any{"string", "number", "boolean"}}, "default": []any{"default"}, "description": "The overrides to look up, in this order."},
+					"merge":           shape{"enum": []any{"first", "deep", nil}, "default": "first", "description": "Whether only the first override is used, or all are merged."},
+					"knockout_prefix": shape{"type": []any{"string", "null"}, "minLength": 1, "description": "With merge: deep, keys and list items with this prefix remove inherited ones."},
 				},
 			},
 			"overrides": shape{"type": []any{"object", "null"}, "additionalProperties": anyTable, "description": "Data that replaces or is merged with the base data, by entries of the order."},
 			"ccm": shape{
 				"type": "object", "additionalProperties": false,
 				"properties": shape{
-					"modules":            shape{"type": "array", "items": shape{"type": "string"}, "description": "Lua modules with types of their own that resources can have. Those that ship with ccm need not be named."},
+					"modules":            shape{"type": "array", "items": shape{"type": "string"}, "description": "Lua modules that define resource types. Built-in ones need not be listed."},
 					"resources":          shape{"type": "array", "items": ref("block")},
 					"resources_jet_file": shape{"type": "string", "description": "A Jet template that writes the list of resources, relative to the manifest."},
 					"fail_on_error":      shape{"anyOf": []any{shape{"type": []any{"boolean", "null"}}, ref("expression")}, "default": false, "description": "Whether the first failure ends the run."},
@@ -82,7 +82,7 @@ func withDescription(s shape, doc string) shape {
 }
 
 func message(when string) shape {
-	return shape{"type": []any{"string", "number", "boolean", "null"}, "description": "A text that is shown " + when + " the run."}
+	return shape{"type": []any{"string", "number", "boolean", "null"}, "description": "A message shown " + when + " the run."}
 }
 
 // namedResource is the schema of an item in a list: a name with its properties, or the defaults of

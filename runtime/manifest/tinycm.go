@@ -33,7 +33,7 @@ func (t *tinyReader) manifest() (*Manifest, error) {
 	}
 	t.file = t.loader.Registry.Type("file")
 	if t.file == nil {
-		return nil, diag.List{docs[0].Root.Errorf("there is no type file for the definitions of TinyCM")}
+		return nil, diag.List{docs[0].Root.Errorf("type file, required for TinyCM definitions, does not exist")}
 	}
 	for i, doc := range docs {
 		switch root := doc.Root; {
@@ -159,7 +159,7 @@ func (t *tinyReader) definition(n *data.Node) {
 			if key.Text == "file" {
 				key = n.Entries[1].Key
 			}
-			hint := "properties are indented below file"
+			hint := "indent properties below file"
 			if !slices.Contains(tinyKeys, key.Text) {
 				hint = diag.DidYouMean(key.Text, []string{"file"})
 			}
@@ -239,7 +239,7 @@ func (t *tinyReader) merge(d *definition) {
 func (t *tinyReader) conflict(d *definition, n, first *data.Node, format string, args ...any) {
 	e := n.Errorf(format, args...)
 	e.Subject = "file#" + d.name.Text
-	e.Notes = []diag.Note{{Pos: first.Pos(), Text: "given here first"}}
+	e.Notes = []diag.Note{{Pos: first.Pos(), Text: "first one"}}
 	t.errs = append(t.errs, e)
 }
 

@@ -114,7 +114,7 @@ func TestTinyCMMasks(t *testing.T) {
 		{"x00", "", "x00", ""},
 		{"7xx", "xx0", "7x0", ""},
 		{"644", "644", "644", ""},
-		{"77x", "x55", "", "m.cm.yml:3:65: file#/a: permission-mask: 77x and x55 differ in the digit of the group\n  m.cm.yml:1:65: given here first"},
+		{"77x", "x55", "", "m.cm.yml:3:65: file#/a: permission-mask: 77x and x55 differ in the digit of the group\n  m.cm.yml:1:65: first one"},
 	} {
 		w := newWorld(t, nil)
 		text := "file: {name: /a, contents: x, owner: root,      permission-mask: " + tt.text + "}\n"
@@ -155,18 +155,18 @@ func TestTinyCMMistakes(t *testing.T) {
 		{"file: {name: /a, contents: x, permission-mask: 0644}\n", `m.cm.yml:1:48: file#/a: permission-mask: expected three digits from 0 to 7 or x such as "64x", got the number 0644`},
 		{"file: {name: /a, contents: x, permission-mask: 68x}\n", `m.cm.yml:1:48: file#/a: permission-mask: expected three digits from 0 to 7 or x such as "64x", got "68x"`},
 		{"file: {name: /a, type: http, contents: x.conf}\n", `m.cm.yml:1:40: file#/a: contents: expected an http or https URL, got "x.conf"`},
-		{"file: {name: /a, type: template, contents: \"http://x/y\"}\n", `m.cm.yml:1:44: file#/a: contents: expected a path, got "http://x/y" (type: http takes a URL)`},
+		{"file: {name: /a, type: template, contents: \"http://x/y\"}\n", `m.cm.yml:1:44: file#/a: contents: expected a path, got "http://x/y" (type: http requires a URL)`},
 		{"file: {name: /a, type: template, contents: nope.conf}\n", `m.cm.yml:1:44: file#/a: contents: no file /site/nope.conf`},
 		{"file: {name: /a, type: http, contents: \"http://x/y\", encoding: klingon}\n", `m.cm.yml:1:64: file#/a: encoding: unknown encoding "klingon" (such as utf-8, latin1 or windows-1252)`},
-		{"file: {name: /a, type: http, contents: \"http://x/y\", interpolate: true}\n", `m.cm.yml:1:40: file#/a: contents: nothing can be downloaded here`},
+		{"file: {name: /a, type: http, contents: \"http://x/y\", interpolate: true}\n", `m.cm.yml:1:40: file#/a: contents: downloads are not available here`},
 		{"global: {foo: bar}\n---\nfile:\n  name: /a\n  interpolate: true\n  contents: |\n    one\n    two {fo} three\n", `m.cm.yml:8:9: file#/a: contents: no constant "fo" (did you mean "foo"?)`},
 		{"global: {l: [a]}\n---\nfile: {name: /a, interpolate: true, contents: \"x {l[3]}\"}\n", `m.cm.yml:3:50: file#/a: contents: nothing at "3" in {l[3]}`},
-		{"global: {l: [a]}\n---\nfile: {name: /a, interpolate: true, contents: \"x {l}\"}\n", `m.cm.yml:3:50: file#/a: contents: expected a constant that is a text or a number in {l}, got list`},
-		{"file: {name: /a, interpolate: true, contents: \"x } y\"}\n", `m.cm.yml:1:50: file#/a: contents: a single } closes nothing (for the text itself write }})`},
-		{"file: {name: /a, interpolate: true, contents: \"x {y\"}\n", `m.cm.yml:1:50: file#/a: contents: { is not closed by } (for the text itself write {{)`},
+		{"global: {l: [a]}\n---\nfile: {name: /a, interpolate: true, contents: \"x {l}\"}\n", `m.cm.yml:3:50: file#/a: contents: expected a string or number constant in {l}, got list`},
+		{"file: {name: /a, interpolate: true, contents: \"x } y\"}\n", `m.cm.yml:1:50: file#/a: contents: unexpected } (for a literal brace use }})`},
+		{"file: {name: /a, interpolate: true, contents: \"x {y\"}\n", `m.cm.yml:1:50: file#/a: contents: missing } after { (for a literal brace use {{)`},
 		{"file: {name: /a, interpolate: true, contents: \"{}\"}\n", `m.cm.yml:1:48: file#/a: contents: expected the name of a constant in { }, got ""`},
 		{"file: {name: /a, type: template, contents: bad.conf}\n", "/site/bad.conf:2: file#/a: contents: unknown name \"nope\"\n  m.cm.yml:1:44: read from here"},
-		{"file: {name: /a, contents: x}\n---\nfile: {name: /a, contents: y}\n", "m.cm.yml:3:28: file#/a: contents: expected \"x\" as before, got \"y\"\n  m.cm.yml:1:28: given here first"},
+		{"file: {name: /a, contents: x}\n---\nfile: {name: /a, contents: y}\n", "m.cm.yml:3:28: file#/a: contents: expected \"x\" as before, got \"y\"\n  m.cm.yml:1:28: first one"},
 		{"file: {name: /a, contents: x, after: file::/b}\n", `m.cm.yml:1:38: file#/a: require: no resource file#/b (did you mean file#/a?)`},
 		{"file: {name: a, contents: x, owner: root}\n", `m.cm.yml:1:14: file#a: name: expected an absolute path, got "a"`},
 	} {

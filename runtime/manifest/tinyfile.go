@@ -142,7 +142,7 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 		if kind == "http" {
 			f.wrong(n, "", "contents: %w", diag.Expected("an http or https URL").Got("%q", n.Text))
 		} else {
-			f.wrong(n, "type: http takes a URL", "contents: %w", diag.Expected("a path").Got("%q", n.Text))
+			f.wrong(n, "type: http requires a URL", "contents: %w", diag.Expected("a path").Got("%q", n.Text))
 		}
 		return
 	}
@@ -191,7 +191,7 @@ func (f *tinyFile) read(where string, remote bool) (text, name string, err error
 	var raw []byte
 	if remote {
 		if f.loader.Fetch == nil {
-			return "", where, errors.New("nothing can be downloaded here")
+			return "", where, errors.New("downloads are not available here")
 		}
 		raw, err = f.loader.Fetch(f.ctx, where)
 		return string(raw), where, err

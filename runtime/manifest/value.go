@@ -14,8 +14,8 @@ import (
 // scalar returns a scalar with its expressions evaluated.
 func scalar(env *template.Env, n *data.Node) (schema.Value, error) {
 	if n.Kind == schema.String && data.IsSealed(n.Text) {
-		e := n.Errorf("an encrypted value stands here, which would not be decrypted")
-		e.Hint = "let it stand under data, and refer to it: ${ data.db.password }"
+		e := n.Errorf("encrypted value in a place where it is not decrypted")
+		e.Hint = "move it to data, and refer to it: ${ data.db.password }"
 		return schema.Value{}, e
 	}
 	if n.Kind != schema.String || !template.HasExpression(n.Text) {
@@ -57,7 +57,7 @@ func value(env *template.Env, n *data.Node) (schema.Value, diag.List) {
 			v, more := value(env, e.Val)
 			errs = append(errs, more...)
 			if given[key.S] && err == nil {
-				errs = append(errs, e.Key.Errorf("the key %q is given twice", key.S))
+				errs = append(errs, e.Key.Errorf("duplicate key %q", key.S))
 			}
 			given[key.S] = true
 			t.Entries = append(t.Entries, schema.Entry{Key: key.S, Val: v})

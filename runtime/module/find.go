@@ -72,8 +72,8 @@ func (s *Site) Require(from, name string) (*CodeFile, error) {
 	}
 	for dependency := range asks {
 		if s.locked(dependency) == nil {
-			return nil, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s needs %s, which the lock does not have", from, dependency).
-				WithHint("write the lock anew: ccm mod tidy")
+			return nil, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s requires %s, which is not in the lock file", from, dependency).
+				WithHint("update the lock file with: ccm mod tidy")
 		}
 	}
 	return nil, s.strange(from, name, asks)
@@ -124,7 +124,7 @@ func (s *Site) exported(m *LockedModule, name string) (*CodeFile, error) {
 	if found := c.find(name); found != nil {
 		return found, nil
 	}
-	return nil, fmt.Errorf("%s exports %q, and has no file %s", m, name, strings.ReplaceAll(templates[0], "?", strings.ReplaceAll(name, ".", "/")))
+	return nil, fmt.Errorf("%s exports %q, but file %s does not exist", m, name, strings.ReplaceAll(templates[0], "?", strings.ReplaceAll(name, ".", "/")))
 }
 
 // find returns the file of the module for require of name, nil if the module has none.
@@ -200,11 +200,11 @@ func (s *Site) strange(from, name string, asks map[string]string) error {
 			return e
 		}
 		if slices.Contains(m.Exports, name) && from == "" {
-			return diag.Errorf(diag.Pos{}, "%s is locked for %s only, and the site does not ask for it", m, strings.Join(s.Dependent(m.Name), ", ")).
-				WithHint("ccm mod get %s", m)
+			return diag.Errorf(diag.Pos{}, "%s is locked only for %s, and is not a dependency of the site", m, strings.Join(s.Dependent(m.Name), ", ")).
+				WithHint("add it with: ccm mod get %s", m)
 		}
 		if slices.Contains(m.Exports, name) {
-			return diag.Errorf(diag.Pos{}, "%s does not ask for %s", from, m.Name).
+			return diag.Errorf(diag.Pos{}, "module %[2]s is not a dependency of %[1]s", from, m.Name).
 				WithHint("add it to the dependencies in the %s of %s", FileName, from)
 		}
 	}
@@ -227,11 +227,11 @@ func (s *Site) Denied(m *LockedModule, global string) error {
 	}
 	switch {
 	case !slices.Contains(m.Capabilities, capability):
-		return diag.Errorf(diag.Pos{}, "%s uses %s and does not declare the capability %q", m.Name, global, capability).
-			WithHint("in the %s of %s: capabilities = { %q }", FileName, m.Name, capability)
+		return diag.Errorf(diag.Pos{}, "%s uses %s, but does not declare capability %q", m.Name, global, capability).
+			WithHint("add to the %s of %s: capabilities = { %q }", FileName, m.Name, capability)
 	case !slices.Contains(allowed, capability):
-		return diag.Errorf(diag.Pos{}, "%s uses %s, and the site does not allow it the capability %q", m.Name, global, capability).
-			WithHint("in %s: allow = { [%q] = { %q } }, if it may %s", s.shownPath(FileName), m.Name, capability, strings.Replace(Capabilities[capability].Doc, "s ", " ", 1))
+		return diag.Errorf(diag.Pos{}, "%s uses %s, but the site does not allow it capability %q", m.Name, global, capability).
+			WithHint("add to %s: allow = { [%q] = { %q } }, if it may %s", s.shownPath(FileName), m.Name, capability, strings.Replace(Capabilities[capability].Doc, "s ", " ", 1))
 	}
 	return nil
 }

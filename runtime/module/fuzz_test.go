@@ -63,16 +63,16 @@ func TestModFileMistakes(t *testing.T) {
 		`return { nmae = "x" }`:                                                     `ccm.mod.lua:1:10: unknown key "nmae" (did you mean "name"?)`,
 		`return { name = "../x" }`:                                                  `1:17: module name "../x": expected letters`,
 		`return { name = "x", exports = { "y" } }`:                                  `1:34: "y" is not "x" and does not begin with "x."`,
-		`return { dependencies = { x = "1" } }`:                                     `1:31: "1" is no version`,
+		`return { dependencies = { x = "1" } }`:                                     `1:31: "1" is not a version`,
 		`return { dependencies = { x = { git = "ext::sh" } } }`:                     `repository "ext::sh": expected`,
-		`return { dependencies = { x = { version = "v1.0.0", folder = "../y" } } }`: `is no path below`,
-		`return { capabilities = { "root" } }`:                                      `"root" is no capability: there are capture, data, env, fs, http, secret`,
-		`return { name = os.getenv("X") }`:                                          `1:17: expected a text, a number, true, false or a table, found os`,
+		`return { dependencies = { x = { version = "v1.0.0", folder = "../y" } } }`: `is not a path below this directory`,
+		`return { capabilities = { "root" } }`:                                      `unknown capability "root" (available: capture, data, env, fs, http, secret`,
+		`return { name = os.getenv("X") }`:                                          `1:17: expected a string, number, boolean or table, found os`,
 		`return { name = "a" .. "b" }`:                                              `1:21: expected , or }, found .`,
 		`local x = 1 return { }`:                                                    `1:1: expected return { ... }, found local`,
-		`return { ccm = "new" }`:                                                    `is no rule for versions`,
-		"return { name = \"a\nb\" }":                                                `the text has no end in its line`,
-		`return { name = "a", name = "b" }`:                                         `the key "name" is there already`,
+		`return { ccm = "new" }`:                                                    `is not a version constraint:`,
+		"return { name = \"a\nb\" }":                                                `unterminated string in this line`,
+		`return { name = "a", name = "b" }`:                                         `key "name" is already defined`,
 	} {
 		_, err := module.ParseFile("ccm.mod.lua", text)
 		require.ErrorContains(t, err, want, text)
@@ -80,7 +80,7 @@ func TestModFileMistakes(t *testing.T) {
 }
 
 // The nearest ccm.mod.lua above a script is found, but not one above the script's git repository, nor one in a
-// directory that everybody may write.
+// directory that is world-writable.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"ccm.mod.lua": "return {}", "site/roles/web/site.lua": "", "site/.git/HEAD": ""})
@@ -96,6 +96,6 @@ func TestFind(t *testing.T) {
 	require.NoError(t, os.RemoveAll(dir+"/site/.git"))
 	require.Equal(t, dir, find("/site/roles/web").Dir)
 	require.NoError(t, os.Chmod(dir, 0o777))
-	require.Nil(t, find("/site/roles/web"), "everybody may write it")
+	require.Nil(t, find("/site/roles/web"), "is world-writable it")
 	require.NotNil(t, find(""), "whoever runs a script there has named it")
 }

@@ -106,40 +106,40 @@ func (l *Lock) fits(text []byte) bool {
 // is refused.
 func ParseLock(file string, text []byte) (*Lock, error) {
 	damaged := func(format string, args ...any) error {
-		return diag.Errorf(diag.Pos{File: file}, format, args...).WithHint("restore it from version control, or remove it and write it anew: ccm mod tidy")
+		return diag.Errorf(diag.Pos{File: file}, format, args...).WithHint("restore it from version control, or remove it and run: ccm mod tidy")
 	}
 	if len(text) > maxLock {
-		return nil, damaged("the lock is longer than %d MiB", maxLock>>20)
+		return nil, damaged("lock file exceeds the limit of %d MiB", maxLock>>20)
 	}
 	var l Lock
 	if err := json.Unmarshal(text, &l); err != nil {
 		if bytes.Contains(text, []byte("<<<<<<<")) {
-			return nil, damaged("the lock holds marks of a merge")
+			return nil, damaged("lock file contains merge conflict markers")
 		}
 		syntax, ok := errors.AsType[*json.SyntaxError](err)
 		if ok && int(syntax.Offset) == len(text) {
-			return nil, damaged("the lock is cut short")
+			return nil, damaged("lock file is truncated")
 		}
 		if ok {
 			line := bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")) + 1
-			return nil, diag.Errorf(diag.Pos{File: file, Line: line}, "the lock is damaged: %w", err).
-				WithHint("restore it from version control, or remove it and write it anew: ccm mod tidy")
+			return nil, diag.Errorf(diag.Pos{File: file, Line: line}, "lock file is damaged: %w", err).
+				WithHint("restore it from version control, or remove it and run: ccm mod tidy")
 		}
-		return nil, damaged("the lock is damaged: %w", err)
+		return nil, damaged("lock file is damaged: %w", err)
 	}
 	if l.Format != lockFormat {
-		return nil, diag.Errorf(diag.Pos{File: file}, "the lock has format %d, and this ccm reads format %d", l.Format, lockFormat).
-			WithHint("a newer ccm reads it")
+		return nil, diag.Errorf(diag.Pos{File: file}, "lock file has format %d, but this ccm supports %d", l.Format, lockFormat).
+			WithHint("use a newer ccm")
 	}
 	if !l.fits(text) {
-		return nil, damaged("the lock was changed by hand, or is damaged: its sum does not fit")
+		return nil, damaged("lock file was edited by hand or is damaged: checksum mismatch")
 	}
 	for i := range l.Modules {
 		if err := l.Modules[i].check(); err != nil {
 			return nil, damaged("%s: %w", l.Modules[i].Name, err)
 		}
 		if i > 0 && l.Modules[i].Name == l.Modules[i-1].Name {
-			return nil, damaged("%s is there twice", l.Modules[i].Name)
+			return nil, damaged("duplicate %s", l.Modules[i].Name)
 		}
 	}
 	if err := l.CheckExports(); err != nil {
@@ -148,7 +148,7 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 	// Another program could read a duplicate or unknown key in its own way, so that a reviewer and ccm would see
 	// different locks.
 	if !bytes.Equal(l.Text(), text) {
-		return nil, damaged("the lock is not written as ccm mod writes it")
+		return nil, damaged("lock file is not in the format of ccm mod")
 	}
 	return &l, nil
 }
@@ -176,14 +176,14 @@ func (m *LockedModule) check() error {
 			return err
 		}
 		if v, err := CleanVersion(version); err != nil || v != version {
-			return fmt.Errorf("%q is no version", version)
+			return fmt.Errorf("%q is not a version", version)
 		}
 	}
 	if m.Replace != "" {
 		return checkPath(m.Replace)
 	}
 	if v, err := CleanVersion(m.Version); err != nil || v != m.Version {
-		return fmt.Errorf("%q is no version", m.Version)
+		return fmt.Errorf("%q is not a version", m.Version)
 	}
 	if m.Git == "" == (m.URL == "") {
 		return diag.Expected("either git or url")

@@ -72,11 +72,11 @@ type Capability struct {
 
 // Capabilities has all capabilities by name.
 var Capabilities = map[string]Capability{
-	"capture": {"runs commands while the site is read"},
-	"http":    {"asks servers"},
+	"capture": {"runs commands while the site is evaluated"},
+	"http":    {"contacts servers"},
 	"fs":      {"reads files and templates outside of the module"},
 	"env":     {"reads environment variables of ccm"},
-	"data":    {"reads what the site is given"},
+	"data":    {"reads arguments of the site"},
 	"secret":  {"reads secrets"},
 }
 
@@ -148,7 +148,7 @@ func (r *fileReader) file() *File {
 			}
 		}
 	} else if len(f.Exports) > 0 {
-		r.note(r.doc.Root.Field("exports").Value, "exports needs a name of the module").WithHint(`add name = %q`, strings.Split(f.Exports[0], ".")[0])
+		r.note(r.doc.Root.Field("exports").Value, "exports requires a module name").WithHint(`add name = %q`, strings.Split(f.Exports[0], ".")[0])
 	}
 	return f
 }
@@ -207,7 +207,7 @@ func (r *fileReader) texts(v *luadata.Value, check func(string) error) (list []s
 		}
 		s := r.checked(f.Value, check)
 		if slices.Contains(list, s) {
-			r.note(f.Value, "%q is there already", s)
+			r.note(f.Value, "duplicate %q", s)
 		}
 		list = append(list, s)
 	}
@@ -239,7 +239,7 @@ func (r *fileReader) dependencies(v *luadata.Value) (list []Dependency) {
 			if f := v.Field("version"); f != nil {
 				version = f.Value
 			} else {
-				r.note(v, "%s has no version", name).WithHint(`add version = "v1.0.0", the least that will do`)
+				r.note(v, "version of %s is missing", name).WithHint(`add the minimum version: version = "v1.0.0"`)
 			}
 			r.fields(v, map[string]func(*luadata.Value){
 				"version": func(*luadata.Value) {},
@@ -287,13 +287,13 @@ func checkCapability(s string) error {
 	if _, ok := Capabilities[s]; ok {
 		return nil
 	}
-	return fmt.Errorf("%q is no capability: there are %s", s, strings.Join(slices.Sorted(maps.Keys(Capabilities)), ", "))
+	return fmt.Errorf("unknown capability %q (available: %s)", s, strings.Join(slices.Sorted(maps.Keys(Capabilities)), ", "))
 }
 
 // checkFolder returns an error unless s is a relative path that stays below its directory.
 func checkFolder(s string) error {
 	if s == "" || strings.Contains(s, "\\") || path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") || strings.HasPrefix(path.Clean(s), "-") {
-		return fmt.Errorf("%q is no path below this directory", s)
+		return fmt.Errorf("%q is not a path below this directory", s)
 	}
 	return nil
 }

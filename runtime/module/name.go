@@ -45,11 +45,11 @@ func CheckExport(module, export string) error {
 	}
 	for part := range strings.SplitSeq(export, ".") {
 		if part == "" || !isNamePart(part) {
-			return fmt.Errorf("%q is no name for require", export)
+			return fmt.Errorf("%q is not a valid name for require", export)
 		}
 	}
 	if short == "std" || short == "ccm" {
-		return fmt.Errorf("%q is a name of ccm's own", short)
+		return fmt.Errorf("%q is reserved by ccm", short)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func CleanVersion(text string) (string, error) {
 		v = "v" + v
 	}
 	if !semver.IsValid(v) || semver.Build(v) != "" || semver.Canonical(v) != v {
-		return "", fmt.Errorf("%q is no version: %w", text, diag.Expected("one such as v1.2.0"))
+		return "", fmt.Errorf("%q is not a version: %w", text, diag.Expected("one such as v1.2.0"))
 	}
 	return v, nil
 }
@@ -108,7 +108,7 @@ func (r Rule) terms() (terms []term, err error) {
 		}
 		t.version = "v" + strings.TrimPrefix(part, "v")
 		if !semver.IsValid(t.version) || semver.Build(t.version) != "" {
-			return nil, fmt.Errorf("%q is no rule for versions: %w", string(r), diag.Expected(`one such as ">= 1.2" or ">= 1.2, < 2"`))
+			return nil, fmt.Errorf("%q is not a version constraint: %w", string(r), diag.Expected(`one such as ">= 1.2" or ">= 1.2, < 2"`))
 		}
 		t.version = semver.Canonical(t.version)
 		terms = append(terms, t)

@@ -35,8 +35,8 @@ func (s *Site) checkSigners(mayLack bool) error {
 			lists[file] = list
 		}
 		if list != nil && !list.StillNames(m.Signer) {
-			return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s was signed by %s, whom %s does not name", m, cmp.Or(m.Signer, "nobody that is known"), file).
-				WithHint("ccm mod tidy looks at its signature again; ccm mod update takes a version that somebody else has signed")
+			return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s was signed by %s, who is not in %s", m, cmp.Or(m.Signer, "an unknown signer"), file).
+				WithHint("verify its signature again with ccm mod tidy, or get another version with ccm mod update")
 		}
 	}
 	return nil

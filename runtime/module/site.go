@@ -165,7 +165,7 @@ func (s *Site) checkRun() error {
 // checkLock returns an error if the lock does not satisfy the dependencies in ccm.mod.lua.
 func (s *Site) checkLock() error {
 	if s.File == nil {
-		return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "there is no %s beside the lock", FileName).WithHint("ccm mod init writes one")
+		return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s does not exist beside the lock file", FileName).WithHint("create it with: ccm mod init")
 	}
 	for _, d := range s.File.Dependencies {
 		var m *LockedModule
@@ -173,23 +173,23 @@ func (s *Site) checkLock() error {
 			m = s.Lock.Module(d.Name)
 		}
 		unfit := func(format string, args ...any) error {
-			return diag.Errorf(d.Pos, "%s asks for %s %s, and %s", FileName, d.Name, d.Version, fmt.Sprintf(format, args...)).
-				WithHint("ccm mod tidy writes the lock anew")
+			return diag.Errorf(d.Pos, "%s requires %s %s, but %s", FileName, d.Name, d.Version, fmt.Sprintf(format, args...)).
+				WithHint("update the lock file with: ccm mod tidy")
 		}
 		switch replaced := s.File.Replace[d.Name]; {
 		case s.Lock == nil:
-			return unfit("there is no %s", LockName)
+			return unfit("%s does not exist", LockName)
 		case m == nil:
-			return unfit("%s does not have it", LockName)
+			return unfit("%s lacks it", LockName)
 		case m.Replace != replaced && replaced == "":
-			return unfit("%s has the folder %s in its place", LockName, m.Replace)
+			return unfit("%s replaces it with directory %s", LockName, m.Replace)
 		case m.Replace != replaced:
-			return unfit("%s does not have the folder %s, which replaces it", LockName, replaced)
+			return unfit("%s lacks directory %s, which replaces it", LockName, replaced)
 		case replaced != "":
 		case semver.Compare(m.Version, d.Version) < 0:
 			return unfit("%s has %s", LockName, m.Version)
 		case s.File.SignersOf(d.Name) != "" && m.Signer == "":
-			return unfit("%s does not know who signed it", LockName)
+			return unfit("%s lacks its signer", LockName)
 		case m.Source != d.Source && d.Source != (Source{}):
 			return unfit("%s has it from %s", LockName, m.Source)
 		}
@@ -242,7 +242,7 @@ func (s *Site) Open(name string) (Copy, error) {
 		m = s.locked(name)
 	}
 	if m == nil {
-		return Copy{}, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "the lock has no module %s", name)
+		return Copy{}, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "module %s is not in the lock file", name)
 	}
 	dir, err := s.locate(m)
 	if err != nil {
@@ -300,8 +300,8 @@ func (s *Site) locate(m *LockedModule) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", diag.Errorf(lock, "%s is locked, and its files are neither in %s nor in the cache %s", m, s.shownPath(VendorDir), s.caches[0]).
-		WithHint("get it: ccm mod get")
+	return "", diag.Errorf(lock, "files of %s are neither in %s nor in the cache %s", m, s.shownPath(VendorDir), s.caches[0]).
+		WithHint("fetch them with: ccm mod get")
 }
 
 // check returns an error if a directory does not exist or the policy does not trust it.
@@ -341,7 +341,7 @@ func (s *Site) Dependent(name string) (list []string) {
 	return list
 }
 
-// A TamperedError says that the files of a module do not have the hash of the lock.
+// A TamperedError reports that the files of a module do not have the hash of the lock.
 type TamperedError struct {
 	Module *LockedModule
 	Dir    string
@@ -350,7 +350,7 @@ type TamperedError struct {
 
 // Error names the module, its directory and both hashes.
 func (e *TamperedError) Error() string {
-	return fmt.Sprintf("%s is not what the lock says: %s has the hash %s, and the lock has %s", e.Module, e.Dir, e.Hash, e.Module.Hash)
+	return fmt.Sprintf("%s does not match the lock file: %s has hash %s instead of %s", e.Module, e.Dir, e.Hash, e.Module.Hash)
 }
 
 // verify compares the files of a copy with the hash of the lock, and returns them.
@@ -375,9 +375,9 @@ func (s *Site) verify(c Copy) ([]file, error) {
 	if got != c.Hash {
 		e := diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%w", &TamperedError{c.LockedModule, s.messagePath(c.Dir), got})
 		if strings.HasPrefix(c.Dir, s.path(VendorDir)+"/") {
-			return nil, e.WithHint("somebody changed files of the module, or the lock is newer: see what it is, remove %s, and copy it anew: ccm mod vendor", s.messagePath(c.Dir))
+			return nil, e.WithHint("check who changed its files, or whether the lock file is newer; then remove %s and run ccm mod vendor", s.messagePath(c.Dir))
 		}
-		return nil, e.WithHint("somebody changed files of the module: see what it is; ccm mod get gets it anew")
+		return nil, e.WithHint("check who changed its files, then fetch it again with: ccm mod get")
 	}
 	s.trees.add(c.Hash, t)
 	return t.files, nil

@@ -26,16 +26,16 @@ func CheckGit(s string) error {
 		u, err := url.Parse(s)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%q is no URL", s)
+			return fmt.Errorf("%q is not a URL", s)
 		case scheme != "file" && (u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-")):
-			return fmt.Errorf("%q names no server", s)
+			return fmt.Errorf("%q lacks a server", s)
 		case scheme == "file" && u.Host != "":
-			return diag.Expected("three slashes, as in file:///srv/git/nginx.git").Got("%q", s)
+			return diag.Expected("use three slashes, as in file:///srv/git/nginx.git").Got("%q", s)
 		case u.User != nil && strings.HasPrefix(u.User.Username(), "-"):
-			return fmt.Errorf("%q names no user", s)
+			return fmt.Errorf("%q lacks a user", s)
 		}
 		if _, has := u.User.Password(); has {
-			return errors.New("the address holds a password, and the lock would hold it too: give it to git's credential helper")
+			return errors.New("address contains a password, which would be in the lock file: use git's credential helper")
 		}
 		return nil
 	}
@@ -45,7 +45,7 @@ func CheckGit(s string) error {
 		return fmt.Errorf("repository %q: %w", s, diag.Expected("https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git"))
 	}
 	if _, host, ok := strings.Cut(host, "@"); ok && (host == "" || host[0] == '-') {
-		return fmt.Errorf("%q names no server", s)
+		return fmt.Errorf("%q lacks a server", s)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func CheckURL(s string) error {
 		return diag.Expected("an archive that ends in .tar.gz or .tgz").Got("%q", s)
 	}
 	if _, has := u.User.Password(); has {
-		return errors.New("the address holds a password, and the lock would hold it too")
+		return errors.New("address contains a password, which would be in the lock file")
 	}
 	return nil
 }
@@ -84,11 +84,11 @@ func checkAddress(s string) error {
 	case s[0] == '-':
 		return fmt.Errorf("%q looks like an option", s)
 	case len(s) > 2000:
-		return errors.New("the address is longer than 2000 bytes")
+		return errors.New("address exceeds the limit of 2000 bytes")
 	}
 	for _, c := range s {
 		if c <= ' ' || c == 0x7f || c == '\\' {
-			return fmt.Errorf("%q has a space or a control character", s)
+			return fmt.Errorf("%q contains a space or control character", s)
 		}
 	}
 	return nil

@@ -98,14 +98,14 @@ func openDir(at int, name string) (int, error) {
 const maxTreeDepth = 32
 
 func (t *tree) tooLarge() error {
-	return fmt.Errorf("%s holds more than a module may: %d files, %s", t.dir, MaxFiles, bytesize.Format(MaxBytes))
+	return fmt.Errorf("%s exceeds the limits of modules: %d files, %s", t.dir, MaxFiles, bytesize.Format(MaxBytes))
 }
 
 // read adds all files below an open directory; below is its path in the tree. It uses system calls, because each run
 // lists each module and os.File needs twice as many.
 func (t *tree) read(fd int, below string, depth int) error {
 	if depth > maxTreeDepth {
-		return fmt.Errorf("%s: more than %d directories are inside one another", t.dir, maxTreeDepth)
+		return fmt.Errorf("%s: directories are nested more than %d deep", t.dir, maxTreeDepth)
 	}
 	entries, err := t.names(fd)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *file) read(dir string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "fstat", Path: at, Err: err}
 	}
 	if fileOf(f.name, &st) != *f {
-		return nil, fmt.Errorf("%s was changed since it was checked", at)
+		return nil, fmt.Errorf("%s changed after it was checked", at)
 	}
 	text := make([]byte, f.size)
 	for rest := text; len(rest) > 0; {
@@ -209,7 +209,7 @@ func HashKey(hash string) (string, error) {
 	text, ok := strings.CutPrefix(hash, "h1:")
 	sum, err := base64.StdEncoding.Strict().DecodeString(text)
 	if !ok || err != nil || len(sum) != sha256.Size {
-		return "", fmt.Errorf("%q is no hash of files", hash)
+		return "", fmt.Errorf("%q is not a hash of files", hash)
 	}
 	return hex.EncodeToString(sum), nil
 }

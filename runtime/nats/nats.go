@@ -85,7 +85,7 @@ func (c *Client) Close() {
 }
 
 // errPlain is returned for a connection without TLS.
-var errPlain = errors.New("the connection has no TLS, so that everybody on the way can change what comes")
+var errPlain = errors.New("connection without TLS is not protected against tampering")
 
 // IsPlain reports whether an error is caused by a connection without TLS.
 func IsPlain(err error) bool { return errors.Is(err, errPlain) }
@@ -140,11 +140,11 @@ func (c *Client) reconnect() error {
 	return err
 }
 
-// An UnknownContextError says that a context has no file.
+// An UnknownContextError reports that a context has no file.
 type UnknownContextError struct{ Path string }
 
 // Error names the missing file.
-func (e *UnknownContextError) Error() string { return "there is none: no file " + e.Path }
+func (e *UnknownContextError) Error() string { return "file does not exist: " + e.Path }
 
 // contextFile returns the path of a context's file, as the nats tool does.
 func contextFile(name string) (string, error) {
@@ -169,11 +169,11 @@ func contextFile(name string) (string, error) {
 func connectError(err error, s natscontext.Settings) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
-		return errors.New("the server does not accept who the context says that this is")
+		return errors.New("server rejected the credentials of the context")
 	case errors.Is(err, nats.ErrNoServers):
-		return errors.New("no server answers")
+		return errors.New("no server responds")
 	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted):
-		return errors.New("one side wants TLS, and the other has none")
+		return errors.New("only one side uses TLS")
 	}
 	return withoutURLs(err)
 }
@@ -203,10 +203,10 @@ func (c *Client) Value(ctx context.Context, bucket, key string, limit int64) ([]
 	}
 	entry, err := kv.Get(ctx, key)
 	if err != nil {
-		return nil, c.failed(ctx, err, fmt.Sprintf("key %s in the bucket %s", key, bucket))
+		return nil, c.failed(ctx, err, fmt.Sprintf("key %s in bucket %s", key, bucket))
 	}
 	if int64(len(entry.Value())) > limit {
-		return nil, fmt.Errorf("the value has more than %s, which is the limit", bytesize.Format(limit))
+		return nil, fmt.Errorf("value exceeds the limit of %s", bytesize.Format(limit))
 	}
 	return entry.Value(), nil
 }
@@ -226,7 +226,7 @@ func (c *Client) ObjectRevision(ctx context.Context, bucket, key string) (string
 	}
 	info, err := store.GetInfo(ctx, key)
 	if err != nil {
-		return "", c.failed(ctx, err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
+		return "", c.failed(ctx, err, fmt.Sprintf("object %s in bucket %s", key, bucket))
 	}
 	if info.Digest == "" {
 		return info.NUID, nil
@@ -249,18 +249,18 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 	}
 	info, err := store.GetInfo(short, key)
 	if err != nil {
-		return nil, c.failed(short, err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
+		return nil, c.failed(short, err, fmt.Sprintf("object %s in bucket %s", key, bucket))
 	}
 	if info.Size > uint64(limit) {
-		return nil, fmt.Errorf("the object has %s, and the limit is %s", bytesize.Format(int64(min(info.Size, 1<<62))), bytesize.Format(limit))
+		return nil, fmt.Errorf("object of %s exceeds the limit of %s", bytesize.Format(int64(min(info.Size, 1<<62))), bytesize.Format(limit))
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	r, err := store.Get(ctx, key)
 	if err != nil {
 		stop(nil)
-		return nil, c.failed(ctx, err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
+		return nil, c.failed(ctx, err, fmt.Sprintf("object %s in bucket %s", key, bucket))
 	}
-	o := &object{r: r, client: c, ctx: ctx, stop: stop, remaining: limit, limit: limit, noun: fmt.Sprintf("object %s in the bucket %s", key, bucket)}
+	o := &object{r: r, client: c, ctx: ctx, stop: stop, remaining: limit, limit: limit, noun: fmt.Sprintf("object %s in bucket %s", key, bucket)}
 	o.stall = time.AfterFunc(partPatience, func() { stop(errStalled) })
 	c.mu.Lock()
 	gone := c.closed
@@ -276,8 +276,8 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 }
 
 var (
-	errStalled = fmt.Errorf("nothing came for %s; a part of it may be lost", partPatience)
-	errGone    = errors.New("the server ended the connection")
+	errStalled = fmt.Errorf("no data received for %s; part of the object may be lost", partPatience)
+	errGone    = errors.New("server closed the connection")
 )
 
 // An object is the reader of an object in an object store.
@@ -301,7 +301,7 @@ func (o *object) Read(p []byte) (int, error) {
 		o.stall.Reset(partPatience)
 	}
 	if o.remaining -= int64(n); o.remaining < 0 {
-		return 0, fmt.Errorf("the object has more than %s, which is the limit", bytesize.Format(o.limit))
+		return 0, fmt.Errorf("object exceeds the limit of %s", bytesize.Format(o.limit))
 	}
 	if err == nil || err == io.EOF {
 		return n, err
@@ -328,15 +328,15 @@ func (c *Client) failed(ctx context.Context, err error, what string) error {
 		errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted), errors.Is(err, jetstream.ErrObjectNotFound):
 		return fmt.Errorf("no %s", what)
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return errors.New("the server has no JetStream for this account")
+		return errors.New("JetStream is not enabled for this account")
 	case errors.Is(err, jetstream.ErrInvalidBucketName), errors.Is(err, jetstream.ErrInvalidStoreName), errors.Is(err, jetstream.ErrInvalidKey), errors.Is(err, jetstream.ErrNameRequired):
-		return fmt.Errorf("%s: no such name can be", what)
+		return fmt.Errorf("%s: invalid name", what)
 	case errors.Is(err, jetstream.ErrDigestMismatch):
-		return fmt.Errorf("%s: its digest is not that of what came", what)
+		return fmt.Errorf("%s: digest mismatch", what)
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, errGone):
 		return fmt.Errorf("%s: %w", what, errGone)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("%s: no answer within %s", what, answerPatience)
+		return fmt.Errorf("%s: no response within %s", what, answerPatience)
 	}
 	return fmt.Errorf("%s: %w", what, withoutURLs(err))
 }

@@ -143,7 +143,7 @@ func TestLateNotice(t *testing.T) {
 		},
 	} {
 		began := time.Now()
-		require.ErrorContains(t, request(t.Context(), connect(t)), name+": the server does not permit it")
+		require.ErrorContains(t, request(t.Context(), connect(t)), name+": permission denied for the credentials of the context")
 		require.Less(t, time.Since(began), 20*time.Second, name)
 	}
 }

@@ -58,9 +58,9 @@ func (c *Client) Store(ctx context.Context, msg *nats.Msg) error {
 
 var (
 	// ErrOtherStream is returned if another stream stores the subject than the header of the message says.
-	ErrOtherStream = errors.New("the subject belongs to another stream")
+	ErrOtherStream = errors.New("subject belongs to another stream")
 	// ErrNoStream is returned if no stream stores the subject.
-	ErrNoStream = errors.New("no stream stores it")
+	ErrNoStream = errors.New("no stream for this subject")
 )
 
 // codeOtherStream is the server's error code for ErrOtherStream (server/errors.json of nats-server).

@@ -18,7 +18,7 @@ type waiter struct {
 }
 
 // errRefused is returned for a request that the server does not permit.
-var errRefused = errors.New("the server does not permit it to who the context says that this is")
+var errRefused = errors.New("permission denied for the credentials of the context")
 
 // refused ends the pending requests that an error of the connection denies. It may be about an earlier request: the
 // library reports it in a goroutine of its own. A denied subscription is that to answers, without which no request ends.

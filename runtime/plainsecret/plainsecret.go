@@ -174,7 +174,7 @@ func firstMark(line string) int {
 	return max(0, first-1)
 }
 
-// Text searches one file. name is used for findings, and its suffix says whether an unquoted word can be a value.
+// Text searches one file. name is used for findings, and its suffix determines whether an unquoted word can be a value.
 func Text(name, text string) []Finding {
 	var found []Finding
 	binary := strings.IndexByte(text[:min(len(text), 8000)], 0) >= 0
@@ -245,7 +245,7 @@ func inLine(name, line string, forms []token, binary bool) []Finding {
 					continue
 				}
 				if value := strings.Trim(line[from+m[i]:from+m[i+1]], `"'`); len(value) > 0 && !placeholder(value) {
-					add(Finding{Kind: "a secret that is written down"}, from+m[i], from+m[i+1])
+					add(Finding{Kind: "a plain secret"}, from+m[i], from+m[i+1])
 				}
 			}
 		}

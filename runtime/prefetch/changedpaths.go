@@ -80,7 +80,7 @@ func (c *ChangedPaths) AddReplaced(path string) bool {
 	return true
 }
 
-// Covers reports whether a change may have changed what stands at a path.
+// Covers reports whether a change may have changed what is at a path.
 func (c *ChangedPaths) Covers(path string) bool {
 	if c.empty() {
 		return false

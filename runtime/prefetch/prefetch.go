@@ -340,7 +340,7 @@ func (p *Prefetcher) isStale(r *resource.Resource) bool {
 	return !looks || p.changes.Covers(path)
 }
 
-// Change tells that r has changed the machine or, in a plan, the view. Replaced says that a file was
+// Change reports that r has changed the machine or, in a plan, the view. Replaced means that a file was
 // replaced as a whole: the new file has no other names.
 func (p *Prefetcher) Change(r *resource.Resource, replaced bool) {
 	if path, _, acts := resource.BoundsOf(r.Spec); acts {
@@ -353,7 +353,7 @@ func (p *Prefetcher) Change(r *resource.Resource, replaced bool) {
 	p.changed, p.unchanged, p.ahead = true, 0, maxAhead
 }
 
-// Leave tells that the turn of resource i is over.
+// Leave reports that the turn of resource i is over.
 func (p *Prefetcher) Leave(i int) {
 	p.at = i + 1
 	if p.unchanged++; i%16 == 0 {

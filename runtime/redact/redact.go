@@ -30,7 +30,7 @@ type Redactor struct {
 }
 
 // New returns a redactor for the events of resources, nil if they cannot contain secrets. K has the
-// secrets; k and history may be nil. Texts says that events keep the contents of changed files;
+// secrets; k and history may be nil. Texts means that events keep the contents of changed files;
 // otherwise contents only serve to mask differences.
 func New(k *secret.Keeper, history History, texts bool, list []*resource.Resource) *Redactor {
 	if !k.Any() && history == nil {

@@ -69,7 +69,7 @@ func (e *Entry) Check() error {
 		}
 	}
 	if !isAddress(e.Address) {
-		wrong("address", "%w", diag.Expected("an IP address or the name of a host").Got("%q", e.Address))
+		wrong("address", "%w", diag.Expected("an IP address or host name").Got("%q", e.Address))
 	}
 	switch port := e.Port.(type) {
 	case nil:
@@ -157,7 +157,7 @@ func (q Query) Check() error {
 		}
 	}
 	if !isAny(q.Address) && !isAddress(q.Address) {
-		return &FieldError{"address", diag.Expected("an IP address, the name of a host, or * for any").Got("%q", q.Address)}
+		return &FieldError{"address", diag.Expected("an IP address, host name, or * for any").Got("%q", q.Address)}
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (q Query) Filter() string {
 // publish are granted by subject.
 func Decode(subject string, text []byte) (*Entry, error) {
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%s: an entry has at most %d bytes, this one has %d", subject, MaxSize, len(text))
+		return nil, fmt.Errorf("%s: entry exceeds the limit of %d bytes: %d", subject, MaxSize, len(text))
 	}
 	var e Entry
 	wire := struct {
@@ -188,7 +188,7 @@ func Decode(subject string, text []byte) (*Entry, error) {
 		Port *int64 `json:"port"`
 	}{Entry: &e}
 	if err := json.Unmarshal(text, &wire); err != nil {
-		return nil, fmt.Errorf("%s: this is no entry: %w", subject, err)
+		return nil, fmt.Errorf("%s: not an entry: %w", subject, err)
 	}
 	if wire.Port != nil {
 		e.Port = *wire.Port
@@ -200,17 +200,17 @@ func Decode(subject string, text []byte) (*Entry, error) {
 		return nil, fmt.Errorf("%s: %w", subject, err)
 	}
 	if own := e.Subject(); subject[:max(strings.LastIndexByte(subject, '.'), 0)] != own[:strings.LastIndexByte(own, '.')] {
-		return nil, fmt.Errorf("%s: the entry is another one: %s", subject, &e)
+		return nil, fmt.Errorf("%s: entry does not match its subject: %s", subject, &e)
 	}
 	return &e, nil
 }
 
-// OfSubject returns the fields of an entry that its subject has. An underscore in the address may stand for a dot;
+// OfSubject returns the fields of an entry that its subject has. An underscore in the address may represent a dot;
 // host names have no underscores.
 func OfSubject(subject string) (*Entry, error) {
 	parts := strings.Split(strings.TrimPrefix(subject, Prefix+"."), ".")
 	if len(parts) != 5 {
-		return nil, fmt.Errorf("%s: this is no subject of an entry", subject)
+		return nil, fmt.Errorf("%s: not a subject of an entry", subject)
 	}
 	return &Entry{Cluster: parts[0], Protocol: parts[1], Service: parts[2], Address: strings.ReplaceAll(parts[3], "_", ".")}, nil
 }

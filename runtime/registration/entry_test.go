@@ -61,11 +61,11 @@ func TestCheck(t *testing.T) {
 		`cluster: expected a name of letters, digits, - and _ that begins with a letter, got "a.b"`: func(e *registration.Entry) { e.Cluster = "a.b" },
 		`service: expected a name of letters, digits, - and _ that begins with a letter, got "9"`:   func(e *registration.Entry) { e.Service = "9" },
 		`protocol: expected a name of letters, digits, - and _ that begins with a letter, got ">"`:  func(e *registration.Entry) { e.Protocol = ">" },
-		`address: expected an IP address or the name of a host, got "10.0.0.500"`:                   func(e *registration.Entry) { e.Address = "10.0.0.500" },
-		`address: expected an IP address or the name of a host, got "fe80::1%eth0"`:                 func(e *registration.Entry) { e.Address = "fe80::1%eth0" },
-		`address: expected an IP address or the name of a host, got "x y"`:                          func(e *registration.Entry) { e.Address = "x y" },
-		`address: expected an IP address or the name of a host, got "a..b"`:                         func(e *registration.Entry) { e.Address = "a..b" },
-		`address: expected an IP address or the name of a host, got "a;reboot"`:                     func(e *registration.Entry) { e.Address = "a;reboot" },
+		`address: expected an IP address or host name, got "10.0.0.500"`:                            func(e *registration.Entry) { e.Address = "10.0.0.500" },
+		`address: expected an IP address or host name, got "fe80::1%eth0"`:                          func(e *registration.Entry) { e.Address = "fe80::1%eth0" },
+		`address: expected an IP address or host name, got "x y"`:                                   func(e *registration.Entry) { e.Address = "x y" },
+		`address: expected an IP address or host name, got "a..b"`:                                  func(e *registration.Entry) { e.Address = "a..b" },
+		`address: expected an IP address or host name, got "a;reboot"`:                              func(e *registration.Entry) { e.Address = "a;reboot" },
 		`port: must be 1 to 65535, got 0`:                                                           func(e *registration.Entry) { e.Port = int64(0) },
 		`port: must be 1 to 65535, got 65536`:                                                       func(e *registration.Entry) { e.Port = int64(65536) },
 		`priority: must be 1 to 255, got 256`:                                                       func(e *registration.Entry) { e.Priority = 256 },
@@ -99,16 +99,16 @@ func TestDecode(t *testing.T) {
 	require.NoError(t, err)
 	subject := web(nil).Subject()
 	for name, x := range map[string]struct{ subject, text, want string }{
-		"no JSON":            {subject, "x", "this is no entry"},
-		"a list":             {subject, "[]", "this is no entry"},
-		"nothing":            {subject, "null", "cluster: expected a name"},
-		"a port as text":     {subject, strings.Replace(string(text), "8080", `"8080"`, 1), "this is no entry"},
-		"half a port":        {subject, strings.Replace(string(text), "8080", "80.5", 1), "this is no entry"},
-		"an address as code": {subject, strings.Replace(string(text), "10.0.0.5", "10.0.0.5\\n}", 1), "address: expected an IP address"},
-		"another's":          {strings.Replace(subject, "10_0_0_5", "10_0_0_6", 1), string(text), "the entry is another one: production/http/web at 10.0.0.5:8080"},
-		"of another cluster": {strings.Replace(subject, "production", "test", 1), string(text), "the entry is another one"},
-		"no subject":         {"", string(text), "the entry is another one"},
-		"much":               {subject, strings.Repeat(" ", 100_000), "an entry has at most 65536 bytes"},
+		"no JSON":                   {subject, "x", "not an entry"},
+		"a list":                    {subject, "[]", "not an entry"},
+		"nothing":                   {subject, "null", "cluster: expected a name"},
+		"a port as text":            {subject, strings.Replace(string(text), "8080", `"8080"`, 1), "not an entry"},
+		"half a port":               {subject, strings.Replace(string(text), "8080", "80.5", 1), "not an entry"},
+		"an address as code":        {subject, strings.Replace(string(text), "10.0.0.5", "10.0.0.5\\n}", 1), "address: expected an IP address"},
+		"another's":                 {strings.Replace(subject, "10_0_0_5", "10_0_0_6", 1), string(text), "entry does not match its subject: production/http/web at 10.0.0.5:8080"},
+		"of another cluster":        {strings.Replace(subject, "production", "test", 1), string(text), "entry does not match its subject"},
+		"not a subject of an entry": {"", string(text), "entry does not match its subject"},
+		"much":                      {subject, strings.Repeat(" ", 100_000), "entry exceeds the limit of 65536 bytes"},
 	} {
 		_, err := registration.Decode(x.subject, []byte(x.text))
 		require.ErrorContains(t, err, x.want, name)

@@ -25,10 +25,10 @@ func TestCauseAndLeftOver(t *testing.T) {
 		"~ file#/f: Updated the file\n":              func(e *event.Event) { e.Cause = event.New },
 		"~ file#/f: Updated the file (intended)\n":   func(e *event.Event) { e.Cause = event.Intended },
 		"~ file#/f: Updated the file (corrective)\n": func(e *event.Event) { e.Cause = event.Corrective },
-		"! file#/f: Updated the file, because refresh left over from run r1: file#/x changed\n": func(e *event.Event) {
+		"! file#/f: Updated the file, because a refresh is pending from run r1: file#/x changed\n": func(e *event.Event) {
 			e.Refreshed, e.PendingRefreshes = true, []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
 		},
-		"! file#/f: Updated the file, because file#/a changed, and refresh left over from run r1: file#/x changed\n": func(e *event.Event) {
+		"! file#/f: Updated the file, because file#/a changed, and a refresh is pending from run r1: file#/x changed\n": func(e *event.Event) {
 			e.Refreshed, e.RefreshedBy, e.PendingRefreshes = true, []resource.ID{id("/a")}, []event.PendingRefresh{{By: id("/x"), Run: "r1"}}
 		},
 	} {
@@ -45,9 +45,9 @@ func TestCauseAndLeftOver(t *testing.T) {
 		}
 	}
 	require.Equal(t, "! file#/f: Updated the file, because file#/a and file#/b and file#/c and 2 more changed"+
-		", and refresh left over from run r1: file#/a changed, and refresh left over from run r1: file#/b changed"+
-		", and refresh left over from run r1: file#/c changed, and 2 more left over\n", line(Text{}, many))
-	require.Contains(t, line(Text{Verbose: true}, many), "file#/c and file#/d and file#/e changed, and refresh left over")
+		", and a refresh is pending from run r1: file#/a changed, and a refresh is pending from run r1: file#/b changed"+
+		", and a refresh is pending from run r1: file#/c changed, and 2 more pending\n", line(Text{}, many))
+	require.Contains(t, line(Text{Verbose: true}, many), "file#/c and file#/d and file#/e changed, and a refresh is pending from run")
 	require.Contains(t, line(Text{Verbose: true}, many), "run r1: file#/e changed\n")
 
 	var b strings.Builder
@@ -67,8 +67,8 @@ func TestDropped(t *testing.T) {
 	s := event.Summary{Counts: [6]int{1}, DroppedRefreshes: []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}}
 	var b strings.Builder
 	Text{W: &b}.Summary(s)
-	require.Equal(t, "Dropped refresh of file#/f left over from run r1 (file#/x changed): it is not declared any more\n"+
-		"Nothing to do: 1 resource is as wanted (0s)\n", b.String())
+	require.Equal(t, "Dropped pending refresh of file#/f from run r1 (file#/x changed): no longer declared\n"+
+		"Nothing to do: 1 resource up to date (0s)\n", b.String())
 	b.Reset()
 	NewJSON(&b, Origin{RunID: "run2"}, DiffOff).Summary(s)
 	require.Contains(t, b.String(), `"dropped_refreshes":[{"resource":"file#/f","by":"file#/x","run_id":"r1"}]`)

@@ -100,7 +100,7 @@ func lastOf(out []byte) string {
 	if cut <= 0 {
 		return string(out)
 	}
-	return fmt.Sprintf("[%d bytes left out]\n%s", cut, strings.ToValidUTF8(string(out[cut:]), ""))
+	return fmt.Sprintf("[%d bytes omitted]\n%s", cut, strings.ToValidUTF8(string(out[cut:]), ""))
 }
 
 // eventID returns the ID of the run with the number of the event, in at least six digits.

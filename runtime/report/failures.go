@@ -52,7 +52,7 @@ func isDenied(e *event.Event) bool {
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// TellRights tells once, for all failures, how to get the missing rights.
+// TellRights reports once, for all failures, how to get the missing rights.
 func (f *Failures) TellRights() {
 	if f.denied == 0 || !f.HasSudo {
 		return
@@ -61,7 +61,7 @@ func (f *Failures) TellRights() {
 	if f.denied > 1 {
 		does = "fail"
 	}
-	terminal.Fprintf(f.Text.W, "%s %s for lack of permission: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
+	terminal.Fprintf(f.Text.W, "%s %s for lack of permission: run it as root with --sudo\n", count(f.denied, "resource", "resources"), does)
 }
 
 // defaultRows is the number of lines after which a failure is repeated if the size of the screen is not known.
@@ -74,7 +74,7 @@ func (f *Failures) Tell() {
 		n++
 	}
 	if n > 0 {
-		terminal.Fprintf(f.Text.W, "%s further up:\n", count(n, "resource failed", "resources failed"))
+		terminal.Fprintf(f.Text.W, "%s above:\n", count(n, "resource failed", "resources failed"))
 	}
 	for i := range n {
 		f.Text.Event(&f.failures[i].event)

@@ -71,7 +71,7 @@ func (t Text) unknownStory(e *event.Event) string {
 		if f.Outcome == event.Pending && !slices.ContainsFunc(f.Actions, func(a resource.Action) bool { return a.Intent == "" }) {
 			return would
 		}
-		return would + ", unknown whether that changes anything: " + e.Reason
+		return would + ", unknown whether it changes anything: " + e.Reason
 	}
 	var names []string
 	for _, b := range e.Named() {
@@ -99,22 +99,22 @@ func (t Text) unknownStory(e *event.Event) string {
 	case e.BecauseSurely && (f.Once || f.Outcome == event.Pending && f.MayExist):
 		return "after " + causes + ": " + would
 	case e.BecauseSurely && f.Outcome == event.Failed:
-		return "after " + causes + ": as things stand " + would
+		return "after " + causes + ": " + would
 	case e.BecauseSurely:
-		return "after " + causes + ": " + would + ", as things stand"
+		return "after " + causes + ": " + would + ", as things are now"
 	case f.Once:
-		return causes + " may make a difference: once what is missing is there, " + would
+		return "depends on " + causes + ": " + would + " once its requirements exist"
 	}
-	return causes + " may make a difference: as things stand " + would
+	return "depends on " + causes + ": " + would + " as things are now"
 }
 
 // forecastText lists the actions of a forecast. Made is the text of newParts, "" for none.
 func forecastText(f *event.Forecast, made string) string {
 	switch f.Outcome {
 	case event.Stable:
-		return "nothing would be done"
+		return "nothing to do"
 	case event.Failed:
-		return "it would fail: " + terminal.Indented(f.Err.Error(), indent)
+		return "would fail: " + terminal.Indented(f.Err.Error(), indent)
 	}
 	verbs, mayUpdate := make([]string, len(f.Actions)), false
 	for i, a := range f.Actions {
@@ -132,7 +132,7 @@ func forecastText(f *event.Forecast, made string) string {
 		}
 	}
 	if f.MayExist && !mayUpdate {
-		s += " if it is not there by then"
+		s += " if it does not exist then"
 	}
 	return s
 }

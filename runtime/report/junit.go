@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/junit"
 )
 
@@ -45,7 +45,7 @@ func junitProperties(run *Run) []junit.Property {
 func junitCase(run *Run, e *Event) junit.Case {
 	c := junit.Case{Class: e.Type, Name: e.Name, Time: junit.SecondsOf(e.Duration), Output: e.Story(run.Drift)}
 	for _, d := range e.Diff {
-		c.Output += fmt.Sprintf("\n%s: %q, wanted %q", d.Property, d.Have, d.Want)
+		c.Output += "\n" + d.Property + ": " + diag.Expected("%q", d.Want).Found("%q", d.Have).Error()
 	}
 	details := strings.Join(e.Errors, "\n")
 	if details == "" {
@@ -59,7 +59,7 @@ func junitCase(run *Run, e *Event) junit.Case {
 		c.Failure = junit.Because(details)
 		c.Failure.Type = e.OutcomeWord(run.Drift)
 	case e.Failed:
-		c.Skipped = &junit.Result{Message: "failed, which is ignored: " + junit.Because(details).Message}
+		c.Skipped = &junit.Result{Message: "failed (ignored): " + junit.Because(details).Message}
 	case e.Skipped:
 		c.Skipped = &junit.Result{Message: e.Story(run.Drift)}
 	}

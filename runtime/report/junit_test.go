@@ -47,7 +47,7 @@ func TestJUnit(t *testing.T) {
       <system-out>exit code 3&#xA;oh no</system-out>
     </testcase>
     <testcase classname="exec" name="c" time="0.000">
-      <skipped message="failed, which is ignored: exit code 1"></skipped>
+      <skipped message="failed (ignored): exit code 1"></skipped>
       <system-out>exit code 1</system-out>
     </testcase>
     <testcase classname="file" name="/d" time="0.000">
@@ -63,7 +63,7 @@ func TestJUnit(t *testing.T) {
 // error, so that nothing looks fine that is not.
 func TestWriteOther(t *testing.T) {
 	drifted := Event{Type: "file", Name: "/a", Outcome: "pending", Changed: true, Diff: []resource.Delta{{Property: "mode", Have: "0600", Want: "0644"}}}
-	require.Contains(t, junitText(t, &Run{Drift: true, Events: []Event{drifted}}), `<failure message="drifted" type="drifted">drifted&#xA;mode: &#34;0600&#34;, wanted &#34;0644&#34;</failure>`)
+	require.Contains(t, junitText(t, &Run{Drift: true, Events: []Event{drifted}}), `<failure message="drifted" type="drifted">drifted&#xA;mode: expected &#34;0644&#34;, found &#34;0600&#34;</failure>`)
 	require.Contains(t, junitText(t, &Run{Events: []Event{drifted}}), `failures="0"`)
 	text := junitText(t, &Run{Error: "site.lua:1: a mistake\nmore", Summary: Summary{Interrupted: true}})
 	require.Contains(t, text, `tests="2" failures="0" errors="2"`)

@@ -111,7 +111,7 @@ func TestNewParts(t *testing.T) {
 		text *resource.TextChange
 		diff []resource.Delta
 	}{
-		{"", text("a\n"), []resource.Delta{content, owner, group, mode}}, // it is there already
+		{"", text("a\n"), []resource.Delta{content, owner, group, mode}}, // it already exists
 		{"1 line, root:adm 0644", text("a"), []resource.Delta{absent, content, owner, group, mode}},
 		{"0 lines, root:adm", text(""), []resource.Delta{absent, content, owner, group}},
 		{"3 bytes sha256:01, owner root, mode 0644", text("a\x00b"), []resource.Delta{absent, content, owner, mode}},
@@ -133,9 +133,9 @@ func TestSummary(t *testing.T) {
 	all := event.Summary{Counts: [...]int{3, 2, 0, 0, 1, 1}, Refreshed: 1, Duration: 1234567 * time.Microsecond}
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{}))
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{Quiet: true}))
-	require.Equal(t, "Nothing to do: 1 resource is as wanted (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Duration: 1234 * time.Microsecond}, Text{}))
+	require.Equal(t, "Nothing to do: 1 resource up to date (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Duration: 1234 * time.Microsecond}, Text{}))
 	require.Empty(t, line(event.Summary{Counts: [6]int{1}}, Text{Quiet: true}))
-	require.Equal(t, "2 resources: 1 pending, 1 unknown (0s), nothing was touched\n", line(event.Summary{Counts: [6]int{0, 0, 1, 1}, Noop: true}, Text{}))
+	require.Equal(t, "2 resources: 1 pending, 1 unknown (0s), nothing was changed\n", line(event.Summary{Counts: [6]int{0, 0, 1, 1}, Noop: true}, Text{}))
 	require.Equal(t, "1 resource: 1 skipped (0s), interrupted\n", line(event.Summary{Counts: [6]int{0, 0, 0, 0, 1}, Interrupted: true}, Text{}))
 }
 
@@ -342,8 +342,8 @@ func TestRightsAreToldOnce(t *testing.T) {
 		errs []error
 		want string
 	}{
-		{true, []error{denied, errors.New("it broke")}, "1 resource fails for lack of permission: --sudo does all of this as root\n"},
-		{true, []error{denied, fmt.Errorf("x: %w", syscall.EPERM), fmt.Errorf("plan: %w", fs.ErrPermission)}, "3 resources fail for lack of permission: --sudo does all of this as root\n"},
+		{true, []error{denied, errors.New("it broke")}, "1 resource fails for lack of permission: run it as root with --sudo\n"},
+		{true, []error{denied, fmt.Errorf("x: %w", syscall.EPERM), fmt.Errorf("plan: %w", fs.ErrPermission)}, "3 resources fail for lack of permission: run it as root with --sudo\n"},
 		{true, []error{errors.New("it broke")}, ""},
 		{false, []error{denied}, ""},
 	} {
@@ -369,9 +369,9 @@ func TestFailuresAreRepeated(t *testing.T) {
 	}{
 		{0, 0, false, ""},
 		{24, 0, false, ""},
-		{25, 0, false, "1 resource failed further up:\n" + first},
+		{25, 0, false, "1 resource failed above:\n" + first},
 		{10, 10, false, ""},
-		{11, 10, false, "1 resource failed further up:\n" + first},
+		{11, 10, false, "1 resource failed above:\n" + first},
 		{25, 50, false, ""},
 		{100, 10, true, ""},
 	} {

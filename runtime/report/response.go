@@ -18,7 +18,7 @@ const SchemaDialect = "https://json-schema.org/draft/2020-12/schema"
 func ResponseSchema() map[string]any {
 	return map[string]any{
 		"$schema": SchemaDialect, "title": "ccm response", "type": "object",
-		"description": "The answer to a request: what became of the resource, or why nothing was done.",
+		"description": "The response to a request: the state of the resource, or an error.",
 		"properties": map[string]any{
 			"protocol": map[string]any{"const": ResponseProtocol},
 			"state":    map[string]any{"$ref": "#/$defs/event"},

@@ -99,7 +99,7 @@ func (t *texts) limit(e *Event) {
 		return
 	}
 	*t -= texts(size)
-	e.Text, e.Stdout, e.Stderr = "[left out: this report is long]\n", "", ""
+	e.Text, e.Stdout, e.Stderr = "[omitted: this report is long]\n", "", ""
 	if e.Forecast != nil {
 		e.Forecast.Text = ""
 	}
@@ -132,7 +132,7 @@ func (c *Collector) End(s event.Summary) (*Run, error) {
 	return &run, nil
 }
 
-// OutcomeWord returns the word for an outcome in reports for people. Drift says that the machine
+// OutcomeWord returns the word for an outcome in reports for people. Drift means that the machine
 // was compared with the result of a past run.
 func (e *Event) OutcomeWord(drift bool) string {
 	if drift && e.Outcome == event.Pending.String() {

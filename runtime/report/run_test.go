@@ -37,7 +37,7 @@ func TestEventsHaveTheOrder(t *testing.T) {
 }
 
 // A collector keeps events in the order of the catalog, without secrets, also those that became
-// known after an event, and leaves out texts when there are many.
+// known after an event, and leaves out texts when tags: many.
 func TestCollector(t *testing.T) {
 	c := &Collector{
 		Diff: DiffFull, Origin: Origin{RunID: "run1", Host: "web1", Root: "/"},
@@ -65,7 +65,7 @@ func TestCollector(t *testing.T) {
 		size += len(e.Text)
 	}
 	require.Contains(t, run.Events[199].Text, "more lines]\n")
-	require.Equal(t, "[left out: this report is long]\n", run.Events[0].Text)
+	require.Equal(t, "[omitted: this report is long]\n", run.Events[0].Text)
 	require.Less(t, size, 7<<20)
 	run, err = c.End(event.Summary{})
 	require.NoError(t, err)

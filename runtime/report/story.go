@@ -114,7 +114,7 @@ func driftMessage(e *event.Event, diff DiffMode) string {
 		return drifted
 	}
 	if made := newParts(e.Diff, e.Text); made != "" {
-		return drifted + ": it is not there (" + made + ")"
+		return drifted + ": does not exist (" + made + ")"
 	}
 	parts := make([]string, len(e.Diff))
 	for i, d := range e.Diff {
@@ -169,10 +169,10 @@ func (t Text) refreshCauses(e *event.Event) string {
 	}
 	limit := t.causeLimit(len(e.PendingRefreshes))
 	for _, d := range e.PendingRefreshes[:limit] {
-		parts = append(parts, "refresh left over from run "+d.Run+": "+d.By.String()+" changed")
+		parts = append(parts, "a refresh is pending from run "+d.Run+": "+d.By.String()+" changed")
 	}
 	if more := len(e.PendingRefreshes) - limit; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more left over", more))
+		parts = append(parts, fmt.Sprintf("%d more pending", more))
 	}
 	return strings.Join(parts, ", and ")
 }

@@ -17,7 +17,7 @@ func (t Text) Summary(s event.Summary) {
 		if s.Noop {
 			word = "Would have dropped"
 		}
-		terminal.Fprintf(t.W, "%s refresh of %s left over from run %s (%s changed): it is not declared any more\n", word, d.To, d.Run, d.By)
+		terminal.Fprintf(t.W, "%s pending refresh of %s from run %s (%s changed): no longer declared\n", word, d.To, d.Run, d.By)
 	}
 	defer t.registrations(s.Registrations)
 	if t.Quiet && s.Of(event.Failed) == 0 && !s.Interrupted {
@@ -46,7 +46,7 @@ func (t Text) registrations(r event.Registrations) {
 		return
 	}
 	if r.Unpublished > 0 {
-		terminal.Fprintf(t.W, "%s not registered: --register jetstream, nats or none says how\n", count(r.Unpublished, "service is", "services are"))
+		terminal.Fprintf(t.W, "%s not registered: choose --register jetstream, nats or none\n", count(r.Unpublished, "service is", "services are"))
 	}
 	if r.Published > 0 && t.Verbose {
 		terminal.Fprintf(t.W, "%s registered\n", count(r.Published, "service is", "services are"))
@@ -78,9 +78,9 @@ func (t Text) summary(s event.Summary) terminal.Text {
 	n := s.Total()
 	if s.Of(event.Stable) == n {
 		if t.Drift {
-			return terminal.Sprintf("No drift: %s as applied (%s)", count(n, "resource is", "resources are"), took)
+			return terminal.Sprintf("No drift: %s as applied (%s)", count(n, "resource", "resources"), took)
 		}
-		return terminal.Sprintf("Nothing to do: %s as wanted (%s)", count(n, "resource is", "resources are"), took)
+		return terminal.Sprintf("Nothing to do: %s up to date (%s)", count(n, "resource", "resources"), took)
 	}
 	var parts []terminal.Text
 	for _, o := range event.Outcomes {
@@ -109,7 +109,7 @@ func (t Text) summary(s event.Summary) terminal.Text {
 	}
 	text := terminal.Sprintf("%s: %s (%s)", count(n, "resource", "resources"), terminal.Join(parts, ", "), took)
 	if s.Noop && !t.Drift {
-		text = terminal.Sprintf("%s, nothing was touched", text)
+		text = terminal.Sprintf("%s, nothing was changed", text)
 	}
 	if s.Interrupted {
 		text = terminal.Sprintf("%s, %s", text, t.paint(terminal.Red, "interrupted"))

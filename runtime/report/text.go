@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A DiffMode says how much of the differences is reported.
+// A DiffMode describes how much of the differences is reported.
 type DiffMode string
 
 // The diff modes.

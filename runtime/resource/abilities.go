@@ -62,15 +62,15 @@ type (
 	// A Prefetchable spec has a Status that is cheap and runs no command, so that it may
 	// be called early, and its result discarded. Without it, Status is called in order.
 	Prefetchable interface{ MayPrefetch() bool }
-	// A PathConfined spec manages one path. Looks says that Status depends only on the entry
+	// A PathConfined spec manages one path. Looks means that Status depends only on the entry
 	// at the path, not following a link, on what is below it, on the directories that lead to
-	// it, and on users and groups; acts says that the actions change only that entry and make
+	// it, and on users and groups; acts means that the actions change only that entry and make
 	// no directories. Without it, every change discards prefetched states, and files are not
 	// written in batches.
 	PathConfined interface {
 		Bounds() (path string, looks, acts bool)
 	}
-	// A SpecIndependentProvider says that the choice of the provider does not depend on
+	// A SpecIndependentProvider means that the choice of the provider does not depend on
 	// the spec. Without it, a provider is chosen for each resource.
 	SpecIndependentProvider interface{ ProviderIgnoresSpec() }
 	// A SecretSource names properties that refer to secrets. Their own texts need not be secret.
@@ -129,7 +129,7 @@ type (
 		StatusAll(ctx context.Context, v *host.View, wants []D) (states []S, errs []error)
 	}
 	// A Predictor predicts in a plan whether the actions are going to succeed. Predict changes
-	// nothing. The caveat says what it could not check, or is "". Without it, a plan assumes
+	// nothing. The caveat describes what it could not check, or is "". Without it, a plan assumes
 	// success.
 	Predictor[D any] interface {
 		Predict(ctx context.Context, v *host.View, want D) (caveat string, err error)
@@ -142,7 +142,7 @@ type (
 	}
 	// A Companions lists all existing things of the type, some of which come and go with others,
 	// such as packages with their dependencies. CompanionText names those that came or went when
-	// the wants were acted on together, "" if there are none. Without it, reports tell of the
+	// the wants were acted on together, "" if there are none. Without it, reports show the
 	// resources alone.
 	Companions[D any] interface {
 		Inventory(ctx context.Context, v *host.View) (Inventory, error)

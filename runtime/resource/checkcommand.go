@@ -12,7 +12,7 @@ import (
 
 // A CheckCommand is a command of the user that checks something and exits 0 if all is well. It is
 // one line, which is split into words, or a list of words. It runs without a shell. In it, %s
-// stands for the file to check.
+// is replaced by the file to check.
 type CheckCommand []string
 
 // checkPlaceholder stands for the file to check.
@@ -21,7 +21,7 @@ const checkPlaceholder = "%s"
 // IsGiven reports whether there is a command.
 func (c CheckCommand) IsGiven() bool { return len(c) > 1 || len(c) == 1 && c[0] != "" }
 
-// Err returns the mistake in the command. OfFile says that it has to name a file.
+// Err returns the mistake in the command. OfFile means that it has to name a file.
 func (c CheckCommand) Err(ofFile bool) error {
 	words, err := c.words()
 	line := strings.Join(c, " ")
@@ -31,7 +31,7 @@ func (c CheckCommand) Err(ofFile bool) error {
 	case len(words) == 0 || words[0] == "":
 		return diag.Expected("a command").Got("%q", line)
 	case ofFile && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, checkPlaceholder) }):
-		return diag.Expected("%%s in the command, for the file that it looks at").Got("%q", line)
+		return diag.Expected("%%s in the command, for the file to check").Got("%q", line)
 	}
 	return nil
 }

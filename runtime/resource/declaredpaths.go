@@ -30,12 +30,12 @@ var pathProperties = []string{"path", "paths", "creates", "extract_parent"}
 func DeclaredPaths(ctx context.Context) (paths []string, err error) {
 	list, ok := ctx.Value(declaredKey{}).(func() []*Resource)
 	if !ok {
-		return nil, fmt.Errorf("what is declared is known in a run and in a plan only")
+		return nil, fmt.Errorf("declared resources are known only in a run or plan")
 	}
 	for _, r := range list() {
 		for _, name := range r.LazyProperties {
 			if slices.Contains(pathProperties, name) {
-				return nil, fmt.Errorf("%s of %s is known later, so what is declared is not known yet (require = %[2]s puts this behind it)", name, r.ID)
+				return nil, fmt.Errorf("%s of %s is known later, so declared paths are not known yet (apply this after it: require = %[2]s)", name, r.ID)
 			}
 		}
 		if path.IsAbs(r.ID.Name) {
@@ -47,7 +47,7 @@ func DeclaredPaths(ctx context.Context) (paths []string, err error) {
 		if p, ok := r.Spec.(*Properties); ok && p.functions.Effects != nil {
 			effects, _, err := p.functions.Effects(p, nil)
 			if err != nil {
-				return nil, fmt.Errorf("what %s makes is not known: %w", r.ID, err)
+				return nil, fmt.Errorf("cannot determine what %s creates: %w", r.ID, err)
 			}
 			for _, e := range effects {
 				paths = append(paths, e.Path)

@@ -2,7 +2,7 @@ package resource
 
 import "slices"
 
-// A Description says how a provider does its work, for the reference.
+// A Description describes how a provider does its work, for the reference.
 type Description struct {
 	// Doc says in a sentence or two how the provider looks and how it acts.
 	Doc string

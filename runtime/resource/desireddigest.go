@@ -22,7 +22,7 @@ type DesiredDigest struct {
 	Key *DigestKey
 }
 
-// A DigestKey makes keyed digests of texts, which tell nothing to those without the key.
+// A DigestKey makes keyed digests of texts, which reveal nothing to those without the key.
 type DigestKey struct{ Digest func(text string) string }
 
 // IsOf reports whether the recorded digest t is that of a text, keyed or not.

@@ -67,7 +67,7 @@ func TestDesiredDigestSame(t *testing.T) {
 		"the same with another value of later":     {digestState{Text: "a", Stat: "5 x", LazyValues: "1"}, digestState{Stat: "5 x", LazyValues: "2"}, "a", false, false},
 		"the same with a value of later":           {digestState{Text: "a", Stat: "5 x", LazyValues: "1"}, digestState{Stat: "5 x", LazyValues: "1"}, "", true, false},
 		"another one with the same value of later": {digestState{Text: "a", LazyValues: "1"}, digestState{Stat: "5 x", LazyValues: "1"}, "b", false, true},
-		"a value of later that was not known":      {digestState{Text: "a"}, digestState{Text: "a", LazyValues: "1"}, "", true, false},
+		"a value of later that was unknown":        {digestState{Text: "a"}, digestState{Text: "a", LazyValues: "1"}, "", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := false

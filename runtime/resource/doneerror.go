@@ -1,6 +1,6 @@
 package resource
 
-// A DoneError says that the actions were done but something failed that Status does not show,
+// A DoneError reports that the actions were done but something failed that Status does not show,
 // such as the script of a package that is installed now.
 type DoneError struct{ Err error }
 

@@ -55,7 +55,7 @@ type Functions struct {
 	Effects func(want *Properties, have any) (list []host.PathEffect, more OtherEffects, err error)
 }
 
-// OtherEffects tells of effects that are not in the list of effects.
+// OtherEffects describes effects that are not in the list of effects.
 type OtherEffects uint8
 
 // The values of OtherEffects.
@@ -253,13 +253,13 @@ func (f *Functions) importState(state any, im Import) (any, error) {
 	}
 	t := w.DesiredProperties()
 	if t == nil {
-		return nil, errors.New("it is not there")
+		return nil, errors.New("it does not exist")
 	}
 	name := f.Schema.Name().Name
 	if i := slices.IndexFunc(f.Schema.Fields, func(x schema.Field) bool { return x.Name == "ensure" }); i >= 0 {
 		now, ok := t.Get("ensure")
 		if values := f.Schema.Fields[i].Values; ok && values != nil && !slices.Contains(values, now.S) {
-			return nil, fmt.Errorf("it is %s, which no declaration says", now.S)
+			return nil, fmt.Errorf("it is %s, which is not declared", now.S)
 		}
 	}
 	if found, ok := t.Get(name); ok && found.S != im.Name {

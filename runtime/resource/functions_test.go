@@ -106,7 +106,7 @@ func TestImportOfWhatNoDeclarationSays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "present", r.Spec.(*resource.Properties).WantedEnsure())
 	_, err = b.Type.Import(noteState{"half there"}, resource.Import{Name: "a"})
-	require.EqualError(t, err, "it is half there, which no declaration says")
+	require.EqualError(t, err, "it is half there, which is not declared")
 }
 
 func TestFunctionsThatAreNone(t *testing.T) {
@@ -171,7 +171,7 @@ func TestLayers(t *testing.T) {
 	other, err := note(t, func(f *resource.Functions) { f.Source = "b.lua:1" })
 	require.NoError(t, err)
 	_, err = layer.Add(other)
-	require.EqualError(t, err, "there is a type note already")
+	require.EqualError(t, err, "type note already exists")
 	r, err := decode(t, b, "", "x")
 	require.NoError(t, err)
 	got, err = layer.Replace(other)

@@ -33,7 +33,7 @@ type HealthCheck struct {
 	WarnFails bool `ccm:"warn_fails"`
 }
 
-// A HealthFormat is how a health check says how it is.
+// A HealthFormat is the form in which a health check reports its result.
 type HealthFormat string
 
 // The formats: the exit status of a Nagios plugin, and what goss reports.
@@ -62,13 +62,13 @@ func (c *HealthCheck) check() error {
 	case c.IsGoss() && c.Command != "":
 		return diag.Expected("a command or goss_rules").Got("both")
 	case c.IsGoss() && c.Format == NagiosFormat:
-		return errors.New("the format nagios is that of a command, and this has goss_rules")
+		return errors.New("format nagios requires a command, got goss_rules")
 	case c.IsGoss() && len(c.GossRules) == 0:
 		return diag.Expected("at least one rule in goss_rules")
 	case c.IsGoss():
 		return nil
 	case c.Format == GossFormat:
-		return errors.New("the format goss is that of goss_rules, and this has a command")
+		return errors.New("format goss requires goss_rules, got a command")
 	}
 	words, err := SplitWords(c.Command)
 	if err == nil && len(words) == 0 {

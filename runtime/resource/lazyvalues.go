@@ -25,11 +25,11 @@ func (r *Resource) lazyProperties(tab *schema.Table, spec any) ([]string, error)
 		why := ""
 		switch _, applies := spec.(Applier); {
 		case f == nil:
-			why = "every type has it, and it has to be known before the run"
+			why = "common properties must be known before the run"
 		case f.IsName:
 			why = "it names the resource"
 		case applies:
-			why = "what is applied has to be known before the run"
+			why = "applied manifests must be known before the run"
 		}
 		if why != "" {
 			errs.Add(&diag.Error{Pos: r.Locate(e.Key), Err: fmt.Errorf("%s: cannot be known later: %s", e.Key, why)})

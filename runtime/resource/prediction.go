@@ -26,7 +26,7 @@ type Prediction struct {
 	Lost bool
 }
 
-// A WrongUserError says that actions fail because of the user of this process. They would not
+// A WrongUserError reports that actions fail because of the user of this process. They would not
 // fail for another user.
 type WrongUserError struct{ Text string }
 

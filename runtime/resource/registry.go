@@ -82,7 +82,7 @@ func (reg *Registry) Add(b Binding) (*Type, error) {
 	case known != nil && known.Source != "" && known.Source == b.Type.Source:
 		return known, nil
 	case known != nil:
-		return nil, fmt.Errorf("there is a type %s already", b.Type.Name)
+		return nil, fmt.Errorf("type %s already exists", b.Type.Name)
 	}
 	if f, ok := b.impl.(*Functions); ok && reg.model != nil {
 		modeled := *f
@@ -207,7 +207,7 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	switch len(best) {
 	case 0:
 		slices.Sort(whys)
-		return Binding{}, fmt.Errorf("no provider of %s suits this machine: %s", r.Type.Name, strings.Join(whys, "; "))
+		return Binding{}, fmt.Errorf("no provider of %s works on this machine: %s", r.Type.Name, strings.Join(whys, "; "))
 	case 1:
 		return *best[0], nil
 	}
@@ -216,11 +216,11 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 		names[i] = p.Name
 	}
 	slices.Sort(names)
-	return Binding{}, fmt.Errorf("%s suit this machine equally well: say provider = %q, or another", strings.Join(names, " and "), names[0])
+	return Binding{}, fmt.Errorf("%s work equally well on this machine: choose one, as provider = %q", strings.Join(names, " and "), names[0])
 }
 
 // Usual returns the name of the provider of a resource of t that asks for none and whose
-// properties suit every provider. The error says why there is none.
+// properties suit every provider. The error is the reason why no provider does.
 func (reg *Registry) Usual(t *Type, f *facts.Facts) (string, error) {
 	b, err := reg.Select(&Resource{Type: t, Spec: t.new(), Common: EmptyCommon}, f)
 	return b.Name, err

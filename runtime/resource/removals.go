@@ -39,7 +39,7 @@ type Removals struct {
 	MaxFile, MaxTotal int64
 }
 
-// A RemovalCheck is what the rules say about a decision.
+// A RemovalCheck is the verdict of the rules on a decision.
 type RemovalCheck struct {
 	// KeepReason is the reason why nothing is removed, or "".
 	KeepReason string
@@ -88,7 +88,7 @@ func (x *Removals) Check(ctx context.Context, v *host.View, r *Resource, d Decis
 		d.Effects = effects
 		if len(d.Actions) == 1 {
 			d.Actions = []Action{d.Actions[0]}
-			d.Actions[0].Phrase = "removed what runs have created in the directory"
+			d.Actions[0].Phrase = "removed what runs created in the directory"
 		}
 	case s.whole != "":
 		c.Remark = "including data: " + s.whole
@@ -132,7 +132,7 @@ func wantsAbsent(r *Resource) bool {
 func (x *Removals) withData(r *Resource) bool { return x.WithData || r.Common.WithData }
 
 const (
-	withData     = "--with-data or with_data = true removes it too"
+	withData     = "remove it too with --with-data or with_data = true"
 	withDataHint = " (" + withData + ")"
 )
 
@@ -281,7 +281,7 @@ func (z *sizes) add(at string, info host.Info) {
 
 // tooLarge returns an error if what is removed is larger than what is backed up.
 func (s *search) tooLarge(withData bool) error {
-	const hint = "backup = false removes it without a backup, a larger --backup-size keeps more"
+	const hint = "remove it without a backup with backup = false, or raise --backup-size"
 	z := s.runs
 	if withData {
 		z.add(s.others.largest.Rel, s.others.largest.Info)
@@ -289,10 +289,10 @@ func (s *search) tooLarge(withData bool) error {
 	}
 	switch {
 	case s.MaxFile > 0 && z.largest.Size > s.MaxFile:
-		return fmt.Errorf("%s could not be restored: it has %s, and a backup of one file may have %s (%s)",
+		return fmt.Errorf("%s could not be restored: %s exceeds the limit of %s for the backup of a file (%s)",
 			z.largest.Rel, bytesize.Format(z.largest.Size), bytesize.Format(s.MaxFile), hint)
 	case s.MaxTotal > 0 && z.total > s.MaxTotal:
-		return fmt.Errorf("what would be removed could not be restored: it has %s, and all backups may have %s (%s)",
+		return fmt.Errorf("removed files could not be restored: %s exceeds the limit of %s for all backups (%s)",
 			bytesize.Format(z.total), bytesize.Format(s.MaxTotal), hint)
 	}
 	return nil
@@ -305,7 +305,7 @@ func (s *search) reason() string { return s.list() + withDataHint }
 func (s *search) list() string {
 	var parts []string
 	if len(s.unknown.paths) > 0 {
-		parts = append(parts, "no run is known to have created "+s.unknown.String())
+		parts = append(parts, "no record of a run that created "+s.unknown.String())
 	}
 	if len(s.changed.paths) > 0 {
 		parts = append(parts, "changed after a run created it: "+s.changed.String())

@@ -238,7 +238,7 @@ func (c *Common) check() error {
 	case c.Tries != nil && *c.Tries < 1:
 		err = errors.Join(err, PropertyErrorf("tries", "%w", diag.MustBe("at least 1").Got("%d", *c.Tries)))
 	case c.Tries == nil && c.TrySleep != nil:
-		err = errors.Join(err, PropertyErrorf("try_sleep", "goes only with tries"))
+		err = errors.Join(err, PropertyErrorf("try_sleep", "requires tries"))
 	}
 	return err
 }
@@ -306,5 +306,5 @@ func (r *Resource) Errorf(path schema.Path, format string, args ...any) *diag.Er
 	return &diag.Error{Pos: r.Locate(path...), Subject: r.ID.String(), Err: fmt.Errorf(format, args...), Notes: r.Calls}
 }
 
-// About says which resource an error is about.
+// About describes which resource an error is about.
 func (r *Resource) About(err error) error { return &diag.Error{Subject: r.ID.String(), Err: err} }

@@ -22,11 +22,11 @@ func TestSelect(t *testing.T) {
 	}{
 		{"", []Binding{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(2, nil)}}, "b", ""},
 		{"", []Binding{{Name: "c", suits: suits(2, nil)}, {Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}},
-			"", `a and b suit this machine equally well: say provider = "a", or another`},
+			"", `a and b work equally well on this machine: choose one, as provider = "a"`},
 		{"b", []Binding{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}}, "b", ""},
 		{"", []Binding{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, errors.New("no"))}}, "b", ""},
 		{"", []Binding{{Name: "b", suits: suits(0, errors.New("not here"))}, {Name: "a", suits: suits(0, errors.New("nor here"))}},
-			"", "no provider of thing suits this machine: a: nor here; b: not here"},
+			"", "no provider of thing works on this machine: a: nor here; b: not here"},
 	} {
 		reg := &Registry{bindings: map[*Type][]Binding{typ: x.factories}}
 		b, err := reg.Select(&Resource{Type: typ, Common: &Common{Provider: x.provider}}, nil)

@@ -46,11 +46,9 @@ func (r *Resource) Mark(k *secret.Keeper, properties ...string) error {
 		f := mix.Field(name)
 		switch {
 		case f == nil:
-			e := diag.Errorf(diag.Pos{}, "sensitive: %s has no property %q", r.ID.Type, name)
-			e.Hint = diag.DidYouMean(name, mix.Names())
-			return e
+			return diag.At(diag.Pos{}, fmt.Errorf("sensitive: type %s: %w", r.ID.Type, diag.Unknown("property", name, mix.Names())))
 		case f.IsName:
-			return fmt.Errorf("sensitive: the name of a resource cannot be secret, because every report tells it")
+			return fmt.Errorf("sensitive: the name of a resource cannot be secret, because reports show it")
 		}
 		r.SecretProperties = append(r.SecretProperties, f.Name)
 		if tab == nil {
@@ -91,7 +89,7 @@ func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 	}
 	var errs diag.List
 	if name := r.Type.Schema().Name(); k.Contains(r.ID.Name) {
-		errs.Add(r.Errorf(schema.Path{name.Name}, "%s: it holds a secret, and every report tells the name of a resource", name.Name).WithHint("%s", nameHint(name)))
+		errs.Add(r.Errorf(schema.Path{name.Name}, "%s: contains a secret, but reports show the name of a resource", name.Name).WithHint("%s", nameHint(name)))
 	}
 	for i := range tab.Entries {
 		e := &tab.Entries[i]
@@ -103,17 +101,17 @@ func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 			r.Sensitive = append(r.Sensitive, f.Name)
 		}
 		if path, ok := secretInArgv(k, f, e.Val, schema.Path{f.Name}); ok {
-			errs.Add(r.Errorf(path, "%s: it holds a secret, and every user of the machine can read the arguments of a command", path).WithHint(argvHint))
+			errs.Add(r.Errorf(path, "%s: contains a secret, but every user can read the arguments of a command", path).WithHint(argvHint))
 		}
 	}
 	return errs.Err()
 }
 
 // argvHint is the hint for a secret in the arguments of a command.
-const argvHint = "give it to the command in its environment, on its standard input or in a file"
+const argvHint = "pass it to the command in its environment, on standard input or in a file"
 
 func nameHint(name *schema.Field) string {
-	return fmt.Sprintf("if that is by chance, the secret is too common a word to be hidden; choose another %s, or another secret", name.Name)
+	return fmt.Sprintf("if this is a coincidence, choose a less common secret, or another %s", name.Name)
 }
 
 // secretInArgv returns the path to a secret in a value that becomes an argument of a

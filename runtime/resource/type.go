@@ -245,7 +245,7 @@ func HomeHint(path string) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("write env.HOME .. %q", "/"+rest)
+	return fmt.Sprintf("use env.HOME .. %q", "/"+rest)
 }
 
 // mistakes adds the subject and the place to every mistake in err.
@@ -327,7 +327,7 @@ func (b Binding) Perform(ctx context.Context, h *host.Host, spec any, a Action) 
 	return b.Type.perform(ctx, h, b.impl, spec, a)
 }
 
-// Decide compares a state with a spec. Refresh says that a resource changed to which this one
+// Decide compares a state with a spec. Refresh means that a resource changed to which this one
 // subscribes.
 func (t *Type) Decide(spec, state any, refresh bool) Decision {
 	d := t.decide(spec, state)
@@ -368,7 +368,7 @@ func MayPrefetch(spec any) bool {
 	return ok && a.MayPrefetch()
 }
 
-// BoundsOf returns the one path that spec manages. Looks says that its state depends only on that
+// BoundsOf returns the one path that spec manages. Looks means that its state depends only on that
 // path, acts that its actions change only that path (see [PathConfined]).
 func BoundsOf(spec any) (path string, looks, acts bool) {
 	if b, ok := spec.(PathConfined); ok {

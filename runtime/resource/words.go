@@ -9,18 +9,18 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// A ShellSyntaxError says that a command line, which no shell reads, has a word that only a shell
+// A ShellSyntaxError reports that a command line, which no shell reads, has a word that only a shell
 // understands. The command would get the word as an argument.
 type ShellSyntaxError struct{ Line, Word string }
 
 // Error names the word and the line.
 func (e *ShellSyntaxError) Error() string {
-	return fmt.Sprintf("%s is for a shell, and none reads %q", e.Word, e.Line)
+	return fmt.Sprintf("%s requires a shell, but %q is not run by one", e.Word, e.Line)
 }
 
-// Hint says how to have a shell read the line, and how to pass the word as an argument.
+// Hint describes how to have a shell read the line, and how to pass the word as an argument.
 func (e *ShellSyntaxError) Hint() string {
-	return fmt.Sprintf(`sh -c '...' has a shell read it; quoted, '%s' is an argument`, e.Word)
+	return fmt.Sprintf(`use sh -c '...' to run it in a shell, or quote it: '%s'`, e.Word)
 }
 
 var (

@@ -16,7 +16,7 @@ func PathError(op, name string, err error) error {
 	return err
 }
 
-// UnlessGone returns nil for an error that says that a listed file has been removed since, or is no longer a
+// UnlessGone returns nil for an error that means that a listed file has been removed since, or is no longer a
 // directory; any other error is returned as it is.
 func UnlessGone(err error) error {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
@@ -25,7 +25,7 @@ func UnlessGone(err error) error {
 	return err
 }
 
-// IsMissing reports whether an error says that there is no file at a path.
+// IsMissing reports whether an error means that there is no file at a path.
 func IsMissing(err error) bool { return err == unix.ENOENT || err == unix.ENOTDIR }
 
 // IgnoringEINTR calls f again as long as a signal interrupts it.
@@ -38,4 +38,4 @@ func IgnoringEINTR(f func() error) error {
 }
 
 // ErrMoved is returned when a path leads to another directory than before.
-var ErrMoved = errors.New("its directory was replaced by another one meanwhile")
+var ErrMoved = errors.New("its directory was replaced meanwhile")

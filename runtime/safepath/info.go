@@ -22,7 +22,7 @@ const (
 
 // String returns the kind with its article, for messages.
 func (k FileKind) String() string {
-	return [...]string{"nothing", "a file", "a directory", "a symbolic link", "a special file"}[k]
+	return [...]string{"nothing", "a file", "a directory", "a symbolic link", "a device, socket or pipe"}[k]
 }
 
 // An Info is the metadata of a file, or of a symbolic link itself. The zero Info is of kind Missing.

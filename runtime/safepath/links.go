@@ -53,7 +53,7 @@ func JudgeLink(in, l Info, path, target string) *Link {
 	return x
 }
 
-// An UnsafeLinkError says that a symbolic link was not followed, because it leads from one user to a file of another.
+// An UnsafeLinkError reports that a symbolic link was not followed, because it leads from one user to a file of another.
 type UnsafeLinkError struct {
 	Link   string // the path of the link
 	Owner  string // the name of its owner
@@ -68,7 +68,7 @@ func (e *UnsafeLinkError) Error() string {
 	if e.TargetOwner != "" {
 		leads += ", which belongs to " + e.TargetOwner
 	}
-	return fmt.Sprintf("unsafe symbolic link: %s belongs to %s and leads %s (name the path without the link, or chown -h root %s if it is right)", e.Link, e.Owner, leads, e.Link)
+	return fmt.Sprintf("unsafe symbolic link: %s belongs to %s and leads %s (use the path without the link, or run chown -h root %s if it is correct)", e.Link, e.Owner, leads, e.Link)
 }
 
 // unsafe returns the error for a link to path, which owner owns; path is "" if the final target is unknown.
@@ -114,7 +114,7 @@ var areHardLinksSafe = sync.OnceValue(func() bool {
 	return err == nil && strings.TrimSpace(string(text)) != "0"
 })
 
-// A HardLinkError says that a file was left alone because it has several hard links, one of which another user may
+// A HardLinkError reports that a file was left alone because it has several hard links, one of which another user may
 // have made.
 type HardLinkError struct {
 	Path  string
@@ -123,7 +123,7 @@ type HardLinkError struct {
 
 // Error names the owner and the remedy.
 func (e *HardLinkError) Error() string {
-	return fmt.Sprintf("%s is a file of %s that has other names too, in a directory where others may make them (remove that name, or replace the file by a copy)", e.Path, e.Owner)
+	return fmt.Sprintf("%s is a file of %s with other hard links, in a directory where others can create them (remove the link, or replace the file by a copy)", e.Path, e.Owner)
 }
 
 // mayRead returns an error if another user may have linked the file to a place where root reads it. It is for kernels

@@ -13,17 +13,17 @@ type NameLimit int
 // MaxNames is the limit for a call in a script.
 const MaxNames NameLimit = 1_000_000
 
-// A TooManyNamesError says that a call reached its limit.
+// A TooManyNamesError reports that a call reached its limit.
 type TooManyNamesError struct{ Limit NameLimit }
 
 // Error names the limit.
 func (e *TooManyNamesError) Error() string {
-	return fmt.Sprintf("there are more than %d names to read, which is the limit", e.Limit)
+	return fmt.Sprintf("directory listing exceeds the limit of %d names", e.Limit)
 }
 
 // Hint returns the advice.
 func (e *TooManyNamesError) Hint() string {
-	return "name a directory further down, or list it with a command such as find"
+	return "use a subdirectory, or list it with a command such as find"
 }
 
 // A NameReader reads directories for one call of a script, until its limit or the end of its context. A nil

@@ -185,7 +185,7 @@ func ReadPseudo(f *os.File, path string, limit int64) ([]byte, error) {
 
 // waits returns the error for a file whose reads block.
 func waits(path string) error {
-	return unsuitable(path, "%w", diag.Expected("a file").Found("one that keeps its reader waiting"))
+	return unsuitable(path, "%w", diag.Expected("a file").Found("one that blocks its reader"))
 }
 
 // unsuitable returns the error for a file that cannot be read.

@@ -95,7 +95,7 @@ func RemoveEmpty(p Location, d *Handle) error {
 	var st unix.Stat_t
 	err := unix.Fstatat(p.Dir.FD, p.Name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if err == nil && (st.Dev != d.Stat.Dev || st.Ino != d.Stat.Ino) {
-		return errors.New("something else was put in its place meanwhile")
+		return errors.New("replaced by something else meanwhile")
 	}
 	if err != nil {
 		return err

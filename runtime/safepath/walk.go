@@ -31,7 +31,7 @@ func (t *Walk) close() {
 
 func (t *Walk) top() *Handle { return t.dirs[len(t.dirs)-1] }
 
-// To resolves a path to a location, and ends the walk. follow says whether a link at the end is followed. The
+// To resolves a path to a location, and ends the walk. follow means that a link at the end is followed. The
 // location of a path that ends in a directory itself has the name ".".
 func (t *Walk) To(name string, follow bool) (_ Location, err error) {
 	defer func() { t.close() }()
@@ -212,7 +212,7 @@ func (r *Resolver) Beneath(d *Handle) *Walk {
 }
 
 // errLeadsOut is returned for a path that leads out of its directory.
-var errLeadsOut = errors.New("leads out of the directory")
+var errLeadsOut = errors.New("points outside of the directory")
 
 // MaxLinks limits the links that are followed on a path, as Linux does.
 const MaxLinks = 40

@@ -19,7 +19,7 @@ const (
 	CapabilityXattr = "security.capability"
 )
 
-// An XattrError says that an attribute could not be read or set.
+// An XattrError reports that an attribute could not be read or set.
 type XattrError struct {
 	Name string
 	Err  error

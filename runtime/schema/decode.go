@@ -56,7 +56,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 		if k, at, ok := find(m, e.Key); !ok {
 			d.fail(true, "", "%s%w", d.outerPrefix(), diag.Unknown("property", e.Key, m.Names()))
 		} else if f := &m[k].Fields[at]; given[k]&(1<<at) != 0 {
-			d.fail(true, "", "%s%s is given twice", d.outerPrefix(), f.displayName(e.Key))
+			d.fail(true, "", "duplicate %s%s", d.outerPrefix(), f.displayName(e.Key))
 		} else if e.Val.Kind != Nil {
 			given[k] |= 1 << at
 			if e.Val.Kind != Lazy {
@@ -92,7 +92,7 @@ func (m Union) suggest(mistakes diag.List, f *Field, key string) {
 	if other := diag.LastPart(key, m.Names()); other != "" {
 		for _, e := range mistakes {
 			if e.Hint == "" {
-				e.Hint = fmt.Sprintf("is %s meant?", other)
+				e.Hint = fmt.Sprintf("did you mean %s?", other)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (f *Field) displayName(key string) string {
 	if key == f.Name {
 		return key
 	}
-	return fmt.Sprintf("%s (the same as %s)", key, f.Name)
+	return fmt.Sprintf("%s (same as %s)", key, f.Name)
 }
 
 // A setter stores v in dst.
@@ -145,7 +145,7 @@ func (f *Field) mismatch(d *decoder, v Value) {
 		}
 	}
 	if v.Kind == Bool && f.Quoted {
-		hint = fmt.Sprintf("quote it if the command %q is meant", strconv.FormatBool(v.B))
+		hint = fmt.Sprintf("quote it to run the command %q", strconv.FormatBool(v.B))
 	}
 	d.fail(false, hint, "%s%w", d.prefix(), diag.Expected("%s", f.article()).Got("%s", v.describe()))
 }

@@ -37,7 +37,7 @@ var _ pflag.Value = (*Flag)(nil)
 // Flags adds flags for the properties of m to fs, except for those in leaveOut, and
 // returns them in order. They store their arguments in t. A flag has the name of its
 // property, with hyphens for underscores; if taken reports that another flag has that
-// name, prefix and a hyphen stand before it. Aliases are hidden flags.
+// name, prefix and a hyphen are before it. Aliases are hidden flags.
 func (m Union) Flags(fs *pflag.FlagSet, t *Table, prefix string, taken func(name string) bool, leaveOut ...string) []*Flag {
 	var all []*Flag
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -124,7 +124,7 @@ func (x *Flag) usage() string {
 // String implements pflag.Value. A flag has no text of its own.
 func (*Flag) String() string { return "" }
 
-// Type implements pflag.Value: it says what the flag takes, for help.
+// Type implements pflag.Value: it describes what the flag takes, for help.
 func (x *Flag) Type() string {
 	f := x.Field
 	if f.Kind == List {
@@ -152,7 +152,7 @@ func (x *Flag) Set(s string) error {
 	f, name := x.Field, x.Field.Name
 	switch {
 	case x.no && s != "true":
-		return errors.New("it takes no value")
+		return errors.New("does not take a value")
 	case x.no:
 		x.table.Entries = append(x.table.Entries, Entry{name, BoolValue(false)})
 		return nil
@@ -179,7 +179,7 @@ func (x *Flag) Set(s string) error {
 	if given {
 		for _, e := range v.Table().Entries {
 			if _, twice := had.Table().Get(e.Key); twice {
-				return fmt.Errorf("%s is given twice", e.Key)
+				return fmt.Errorf("duplicate %s", e.Key)
 			}
 			had.Table().Entries = append(had.Table().Entries, e)
 		}
@@ -246,7 +246,7 @@ func jsonArgument(s string) (Value, error) {
 		return Value{}, fmt.Errorf("got %q: %w", s, unexpectedEnd(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return Value{}, fmt.Errorf("got %q with more behind it", s)
+		return Value{}, fmt.Errorf("got %q with more text after it", s)
 	}
 	return v, nil
 }

@@ -61,7 +61,7 @@ func Make(doc string, props []Property) (*Schema, error) {
 		fields[i] = reflect.StructField{Name: f.goName, Type: f.goType}
 		for _, n := range append([]string{f.Name}, f.Aliases...) {
 			if at, dup := s.byName[n]; dup {
-				return nil, fmt.Errorf("%s: the name %s is that of another property, %s", f.Name, n, s.Fields[at].Name)
+				return nil, fmt.Errorf("%s: name %s is already used by property %s", f.Name, n, s.Fields[at].Name)
 			}
 			s.byName[n] = i
 		}
@@ -70,7 +70,7 @@ func Make(doc string, props []Property) (*Schema, error) {
 				return nil, fmt.Errorf("%s: only one property can name the resource, and %s does", f.Name, s.Fields[s.name].Name)
 			}
 			if f.Kind != String || f.goType.Kind() != reflect.String {
-				return nil, fmt.Errorf("%s: what names the resource is a string", f.Name)
+				return nil, fmt.Errorf("%s: the name of a resource is a string", f.Name)
 			}
 			s.name = i
 		}

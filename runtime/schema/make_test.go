@@ -57,7 +57,7 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 		{table("must", true), "name is required"},
 		{table("name", "x", "must", true, "conut", 1), `unknown property "conut" (did you mean "count"?)`},
 		{table("name", "x", "must", true, "count", "many"), `count: expected an integer, got "many"`},
-		{table("name", "x", "must", true, "count", 1, "number", 2), "number (the same as count) is given twice"},
+		{table("name", "x", "must", true, "count", 1, "number", 2), "duplicate number (same as count)"},
 		{table("name", "x", "must", true, "color", "rde"), `color: expected one of red, green, got "rde" (did you mean "red"?)`},
 		{table("name", "x", "must", true, "words", "c"), `words: expected one of a, b, got "c"`},
 		{table("name", "x", "must", true, "code", ""), "code: expected letters, got none"},
@@ -99,8 +99,8 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 func TestMakeRefuses(t *testing.T) {
 	text := reflect.TypeFor[string]()
 	for want, props := range map[string][]Property{
-		"b: the name a is that of another property, a":           {{Name: "a", Type: text}, {Name: "b", Aliases: []string{"a"}, Type: text}},
-		"a: what names the resource is a string":                 {{Name: "a", Type: reflect.TypeFor[int64](), IsName: true}},
+		"b: name a is already used by property a":                {{Name: "a", Type: text}, {Name: "b", Aliases: []string{"a"}, Type: text}},
+		"a: the name of a resource is a string":                  {{Name: "a", Type: reflect.TypeFor[int64](), IsName: true}},
 		`a: default: expected true or false, got "perhaps"`:      {{Name: "a", Type: reflect.TypeFor[bool](), Default: "perhaps"}},
 		"b: only one property can name the resource, and a does": {{Name: "a", Type: text, IsName: true}, {Name: "b", Type: text, IsName: true}},
 		"must be at most 64 properties, got 65":                  make([]Property, 65),

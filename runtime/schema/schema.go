@@ -84,7 +84,7 @@ type Schema struct {
 // An Enum is a string type with a closed set of values.
 type Enum interface{ Values() []string }
 
-// A JSONSchemer is a type with a syntax of its own whose JSON Schema says more than that values are
+// A JSONSchemer is a type with a syntax of its own whose JSON Schema describes more than that values are
 // strings.
 type JSONSchemer interface{ JSONSchema() map[string]any }
 

@@ -137,7 +137,7 @@ func TestMistakes(t *testing.T) {
 		{table("name", "x"), "must is required"},
 		{table("name", "x", "must", "m", "colour", "red"), `unknown property "colour" (did you mean "color"?)`},
 		{table("name", "x", "must", "m", "zzzz", 1), `unknown property "zzzz"`},
-		{table("name", "x", "path", "y", "must", "m"), "path (the same as name) is given twice"},
+		{table("name", "x", "path", "y", "must", "m"), "duplicate path (same as name)"},
 		{table("name", "x", "must", "m", "color", "gren"), `color: expected one of red, green, got "gren" (did you mean "green"?)`},
 		{table("name", "x", "must", "m", "mode", "rw"), `mode: expected octal, got "rw"`},
 		{table("name", "x", "must", "m", "mode", 644), `mode: expected a string, got the number 644 (quote it: "644")`},

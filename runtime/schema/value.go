@@ -174,7 +174,7 @@ func (v Value) scalarText() (string, bool) {
 	return "", false
 }
 
-// A Numeral is an Opaque: a number in a notation, such as 0644 or 1e15, that leaves open which text it stands for.
+// A Numeral is an Opaque: a number in a notation, such as 0644 or 1e15, that leaves open which text it represents.
 type Numeral string
 
 // String returns the numeral for messages.

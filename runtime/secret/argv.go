@@ -7,7 +7,7 @@ import (
 )
 
 // ErrArgv is the error that a secret is among the arguments of a command.
-var ErrArgv = errors.New("a secret is among its arguments, which every user of the machine can read: give it in the environment, on the standard input or in a file")
+var ErrArgv = errors.New("its arguments contain a secret, and every user can read them: pass it in the environment, on standard input or in a file")
 
 // RefuseArgv returns an error if there is a secret among the words of a command.
 func (k *Keeper) RefuseArgv(argv []string) error {

@@ -63,9 +63,9 @@ func New(read func() ([]byte, error)) *Keeper {
 // Errors of Check and Add.
 var (
 	ErrEmpty = errors.New("it is empty")
-	ErrShort = fmt.Errorf("it has less than %d bytes, and to hide them would hide other text", Shortest)
+	ErrShort = fmt.Errorf("it has less than %d bytes, and masking it would mask other text", Shortest)
 	ErrLong  = fmt.Errorf("it has more than %d bytes", Longest)
-	ErrBlank = errors.New("it is nothing but white space")
+	ErrBlank = errors.New("it is only white space")
 )
 
 // Any reports whether there are secrets.

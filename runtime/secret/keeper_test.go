@@ -74,7 +74,7 @@ func TestRedact(t *testing.T) {
 			k := keeper(t, tt.secrets...)
 			got := k.Redact(tt.text)
 			require.Equal(t, tt.want, unkeyed(got))
-			require.Equal(t, got, k.Redact(got), "what is redacted stays as it is")
+			require.Equal(t, got, k.Redact(got), "what is redacted is not changed")
 		})
 	}
 }

@@ -26,10 +26,10 @@ const (
 )
 
 // ErrNotSealed is the error that data is not sealed.
-var ErrNotSealed = errors.New("it is not sealed")
+var ErrNotSealed = errors.New("not sealed")
 
 // ErrSeal is the error that sealed data cannot be opened.
-var ErrSeal = errors.New("it is damaged, or was sealed with another key")
+var ErrSeal = errors.New("damaged, or sealed with another key")
 
 func (k *Keeper) aead(salt []byte) (cipher.AEAD, error) {
 	sub, err := hkdf.Key(sha256.New, k.Key(), salt, "ccm seal", 32)

@@ -9,7 +9,7 @@ import (
 )
 
 // died is the error of an action that began and of which no event tells.
-const died = "the process that dealt with it died"
+const died = "the process that handled it was killed"
 
 // A Report has the results of a session's processes.
 type Report struct {

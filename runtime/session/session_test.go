@@ -163,12 +163,12 @@ func TestPlanned(t *testing.T) {
 func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	_, err := Open(dir)
-	require.ErrorContains(t, err, "is not there")
+	require.ErrorContains(t, err, "does not exist")
 	s, err := New(dir)
 	require.NoError(t, err)
 	require.Equal(t, dir, s.Dir())
 	_, err = New(dir)
-	require.ErrorContains(t, err, "is there already")
+	require.ErrorContains(t, err, "already exists (continue it with: export CCM_SESSION_STORE=")
 	fi, err := os.Stat(dir)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), fi.Mode().Perm())
@@ -191,7 +191,7 @@ func TestStore(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), fi.Mode().Perm())
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600))
-	require.ErrorContains(t, s.Remove(), "something else is in it")
+	require.ErrorContains(t, s.Remove(), "was kept, because it contains other files")
 	require.NoError(t, os.Remove(filepath.Join(dir, "mine")))
 	require.NoError(t, s.Remove())
 	require.NoDirExists(t, dir)

@@ -20,12 +20,12 @@ type priorResource struct {
 // Settle adds the resources that earlier processes dealt with to b, so that what
 // is declared there can refer to them, and returns what became of them and why, as
 // [converge.Engine] wants it. What b declares itself is not among them. In a
-// plan, what earlier plans said counts too; a run goes by what was done.
+// plan, what earlier plans reported counts too; a run goes by what was done.
 //
 // An earlier resource counts as changed if it changed since id, subscribing to it,
 // was last brought in order: a subscriber is refreshed once for each change, and
 // again if its refresh did not succeed. An action that began and of which no event
-// tells counts as a change that failed: the process that took it died.
+// reports counts as a change that failed: the process that took it died.
 func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (settled map[resource.ID]event.Outcome, causes map[resource.ID]event.Cause, err error) {
 	own := b.Resources()
 	if !slices.ContainsFunc(own, refers) {
@@ -42,7 +42,7 @@ func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource
 		if t == nil || declared {
 			continue
 		}
-		from := resource.Origin{Pos: diag.Pos{File: "an earlier command"}, Skip: "an earlier command of the session dealt with it"}
+		from := resource.Origin{Pos: diag.Pos{File: "an earlier command"}, Skip: "an earlier command of the session handled it"}
 		if _, err := b.Add(t.NewSkipped(e.id.Name, e.alias, nil, from)); err != nil {
 			return nil, nil, err
 		}

@@ -78,8 +78,8 @@ func New(dir string) (*Session, error) {
 	}
 	err = os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, diag.Errorf(diag.Pos{}, "session store %s is there already", dir).
-			WithHint("export %s=%s goes on with it", Variable, dir)
+		return nil, diag.Errorf(diag.Pos{}, "session store %s already exists", dir).
+			WithHint("continue it with: export %s=%s", Variable, dir)
 	}
 	return &Session{dir: dir}, err
 }
@@ -90,8 +90,8 @@ func Open(dir string) (*Session, error) {
 	fi, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, diag.Errorf(diag.Pos{}, "session store %s is not there", dir).
-			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, Variable)
+		return nil, diag.Errorf(diag.Pos{}, "session store %s does not exist", dir).
+			WithHint(`start one with: eval "$(ccm session new)"; leave it with: unset %s`, Variable)
 	case err != nil:
 		return nil, fmt.Errorf("session store: %w", err)
 	case !fi.IsDir():
@@ -219,7 +219,7 @@ func (s *Session) forget() {
 			"planned":        r.Noop,
 			"changed":        r.isBegin() || r.Changed && !r.Noop,
 			"change planned": r.Changed && r.Noop,
-			"in order with " + strings.Join(r.Subscribe, " "): !r.Noop && inOrder(r) && len(r.Subscribe) > 0,
+			"up to date with " + strings.Join(r.Subscribe, " "): !r.Noop && inOrder(r) && len(r.Subscribe) > 0,
 		} {
 			if t := (trait{r.Type, r.Name, of}); has && !seen[t] {
 				seen[t], needed = true, true
@@ -245,7 +245,7 @@ func (s *Session) Remove() error {
 	}
 	err := os.Remove(s.dir)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
-		return diag.Errorf(diag.Pos{}, "session store %s is left, because something else is in it", s.dir)
+		return diag.Errorf(diag.Pos{}, "session store %s was kept, because it contains other files", s.dir)
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func (k Key) sign(ctx context.Context, message io.ReadSeeker, namespace string) 
 	text, err := os.ReadFile(k.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(k.File + ".pub"); err != nil {
-			return nil, fmt.Errorf("no key to sign with: there is no file %s", k.File)
+			return nil, fmt.Errorf("no key to sign with: file %s does not exist", k.File)
 		}
 	}
 	if err != nil {
@@ -87,23 +87,23 @@ func publicKey(file string, text []byte) (ssh.PublicKey, error) {
 func (k Key) byAgent(message io.ReadSeeker, namespace string, fits func(ssh.PublicKey) bool) ([]byte, error) {
 	socket := os.Getenv(AgentVariable)
 	if socket == "" {
-		return nil, fmt.Errorf("no key to sign with: --sign names none, and no agent is there (%s)", AgentVariable)
+		return nil, fmt.Errorf("no key to sign with: neither --sign nor an SSH agent is available (%s)", AgentVariable)
 	}
 	conn, err := net.DialTimeout("unix", socket, 5*time.Second)
 	if err != nil {
-		return nil, fmt.Errorf("the agent does not answer: %w", err)
+		return nil, fmt.Errorf("SSH agent does not respond: %w", err)
 	}
 	defer conn.Close()
 	keys, err := agent.NewClient(conn).Signers()
 	if err != nil {
-		return nil, fmt.Errorf("the agent tells no keys: %w", err)
+		return nil, fmt.Errorf("cannot list keys of the SSH agent: %w", err)
 	}
 	for _, key := range keys {
 		if fits == nil || fits(key.PublicKey()) {
 			return sign(message, key, namespace)
 		}
 	}
-	return nil, fmt.Errorf("the agent has %d keys, and none of them may sign for %s", len(keys), namespace)
+	return nil, fmt.Errorf("none of the %d keys in the SSH agent may sign for %s", len(keys), namespace)
 }
 
 func sign(message io.ReadSeeker, signer ssh.Signer, namespace string) ([]byte, error) {
@@ -147,14 +147,14 @@ func (l *List) Names(key ssh.PublicKey, namespace string, now time.Time) bool {
 	return false
 }
 
-var errCanonical = errors.New("the signature has not the form that ssh-keygen gives it")
+var errCanonical = errors.New("not a signature of ssh-keygen")
 
 // Canonical returns an error if a signature has another encoding than Sign gives it. Only the ends of lines may
 // differ.
 func Canonical(signature []byte) error {
 	sig, err := sshsig.Unarmor(signature)
 	if err != nil {
-		return errors.New("the signature is none that ssh-keygen -Y sign makes")
+		return errors.New("not a signature of ssh-keygen -Y sign")
 	}
 	one, other := strings.ReplaceAll(string(sshsig.Armor(sig)), "\n", ""), strings.ReplaceAll(string(signature), "\n", "")
 	if one != other {

@@ -62,7 +62,7 @@ func Parse(file, text string) (*List, error) {
 		l.lines = append(l.lines, x)
 	}
 	if len(l.lines) == 0 {
-		return nil, fmt.Errorf("%s names nobody who may sign", file)
+		return nil, fmt.Errorf("no signers in %s", file)
 	}
 	return l, nil
 }
@@ -72,21 +72,21 @@ func parseLine(row string) (x line, err error) {
 	if quoted, ok := strings.CutPrefix(row, `"`); ok {
 		x.principals, rest, ok = strings.Cut(quoted, `"`)
 		if !ok {
-			return x, errors.New("a quote is not closed")
+			return x, errors.New("missing closing quote")
 		}
 	} else {
 		at := strings.IndexAny(row, " \t")
 		if at < 0 {
-			return x, diag.Expected("who may sign, and a public key")
+			return x, diag.Expected("a signer and a public key")
 		}
 		x.principals, rest = row[:at], row[at:]
 	}
 	if x.principals == "" {
-		return x, diag.Expected("who may sign, and a public key")
+		return x, diag.Expected("a signer and a public key")
 	}
 	key, _, options, more, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(rest)))
 	if err != nil || len(more) > 0 {
-		return x, diag.Expected("a public key behind who may sign, such as ann@example.org ssh-ed25519 and the key")
+		return x, diag.Expected("a public key after the signer, such as ann@example.org ssh-ed25519 AAAA...")
 	}
 	x.key = key
 	for _, option := range options {
@@ -156,9 +156,9 @@ func (l *List) Verify(message io.Reader, signature []byte, namespace string, now
 		}
 	}
 	if reason == nil {
-		reason = fmt.Errorf("%s does not name it", l.file)
+		reason = fmt.Errorf("not in %s", l.file)
 	}
-	return Signer{}, fmt.Errorf("the key that signed it, %s, may not: %w", fingerprint, reason)
+	return Signer{}, fmt.Errorf("signing key %s is not allowed: %w", fingerprint, reason)
 }
 
 // StillNames reports whether a list still has an earlier signer, given as the text of [Signer.String]: the key with
@@ -190,20 +190,20 @@ func KeyOf(message io.Reader, signature []byte, namespace string) (fingerprint s
 
 func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signature, error) {
 	if len(signature) > MaxSignature {
-		return nil, errors.New("the signature is too long to be one")
+		return nil, errors.New("signature is too long")
 	}
 	sig, err := sshsig.Unarmor(signature)
 	if err != nil {
-		return nil, errors.New("the signature is none that ssh-keygen -Y sign makes")
+		return nil, errors.New("not a signature of ssh-keygen -Y sign")
 	}
 	if sig.Signature.Format == ssh.KeyAlgoRSA { // this format means RSA with SHA-1
-		return nil, errors.New("the signature uses SHA-1, which is not safe")
+		return nil, errors.New("signature uses SHA-1, which is insecure")
 	}
 	switch err := sshsig.Verify(message, sig, sig.PublicKey, sig.HashAlgorithm, namespace); {
 	case errors.Is(err, sshsig.ErrNamespaceMismatch):
-		return nil, diag.Expected("a signature for the namespace %q", namespace).Got("one for %q (ssh-keygen -Y sign -n %s)", sig.Namespace, namespace)
+		return nil, diag.Expected("a signature for namespace %q", namespace).Got("one for %q (ssh-keygen -Y sign -n %s)", sig.Namespace, namespace)
 	case err != nil:
-		return nil, fmt.Errorf("the signature is not one of this content")
+		return nil, fmt.Errorf("signature does not match the content")
 	}
 	return sig, nil
 }
@@ -217,7 +217,7 @@ func signingKey(key ssh.PublicKey) ssh.PublicKey {
 }
 
 // errOther is returned for a line with another key.
-var errOther = errors.New("it is about another key")
+var errOther = errors.New("it is for another key")
 
 // allows returns the principal for whom a key may sign according to this line.
 func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (principal string, err error) {
@@ -230,7 +230,7 @@ func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (princ
 	case !certified && !bytes.Equal(key.Marshal(), x.key.Marshal()):
 		return "", errOther
 	case x.namespaces != "" && !matchesList(x.namespaces, namespace):
-		return "", fmt.Errorf("it may sign for the namespaces %s, and not for %s", x.namespaces, namespace)
+		return "", fmt.Errorf("it may sign for namespaces %s, not for %s", x.namespaces, namespace)
 	case !x.after.IsZero() && now.Before(x.after):
 		return "", fmt.Errorf("it is valid from %s on", x.after.Format(time.RFC3339))
 	case !x.before.IsZero() && now.After(x.before):
@@ -239,13 +239,13 @@ func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (princ
 		return x.principals, nil
 	}
 	checker := ssh.CertChecker{Clock: func() time.Time { return now }}
-	err = errors.New("the certificate names nobody who may sign")
+	err = errors.New("certificate without principals")
 	for _, name := range c.ValidPrincipals {
 		if !matchesList(x.principals, name) {
 			continue
 		}
 		if c.CertType != ssh.UserCert {
-			return "", errors.New("the certificate is one of a host")
+			return "", errors.New("certificate of a host")
 		}
 		if err = checker.CheckCert(name, c); err == nil {
 			return name, nil

@@ -65,20 +65,20 @@ func TestVerify(t *testing.T) {
 		"a quoted name":        {`"ann and more" ` + ann, byAnn, "ann and more"},
 		"in the namespace":     {`ann namespaces="git,ccm-bundle" ` + ann, byAnn, "ann"},
 		"by a pattern":         {`ann namespaces="git,ccm-*" ` + ann, byAnn, "ann"},
-		"not in the pattern":   {`ann namespaces="ccm-*,!ccm-bundle" ` + ann, byAnn, "it may sign for the namespaces ccm-*,!ccm-bundle, and not for ccm-bundle"},
-		"not in it":            {`ann namespaces="git" ` + ann, byAnn, "signers:1: it may sign for the namespaces git, and not for ccm-bundle"},
+		"not in the pattern":   {`ann namespaces="ccm-*,!ccm-bundle" ` + ann, byAnn, "it may sign for namespaces ccm-*,!ccm-bundle, not for ccm-bundle"},
+		"not in it":            {`ann namespaces="git" ` + ann, byAnn, "signers:1: it may sign for namespaces git, not for ccm-bundle"},
 		"valid":                {`ann valid-after="20200101",valid-before="20300101Z" ` + ann, byAnn, "ann"},
 		"not yet":              {`ann valid-after="20270101Z" ` + ann, byAnn, "it is valid from 2027-01-01T00:00:00Z on"},
 		"no more":              {`ann valid-before="202611231159Z" ` + ann, byAnn, "it was valid until 2026-11-23T11:59:00Z"},
 		"at that second":       {`ann valid-after="20261123120000Z",valid-before="20261123120000Z" ` + ann, byAnn, "ann"},
 		"expired, and renewed": {`ann valid-before="20200101Z" ` + ann + "\nann2 " + ann, byAnn, "ann2"},
-		"somebody else":        {"bob " + bob, byAnn, "may not: signers does not name it"},
-		"another namespace":    {"ann " + ann, sign("ann", "file"), `expected a signature for the namespace "ccm-bundle", got one for "file" (ssh-keygen -Y sign -n ccm-bundle)`},
-		"another text":         {"ann " + ann, []byte(keygen(t, dir, message+".", "-Y", "sign", "-f", "ann", "-n", namespace)), "the signature is not one of this content"},
-		"no signature":         {"ann " + ann, []byte("hello"), "the signature is none that ssh-keygen -Y sign makes"},
-		"empty":                {"ann " + ann, nil, "the signature is none that ssh-keygen -Y sign makes"},
-		"long":                 {"ann " + ann, make([]byte, signers.MaxSignature+1), "too long to be one"},
-		"an authority's own":   {"ann cert-authority " + ann, byAnn, "may not: signers does not name it"},
+		"somebody else":        {"bob " + bob, byAnn, "is not allowed: not in signers"},
+		"another namespace":    {"ann " + ann, sign("ann", "file"), `expected a signature for namespace "ccm-bundle", got one for "file" (ssh-keygen -Y sign -n ccm-bundle)`},
+		"another text":         {"ann " + ann, []byte(keygen(t, dir, message+".", "-Y", "sign", "-f", "ann", "-n", namespace)), "signature does not match the content"},
+		"no signature":         {"ann " + ann, []byte("hello"), "not a signature of ssh-keygen -Y sign"},
+		"empty":                {"ann " + ann, nil, "not a signature of ssh-keygen -Y sign"},
+		"long":                 {"ann " + ann, make([]byte, signers.MaxSignature+1), "signature is too long"},
+		"an authority's own":   {"ann cert-authority " + ann, byAnn, "is not allowed: not in signers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list, err := signers.Parse("signers", x.signers)
@@ -107,9 +107,9 @@ func TestCertificates(t *testing.T) {
 		want    string
 	}{
 		"its authority":     {"*@example.org cert-authority " + ca, now, "ann@example.org"},
-		"another one":       {"*@example.org cert-authority " + other, now, "does not name it"},
-		"no authority":      {"*@example.org " + ca, now, "does not name it"},
-		"another principal": {"*@example.net cert-authority " + ca, now, "the certificate names nobody who may sign"},
+		"another one":       {"*@example.org cert-authority " + other, now, "is not allowed: not in signers"},
+		"no authority":      {"*@example.org " + ca, now, "is not allowed: not in signers"},
+		"another principal": {"*@example.net cert-authority " + ca, now, "certificate without principals"},
 		"expired":           {"* cert-authority " + ca, now.AddDate(1, 0, 0), "expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,12 +128,12 @@ func TestCertificates(t *testing.T) {
 func TestMistakesInTheFile(t *testing.T) {
 	key := newKey(t, t.TempDir(), "key")
 	for text, want := range map[string]string{
-		"":                                  "signers names nobody who may sign",
-		"# nobody\n":                        "signers names nobody who may sign",
-		"ann":                               "signers:1: expected who may sign, and a public key",
-		"\nann hello":                       "signers:2: expected a public key behind who may sign",
+		"":                                  "no signers in signers",
+		"# nobody\n":                        "no signers in signers",
+		"ann":                               "signers:1: expected a signer and a public key",
+		"\nann hello":                       "signers:2: expected a public key after the signer, such as ann@example.org ssh-ed25519 AAAA...",
 		"ann ssh-ed25519 AAAA":              "signers:1: expected a public key",
-		`"ann ` + key:                       "a quote is not closed",
+		`"ann ` + key:                       "missing closing quote",
 		"ann verify-required " + key:        `unknown option "verify-required"`,
 		"ann namespaces=\"\" " + key:        "namespaces: expected at least one",
 		"ann valid-after=\"2026\" " + key:   `expected a time such as 20261231 or 202612312359Z, got "2026"`,
@@ -173,7 +173,7 @@ func TestTampered(t *testing.T) {
 		changed := []byte(message)
 		changed[i] ^= 1
 		_, err := list.Verify(bytes.NewReader(changed), good, namespace, now)
-		require.ErrorContains(t, err, "not one of this content")
+		require.ErrorContains(t, err, "signature does not match the content")
 	}
 }
 

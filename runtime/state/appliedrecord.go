@@ -181,7 +181,7 @@ func (a *appliedRecord) load() {
 		a.head.Fingerprint = ""
 	}
 	if damaged && !a.readOnly {
-		a.s.dir.SetAside(name, "it is damaged: causes of changes may be told wrong in this run", a.s.clock.Now())
+		a.s.dir.SetAside(name, "damaged: causes of changes may be wrong in this run", a.s.clock.Now())
 	}
 }
 

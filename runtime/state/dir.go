@@ -109,8 +109,8 @@ func judge(d *statedir.Dir) (tooWide bool, err error) {
 	if other < 0 || slices.ContainsFunc(entries, isLock) {
 		return true, nil
 	}
-	return false, diag.At(diag.Pos{File: d.Root}, diag.Expected("a directory for state alone that only its owner may enter").Found("one with mode %04o that holds %s", fi.Mode().Perm(), entries[other].Name())).
-		WithHint("name one that is empty or not there")
+	return false, diag.At(diag.Pos{File: d.Root}, diag.Expected("a directory for state only, accessible only by its owner").Found("one with mode %04o that contains %s", fi.Mode().Perm(), entries[other].Name())).
+		WithHint("use an empty or new one")
 }
 
 // agentDir is the directory of the agent's fetched sites. It may exist before the first run.

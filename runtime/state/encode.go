@@ -57,7 +57,7 @@ func (v Version) appendJSON(b []byte) (_ []byte, err error) {
 	o.Int("size", v.Size)
 	o.Time("mtime", v.MTime)
 	if year := v.MTime.Year(); year < 0 || year > 9999 {
-		err = errors.New("its time has a year of more than four digits") // RFC 3339 cannot express such a year
+		err = errors.New("year has more than four digits") // RFC 3339 cannot express such a year
 	}
 	o.Uint("dev", v.Dev)
 	o.Uint("ino", v.Ino)

@@ -26,7 +26,7 @@ type Condition struct {
 }
 
 // Examine checks whether runs of this user can keep their state in a directory, and changes
-// nothing. The error says why they cannot.
+// nothing. The error describes why they cannot.
 func Examine(dir string) (Condition, error) {
 	d := statedir.New(dir, nil, nil)
 	top, err := d.Top()

@@ -51,7 +51,7 @@ func TestExamine(t *testing.T) {
 	require.Equal(t, other, c.Nearest)
 	require.NoError(t, os.WriteFile(filepath.Join(other, "letter"), nil, 0o644))
 	_, err = Examine(other)
-	require.ErrorContains(t, err, "expected a directory for state alone")
+	require.ErrorContains(t, err, "expected a directory for state only, accessible only by its owner")
 	file := filepath.Join(base, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err = Examine(file)

@@ -99,7 +99,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	if pre.Content && (pre.Kind == host.Regular || pre.Kind == host.Directory) {
 		x, err := host.ReadXattrs(v, pre.Path)
 		if err != nil {
-			return fmt.Errorf("cannot keep what is there: %w", err)
+			return fmt.Errorf("cannot back up the present state: %w", err)
 		}
 		if len(x) > 0 {
 			line.Before.Xattrs = x
@@ -115,12 +115,12 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	line.Sensitive = r.noteSecrets(by) || r.sensitive.HeldIn(pre.Path)
 	if pre.Content && pre.Kind == host.Regular {
 		if err := r.backUp(v, pre, by, &line); err != nil {
-			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
+			return fmt.Errorf("cannot back up the present state: %w (skip it with backup = false)", err)
 		}
 	}
 	if line.Sensitive && pre.Kind != host.Directory {
 		if err := r.sensitive.notePath(pre.Path); err != nil {
-			return fmt.Errorf("cannot record that it holds secrets: %w", err)
+			return fmt.Errorf("cannot record that it contains secrets: %w", err)
 		}
 	}
 	// The record of a creation need not survive a loss of power; that of a replaced or removed
@@ -131,7 +131,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		record = func(objects ...any) error { return r.add(durable, objects...) }
 	}
 	if err := record(changeLine{changeProtocol, &line}); err != nil {
-		return fmt.Errorf("cannot record what is there: %w", err)
+		return fmt.Errorf("cannot record the present state: %w", err)
 	}
 	if pre.More {
 		_ = r.file.flushMany() // lines that cannot be written are tried again with the last one
@@ -171,7 +171,7 @@ func (r *RecordWriter) endBatch(pre host.PreImage) error {
 		return nil
 	}
 	if err := r.file.flush(); err != nil {
-		return fmt.Errorf("cannot record what is there: %w", err)
+		return fmt.Errorf("cannot record the present state: %w", err)
 	}
 	if !r.unsynced {
 		return nil

@@ -109,7 +109,7 @@ func completeWrites(dir *statedir.Dir) {
 	entries, err := dir.List(heldDir)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
-			dir.Warn(fmt.Sprintf("%s: what runs were writing cannot be read: %v", dir.Path(heldDir), err))
+			dir.Warn(fmt.Sprintf("%s: cannot read unfinished writes of runs: %v", dir.Path(heldDir), err))
 		}
 		return
 	}
@@ -144,7 +144,7 @@ func completeWrite(dir *statedir.Dir, name string) {
 		f, err = dir.Open(name, os.O_RDONLY)
 	}
 	if err != nil {
-		dir.Warn(fmt.Sprintf("%s: what a run was writing cannot be read: %v", dir.Path(name), err))
+		dir.Warn(fmt.Sprintf("%s: cannot read unfinished writes of a run: %v", dir.Path(name), err))
 	} else {
 		defer f.Close()
 		h := host.New(host.Options{Root: x.Root})
@@ -152,11 +152,11 @@ func completeWrite(dir *statedir.Dir, name string) {
 		err = dir.Do("overwrite", w.Path, func() error { return host.CompleteWrite(h, w, f) })
 		switch {
 		case err == nil:
-			dir.Warn(fmt.Sprintf("completed %s, which run %s was writing when it died", x.Path, x.Run))
+			dir.Warn(fmt.Sprintf("completed %s, which run %s was writing when it was killed", x.Path, x.Run))
 		case errors.Is(err, host.ErrAnotherFile) || errors.Is(err, os.ErrNotExist):
-			dir.Warn(fmt.Sprintf("run %s died while it was writing %s, and another file is there now", x.Run, x.Path))
+			dir.Warn(fmt.Sprintf("run %s was killed while writing %s, which was replaced since", x.Run, x.Path))
 		default:
-			dir.Warn(fmt.Sprintf("run %s died while it was writing %s: %v", x.Run, x.Path, err))
+			dir.Warn(fmt.Sprintf("run %s was killed while writing %s: %v", x.Run, x.Path, err))
 			return
 		}
 	}

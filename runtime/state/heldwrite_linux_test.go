@@ -90,7 +90,7 @@ func TestKilledInPlace(t *testing.T) {
 			fi, err := os.Stat(at)
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o600), fi.Mode())
-			require.Contains(t, strings.Join(b.warned, "\n"), "completed /f, which run r was writing when it died")
+			require.Contains(t, strings.Join(b.warned, "\n"), "completed /f, which run r was writing when it was killed")
 		}
 		entries, err := os.ReadDir(filepath.Join(b.dir, "held"))
 		require.True(t, err == nil || errors.Is(err, os.ErrNotExist))
@@ -116,5 +116,5 @@ func TestHeldForAnotherFile(t *testing.T) {
 	other := b.mountFile(t, "f", "another")
 	b.store().CleanUp()
 	require.Equal(t, "another", read(t, other))
-	require.Contains(t, strings.Join(b.warned, "\n"), "another file is there now")
+	require.Contains(t, strings.Join(b.warned, "\n"), "replaced since")
 }

@@ -49,7 +49,7 @@ func (s *Store) listedRuns() (list []listedRun, damaged int, err error) {
 	damaged, err = s.readLines(historyFile, func(line []byte) error {
 		id := runOf(line)
 		if id == "" || known[id] {
-			return errors.New("no line of this file")
+			return errors.New("not a line of this file")
 		}
 		known[id] = true
 		list = append(list, listedRun{id, line})
@@ -223,7 +223,7 @@ func (rec recordReader) line(line []byte) error {
 	case changeProtocol:
 		var c Change
 		if err := json.Unmarshal(line, &c); err != nil || c.Path == "" {
-			return errors.Join(err, errors.New("no path"))
+			return errors.Join(err, errors.New("not a path"))
 		}
 		i, known := rec.at[c.Path]
 		if !known {
@@ -291,7 +291,7 @@ func (s *Store) Find(name string) (HistoryEntry, error) {
 		for _, e := range slices.Backward(found) {
 			ids = append(ids, e.ID)
 		}
-		return HistoryEntry{}, fmt.Errorf("%q begins the names of %d runs: %s", name, len(found), strings.Join(ids, ", "))
+		return HistoryEntry{}, fmt.Errorf("%q is a prefix of %d runs: %s", name, len(found), strings.Join(ids, ", "))
 	}
 	return found[0], nil
 }

@@ -31,7 +31,7 @@ func (s *Store) needKey() error {
 		s.keyed = true
 		return nil
 	case err == nil:
-		s.dir.SetAside(keyFile, "it is no key: what was sealed with it is lost", s.clock.Now())
+		s.dir.SetAside(keyFile, "not a key: everything sealed with it is lost", s.clock.Now())
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}

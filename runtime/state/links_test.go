@@ -28,7 +28,7 @@ func TestLinks(t *testing.T) {
 		b.write("f", "old", 0o644)
 		require.NoError(b.t, os.Link(filepath.Join(b.root, "f"), filepath.Join(b.root, "other")))
 	}
-	const follows = `links = "follow" manages what it leads to, links = "replace" puts the file in its place`
+	const follows = `set links = "follow" to manage its target, or links = "replace" to replace it with the file`
 	for name, tt := range map[string]struct {
 		start  func(b *box)
 		props  props
@@ -43,12 +43,12 @@ func TestLinks(t *testing.T) {
 		"followed to nothing": {start: symlink("d/missing"), props: props{"links": "follow"}, link: "d/missing",
 			texts: map[string]string{"d/real": "old", "d/missing": "new"}},
 		"followed to no directory": {start: symlink("gone/missing"), props: props{"links": "follow"}, link: "gone/missing",
-			err: "the symbolic link /f leads nowhere: no such file or directory (the directory of its target does not exist)", texts: map[string]string{"d/real": "old"}},
+			err: "symbolic link /f has a missing target: no such file or directory (the directory of its target does not exist)", texts: map[string]string{"d/real": "old"}},
 		"replaced":             {start: symlink("d/real"), props: props{"links": "replace"}, texts: map[string]string{"f": "new", "d/real": "old"}},
 		"replaced to nothing":  {start: symlink("d/missing"), props: props{"links": "replace"}, texts: map[string]string{"f": "new", "d/real": "old"}},
 		"nothing to follow":    {start: func(*box) {}, props: props{"links": "follow"}, texts: map[string]string{"f": "new"}},
-		"hard links":           {start: hardlink, reason: "its other names keep the old content", texts: map[string]string{"f": "new", "other": "old"}},
-		"hard links kept":      {start: hardlink, props: props{"hardlinks": "keep"}, reason: "in place, because it has other names", texts: map[string]string{"f": "new", "other": "new"}},
+		"hard links":           {start: hardlink, reason: "its other hard links keep the old content", texts: map[string]string{"f": "new", "other": "old"}},
+		"hard links kept":      {start: hardlink, props: props{"hardlinks": "keep"}, reason: "in place, because it has other hard links", texts: map[string]string{"f": "new", "other": "new"}},
 		"hard links kept, one": {start: func(b *box) { b.write("f", "old", 0o644) }, props: props{"hardlinks": "keep"}, texts: map[string]string{"f": "new"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ type Holder struct {
 	Since   time.Time `json:"since"`
 }
 
-// A LockedError says that another run holds the lock.
+// A LockedError reports that another run holds the lock.
 type LockedError struct {
 	Dir    string
 	Holder Holder // zero if unknown
@@ -41,7 +41,7 @@ func (e *LockedError) Error() string {
 	text := fmt.Sprintf("another run holds the lock of %s: pid %d (%s), since %s",
 		e.Dir, e.Holder.PID, e.Holder.Command, e.Holder.Since.Local().Format(time.DateTime))
 	if e.Waits {
-		text += "; it started this command, and each would wait for the other"
+		text += "; it started this command, so this would be a deadlock"
 	}
 	return text
 }

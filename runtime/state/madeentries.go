@@ -105,7 +105,7 @@ func (r *RecordWriter) endMade(adds bool) error {
 		return nil
 	}
 	if err != nil {
-		r.s.dir.SetAside(name, "it is damaged: removals keep what runs have made inside of directories", r.s.clock.Now())
+		r.s.dir.SetAside(name, "damaged: removals keep what runs created inside of directories", r.s.clock.Now())
 	}
 	skip := total - maxMadeEntries
 	return r.s.dir.Replace(name, r.info.Site != "", func(w io.Writer) error {

@@ -70,7 +70,7 @@ func (a *appliedRecord) madeParents() (list []MadeParent, err error) {
 		return nil, nil
 	}
 	if err != nil && !a.readOnly {
-		a.s.dir.SetAside(a.name()+parentsSuffix, "it is damaged: ccm prune does not know all directories that were made above others", a.s.clock.Now())
+		a.s.dir.SetAside(a.name()+parentsSuffix, "damaged: ccm prune does not know all created parent directories", a.s.clock.Now())
 		return nil, nil
 	}
 	return list, err

@@ -11,7 +11,7 @@ import (
 
 // Removals returns the rules of what removals of a site below a root may take along: what the
 // resource itself has made, what runs of all sites have made for resources that no site declares
-// any more, and no more than is backed up. Of this site, catalog has what is declared.
+// any longer, and no more than is backed up. Of this site, catalog has what is declared.
 func (s *Store) Removals(site, root string, catalog *catalog.Catalog) resource.Removals {
 	made := sync.OnceValue(func() *madePaths { return s.madePaths(site, root, catalog) })
 	return resource.Removals{

@@ -6,13 +6,13 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A MountedError says that a directory is not removed, because a file system is mounted at it or
+// A MountedError reports that a directory is not removed, because a file system is mounted at it or
 // below it. The user has to unmount it, who knows what uses it.
 type MountedError struct{ At string }
 
-// Error says what is mounted and what to do.
+// Error reports what is mounted and what to do.
 func (e *MountedError) Error() string {
-	return fmt.Sprintf("a file system is mounted at %s, and stays (umount it, and remove the directory)", e.At)
+	return fmt.Sprintf("a file system is mounted at %s, which is kept (umount it, then remove the directory)", e.At)
 }
 
 // Mounted returns a *MountedError if a file system is mounted at the path or below it, and nil

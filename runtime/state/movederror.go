@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A MovedError says that a path now leads to another directory than when the run changed it,
+// A MovedError reports that a path now leads to another directory than when the run changed it,
 // because a link on the way was changed.
 type MovedError struct {
 	Path, Run string
@@ -18,9 +18,9 @@ type MovedError struct {
 	Now       string // the directory to which the path leads
 }
 
-// Error names both directories and says how to go on.
+// Error names both directories and describes how to go on.
 func (e *MovedError) Error() string {
-	return fmt.Sprintf("left alone: the run changed it in %[1]s, and its path leads to %[2]s now (let the link lead to %[1]s again, or see what it held with: ccm diff %[3]s %[4]s)",
+	return fmt.Sprintf("skipped: the run changed it in %[1]s, but its path now leads to %[2]s (point the link to %[1]s again, or show the change with: ccm diff %[3]s %[4]s)",
 		e.Dir, e.Now, e.Run, e.Path)
 }
 

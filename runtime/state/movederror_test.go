@@ -38,7 +38,7 @@ func TestRestoreAfterLinkMoved(t *testing.T) {
 				_, errs := b.restore(id)
 				require.Len(t, errs, 1)
 				dir := filepath.Dir(path)[len("/current"):]
-				require.ErrorContains(t, errs[0], "the run changed it in /releases/7"+dir+", and its path leads to /releases/8"+dir+" now")
+				require.ErrorContains(t, errs[0], "the run changed it in /releases/7"+dir+", but its path now leads to /releases/8"+dir+" (point the link to /releases/7"+dir+" again")
 				require.Equal(t, before, hosttest.Snapshot(t, b.root))
 
 				b.release("7")

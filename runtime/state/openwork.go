@@ -78,7 +78,7 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// RecordCommand records a command that is about to be started; apart says that it gets a session of its
+// RecordCommand records a command that is about to be started; apart means that it gets a session of its
 // own. The record is not made durable: no command survives a loss of power.
 func (w *Work) RecordCommand(text string, apart bool) command.Record {
 	w.mu.Lock()
@@ -133,7 +133,7 @@ func (w *Work) RecordDirectory(path string) (host.Temporary, error) {
 		err = w.s.dir.Do("sync", w.s.dir.Path(unfinishedFile), w.f.Sync)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot record what is unpacked: %w", err)
+		return nil, fmt.Errorf("cannot record unpacked files: %w", err)
 	}
 	return &unpackRecord{w, x}, nil
 }
@@ -264,7 +264,7 @@ func (s *Store) CleanUp() {
 	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
 		if err != nil {
-			s.dir.Warn(fmt.Sprintf("%s: what runs have left behind cannot be read: %v", s.dir.Path(unfinishedFile), err))
+			s.dir.Warn(fmt.Sprintf("%s: cannot read leftovers of runs: %v", s.dir.Path(unfinishedFile), err))
 		}
 		return
 	}
@@ -272,7 +272,7 @@ func (s *Store) CleanUp() {
 	var left []byte
 	for _, x := range list {
 		if err := s.finishOff(x); err != nil {
-			s.dir.Warn(fmt.Sprintf("run %s has left behind %s: %v", x.Run, x, err))
+			s.dir.Warn(fmt.Sprintf("run %s left behind %s: %v", x.Run, x, err))
 			s.orphans = append(s.orphans, x)
 			if line, err := json.Marshal(openWorkLine{Round: 1, Start: &x}); err == nil {
 				left = append(append(left, line...), '\n')
@@ -303,12 +303,12 @@ func (s *Store) finishOff(x OpenWork) (err error) {
 		what = "removed"
 		err = s.dir.Do("remove", string(x.Path), func() (err error) { found, err = unpack.RemoveLeftover(string(x.Path), x.Dev, x.Ino); return err })
 	case x.PID < 0 || x.PID == 0 && x.ID == "":
-		err = errors.New("what it is cannot be understood")
+		err = errors.New("unknown kind")
 	case x.Boot == bootID() && x.Boot != "":
 		found, err = command.Orphan{Run: x.Run, PID: x.PID, Start: x.Start, ID: x.ID, Session: x.Session, Apart: x.Apart}.End()
 	}
 	if err == nil && found {
-		s.dir.Warn(fmt.Sprintf("%s %s, which run %s has left behind when it died", what, x, x.Run))
+		s.dir.Warn(fmt.Sprintf("%s %s, which run %s left behind when it was killed", what, x, x.Run))
 	}
 	return err
 }

@@ -51,8 +51,8 @@ func TestCommandBeforeItsNumber(t *testing.T) {
 			require.False(t, daemonOver(), "a daemon")
 			require.False(t, otherOver(), "another command")
 			require.Equal(t, []string{
-				"ended the command sleep 1, which run r has left behind when it died",
-				"ended the command sleep 2, which run r has left behind when it died",
+				"ended the command sleep 1, which run r left behind when it was killed",
+				"ended the command sleep 2, which run r left behind when it was killed",
 			}, b.warned)
 			b.store().CleanUp()
 			require.Len(t, b.warned, 2)
@@ -91,5 +91,5 @@ func TestCommandApartBeforeItsNumber(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); <-done })
 	b.store().CleanUp()
 	<-done
-	require.Equal(t, []string{"ended the command sleep 3, which run r has left behind when it died"}, b.warned)
+	require.Equal(t, []string{"ended the command sleep 3, which run r left behind when it was killed"}, b.warned)
 }

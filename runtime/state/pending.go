@@ -29,7 +29,7 @@ type PendingRecord struct {
 
 // String names both resources and the run.
 func (p PendingRecord) String() string {
-	return fmt.Sprintf("refresh of %s left over from run %s: %s changed", p.To, p.Run, p.By)
+	return fmt.Sprintf("pending refresh of %s from run %s: %s changed", p.To, p.Run, p.By)
 }
 
 // A pendingLine is a line of the file. One of the three fields is set.
@@ -64,7 +64,7 @@ func (l pendingLine) apply(list []PendingRecord) ([]PendingRecord, error) {
 	case l.Cancel != nil && l.Cancel.Run != "":
 		return slices.DeleteFunc(list, l.Cancel.matches), nil
 	}
-	return list, errors.New("no line of this file")
+	return list, errors.New("not a line of this file")
 }
 
 // Pending returns the pending refreshes, oldest first.
@@ -82,7 +82,7 @@ func (s *Store) Pending() (list []PendingRecord, damaged int, err error) {
 
 // PendingRefreshes selects from list for a run of a site on a root: the refreshes that earlier
 // runs of the site recorded, and those of other sites for resources that the site declares too.
-// Site "" stands for no site.
+// Site "" means no site.
 func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalog) []event.PendingRefresh {
 	if len(list) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (s *Store) openJournal(info RunInfo) (*journal, error) {
 		return nil, err
 	}
 	if damaged > 0 {
-		s.dir.SetAside(pendingFile, fmt.Sprintf("%s could not be understood and may have been refreshes that are owed", count(damaged, "line", "lines")), s.clock.Now())
+		s.dir.SetAside(pendingFile, fmt.Sprintf("%s cannot be parsed and may contain pending refreshes", count(damaged, "line", "lines")), s.clock.Now())
 		if err := j.rewrite(); err != nil {
 			return nil, err
 		}
@@ -191,7 +191,7 @@ func (j *journal) remove(l pendingLine, x pendingMatch) {
 		j.durable[p.To] = p.Run != j.info.ID && p.Root == j.info.Root
 	}
 	if err := j.file.add(false, l); err != nil {
-		j.s.dir.Warn(fmt.Sprintf("%s: a refresh could not be struck out and will be repeated: %v", j.s.dir.Path(pendingFile), err))
+		j.s.dir.Warn(fmt.Sprintf("%s: cannot mark a refresh as done, it will be repeated: %v", j.s.dir.Path(pendingFile), err))
 	}
 }
 

@@ -55,7 +55,7 @@ func TestRefreshThatFailedIsRepeated(t *testing.T) {
 	require.Contains(t, b.told(), "/a changed new; restart failed new by /a")
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
 	list, _, _ := b.store().Pending()
-	require.Equal(t, "refresh of exec#restart left over from run "+run.ID()+": file#/a changed", list[0].String())
+	require.Equal(t, "pending refresh of exec#restart from run "+run.ID()+": file#/a changed", list[0].String())
 
 	// It is tried again until it succeeds.
 	_, _, err = b.run(c)
@@ -119,7 +119,7 @@ func TestNothingIsChangedThatCannotBeRecorded(t *testing.T) {
 	}
 	_, _, err := b.run(cat(t, file("/a", "one"), exec("restart", onlyRefresh)))
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "/a failed new: cannot record what this would refresh: no space left on device; restart skipped")
+	require.Contains(t, b.told(), "/a failed new: cannot record pending refreshes: no space left on device; restart skipped")
 	require.NoFileExists(t, filepath.Join(b.root, "a"))
 }
 
@@ -242,7 +242,7 @@ func TestDamagedJournal(t *testing.T) {
 		_, _, err = b.run(c)
 		require.NoError(t, err)
 		require.Len(t, b.warned, 1, "%q", junk)
-		require.Contains(t, b.warned[0], "1 line could not be understood")
+		require.Contains(t, b.warned[0], "1 line cannot be parsed and may contain pending refreshes")
 		require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
 	}
 	broken, err := filepath.Glob(filepath.Join(b.dir, "broken", "*"))

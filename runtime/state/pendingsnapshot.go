@@ -67,7 +67,7 @@ func (a *appliedRecord) compressed(c *catalog.Catalog) []byte {
 				_, err = z.Write(line)
 			}
 			if err == nil && file.Len() > largestSnapshot {
-				err = errors.New("it is too large")
+				err = errors.New("too large")
 			}
 			if err != nil {
 				return err

@@ -130,7 +130,7 @@ func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
 func (r *RecordWriter) ID() string { return r.info.ID }
 
 // PendingRefreshes returns the pending refreshes of resources of a catalog and, for a run of a
-// site, of resources that the site does not declare any more.
+// site, of resources that the site no longer declares.
 func (r *RecordWriter) PendingRefreshes(site string, c *catalog.Catalog) []event.PendingRefresh {
 	return PendingRefreshes(r.journal.list, site, r.info.Root, c)
 }
@@ -252,7 +252,7 @@ func (r *RecordWriter) endCatalog() error {
 }
 
 // CountUndeclared records the applied catalog, and returns the number of resources that earlier
-// runs created and that are not declared any more.
+// runs created and that are no longer declared.
 func (r *RecordWriter) CountUndeclared() (n int, err error) {
 	if err := r.endCatalog(); err != nil || r.appliedRecord == nil {
 		return 0, err

@@ -83,12 +83,12 @@ func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error
 	return list, nil
 }
 
-// A ChangedError says that something other than ccm changed a path since ccm did.
+// A ChangedError reports that something other than ccm changed a path since ccm did.
 type ChangedError struct{}
 
-// Error says what a restore would lose, and the way to do it all the same.
+// Error reports what a restore would lose, and the way to do it all the same.
 func (*ChangedError) Error() string {
-	return "changed after ccm wrote it, by a command or by somebody (--force restores it all the same, and keeps what is there now as a backup)"
+	return "changed after ccm wrote it (restore it anyway with --force, which backs up the present content)"
 }
 
 // Changed returns a *ChangedError if what is at the path is neither the version that ccm left there nor the one to
@@ -155,7 +155,7 @@ func (s *Store) Content(id string) ([]byte, error) {
 // gone explains the error of reading a removed backup.
 func (s *Store) gone(id string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("its content (%s) is not kept any more", resource.DigestText(id))
+		return fmt.Errorf("backup of its content (%s) no longer exists", resource.DigestText(id))
 	}
 	return err
 }
@@ -325,13 +325,13 @@ func (x *restoreCall) mounted(r Restoration) error {
 func (x *restoreCall) possible(r Restoration, now host.Info) error {
 	switch {
 	case r.Want.Kind == host.Special:
-		return errors.New("it was a special file, which is not kept")
+		return errors.New("it was a device, socket or pipe, which cannot be backed up")
 	case r.Want.Kind != host.Regular || r.Want.Object != "":
 		return nil
 	case r.LossReason != "":
-		return fmt.Errorf("its content was not kept: %s", r.LossReason)
+		return fmt.Errorf("its content was not backed up: %s", r.LossReason)
 	case !versionOf(now).sameContent(r.Want):
-		return errors.New("its content was not kept: something other than ccm changed it after the run")
+		return errors.New("its content was not backed up: something other than ccm changed it after the run")
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func TestRestore(t *testing.T) {
 
 func TestRestoreOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
+		t.Skip("only root can change the owner of files away")
 	}
 	b := newBox(t)
 	b.write("f", "old", 0o640)
@@ -216,11 +216,11 @@ func TestRestoreRefuses(t *testing.T) {
 	id := b.must(file("/big", "new"), file("/off", "new", props{"backup": false}), absent("/pipe"), Dir("/made", "0755"))
 	b.write("made/by-hand", "precious", 0o644)
 	_, errs := b.restore(id)
-	require.EqualError(t, errors.Join(errs...), "/big: its content was not kept: it is larger than 50 B\n"+
+	require.EqualError(t, errors.Join(errs...), "/big: its content was not backed up: larger than 50 B\n"+
 		"/made: expected nothing, found a directory that is not empty\n"+
-		"/off: its content was not kept: backup = false\n"+
-		"/pipe: it was a special file, which is not kept")
-	require.Equal(t, []string{"no backup of /big: it is larger than 50 B"}, b.warned)
+		"/off: its content was not backed up: backup = false\n"+
+		"/pipe: it was a device, socket or pipe, which cannot be backed up")
+	require.Equal(t, []string{"no backup of /big: larger than 50 B"}, b.warned)
 	require.FileExists(t, filepath.Join(b.root, "made/by-hand"))
 }
 
@@ -241,7 +241,7 @@ func TestRestoreAfterChangeByHand(t *testing.T) {
 	id = b.must(file("/f", "by hand", props{"mode": "0640"}))
 	b.write("f", "by another hand", 0o600)
 	_, errs = b.restore(id)
-	require.EqualError(t, errors.Join(errs...), "/f: its content was not kept: something other than ccm changed it after the run")
+	require.EqualError(t, errors.Join(errs...), "/f: its content was not backed up: something other than ccm changed it after the run")
 	require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "by another hand")
 }
 
@@ -353,7 +353,7 @@ func TestRecord(t *testing.T) {
 		require.Equal(t, want, got.ID)
 	}
 	_, err = b.store().Find("2026")
-	require.ErrorContains(t, err, `"2026" begins the names of 2 runs`)
+	require.ErrorContains(t, err, `"2026" is a prefix of 2 runs`)
 	_, err = b.store().Find("nothing")
 	require.ErrorContains(t, err, `no run "nothing"`)
 }

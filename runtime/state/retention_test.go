@@ -67,7 +67,7 @@ func TestSizeLimit(t *testing.T) {
 	require.NoError(t, err)
 	_, errs = b.restore(list[0].ID)
 	require.Len(t, errs, 1)
-	require.ErrorContains(t, errs[0], "is not kept any more")
+	require.ErrorContains(t, errs[0], ") no longer exists")
 }
 
 // TestOneRunAboveTheLimit: of a run that is too large for the store as much is kept as fits, and the rest is reported
@@ -89,7 +89,7 @@ func TestOneRunAboveTheLimit(t *testing.T) {
 	require.Len(t, errs, refused)
 	require.Less(t, len(errs), 6)
 	for _, err := range errs {
-		require.ErrorContains(t, err, "take all the room")
+		require.ErrorContains(t, err, "backups of this run already use the maximum backup size")
 	}
 }
 
@@ -112,7 +112,7 @@ func TestRoomWithinOneRun(t *testing.T) {
 	require.NotEmpty(t, b.warned)
 	_, errs := b.restore(id)
 	for _, err := range errs {
-		require.ErrorContains(t, err, "take all the room")
+		require.ErrorContains(t, err, "backups of this run already use the maximum backup size")
 	}
 	text, err := os.ReadFile(filepath.Join(b.root, "f0"))
 	require.NoError(t, err)

@@ -49,7 +49,7 @@ func (s *Store) Sensitive() (*SecretNames, error) {
 		case l.Resource != "":
 			x.add(string(l.Resource), l.Properties)
 		default:
-			return errors.New("no line of this file")
+			return errors.New("not a line of this file")
 		}
 		return nil
 	})

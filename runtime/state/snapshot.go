@@ -222,7 +222,7 @@ func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catal
 		delete(missing, string(d.ID))
 		t := reg.Type(d.Type)
 		if t == nil {
-			unknown = append(unknown, MissingRecord{string(d.ID), "there is no type " + d.Type})
+			unknown = append(unknown, MissingRecord{string(d.ID), "unknown type " + d.Type})
 			return
 		}
 		if err := s.unseal(&d); err != nil {
@@ -245,17 +245,17 @@ func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catal
 	// A prune that leaves nothing removes the file.
 	if err != nil && !(errors.Is(err, os.ErrNotExist) && len(past.last.list) == 0) {
 		if !errors.Is(err, os.ErrNotExist) {
-			s.dir.SetAside(a.name+catalogSuffix, "it is damaged", s.clock.Now())
+			s.dir.SetAside(a.name+catalogSuffix, "damaged", s.clock.Now())
 			_ = s.dir.Remove(a.name + catalogSuffix)
 		}
-		return nil, nil, fmt.Errorf("what was applied for %s cannot be read: %w", a.Site, err)
+		return nil, nil, fmt.Errorf("cannot read the applied state of %s: %w", a.Site, err)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, nil, err
 	}
 	_ = catalog.MarkSecrets(s.secrets, list) // an error does not matter: nothing of the catalog is run
 	for id := range missing {
-		unknown = append(unknown, MissingRecord{id, "no run has recorded what was wanted of it"})
+		unknown = append(unknown, MissingRecord{id, "no run has recorded its desired state"})
 	}
 	slices.SortFunc(unknown, func(a, b MissingRecord) int { return strings.Compare(a.ID, b.ID) })
 	c, err := build(withoutStrangers(list))

@@ -231,7 +231,7 @@ func TestStateDirectoryIsPrivate(t *testing.T) {
 			require.NoError(t, x.make(dir))
 			held, err := state.Lock(t.Context(), dir, "test", 0, time.Time{})
 			if x.refused {
-				require.ErrorContains(t, err, "expected a directory for state alone that only its owner may enter, found one with mode 0755 that holds ")
+				require.ErrorContains(t, err, "expected a directory for state only, accessible only by its owner, found one with mode 0755 that contains ")
 				require.NoFileExists(t, filepath.Join(dir, "lock"))
 			} else {
 				require.NoError(t, err)

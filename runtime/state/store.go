@@ -47,7 +47,7 @@ type Options struct {
 //	runs/RUN.ndjson  changes and events of a run
 //	objects/ab/...   contents that were overwritten or removed, by SHA-256
 //	identity         the key of age to which those of them with secrets are encrypted
-//	applied/...      last applied catalog of each site, and what it declares no more
+//	applied/...      last applied catalog of each site, and resources that are no longer declared
 //	sensitive.ndjson properties and paths that have held secrets
 //	key              seals properties with secrets, and makes digests of secrets
 //	extracted.ndjson which archives were extracted

@@ -23,7 +23,7 @@ const undeclaredSuffix = ".undeclared.gz"
 // maxUndeclared is the number of resources that are kept: the latest.
 const maxUndeclared = 10000
 
-// An UndeclaredResource is a resource of an earlier run that is not declared any more.
+// An UndeclaredResource is a resource of an earlier run that is no longer declared.
 type UndeclaredResource struct {
 	ID, Type string
 	Pos      diag.Pos
@@ -57,7 +57,7 @@ func (a *appliedRecord) undeclared() (list []catalogEntry, err error) {
 		return nil, nil
 	}
 	if err != nil && !a.readOnly {
-		a.s.dir.SetAside(a.name()+undeclaredSuffix, "it is damaged: ccm prune does not know all that is declared no more", a.s.clock.Now())
+		a.s.dir.SetAside(a.name()+undeclaredSuffix, "damaged: ccm prune does not know all resources that are no longer declared", a.s.clock.Now())
 	}
 	return list, nil
 }

@@ -226,7 +226,7 @@ func explain(code string, vars map[string]any, err error) error {
 		return out // reported by an inner template, with all details
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
-		out.Err = &diag.Error{Err: m, Hint: cmp.Or(m.hint(), "give a default with lookup(path, default) or ??")}
+		out.Err = &diag.Error{Err: m, Hint: cmp.Or(m.hint(), "add a default with lookup(path, default) or ??")}
 		coverPath(code, out)
 		return out
 	}
@@ -234,9 +234,9 @@ func explain(code string, vars map[string]any, err error) error {
 		out.Length = len(name)
 		hint := diag.DidYouMean(name, namesOf(vars))
 		if slices.Contains(fileFunctions, name) {
-			hint = "data cannot read files"
+			hint = "files cannot be read in data"
 		} else if hint == "" {
-			hint = "for the text itself write ${ '${" + name + "}' }"
+			hint = "for a literal one use ${ '${" + name + "}' }"
 		}
 		out.Err = &diag.Error{Err: errors.New("unknown name " + strconv.Quote(name)), Hint: hint}
 	}

@@ -18,6 +18,6 @@ func CheckDelims(what, text string) error {
 	if !strings.Contains(text, "{{") || strings.Contains(text, JetLeft) {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{}, "%s has {{ and no [[, so nothing in it would be filled in", what).
-		WithHint("write [[ ]], or give the delimiters {{ and }}; to leave {{ as it is give [[ and ]]")
+	return diag.Errorf(diag.Pos{}, "%s contains {{ but no [[, so nothing in it would be rendered", what).
+		WithHint("use [[ ]], or set the delimiters to {{ and }}; to keep {{ literally, set them to [[ and ]]")
 }

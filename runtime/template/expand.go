@@ -124,13 +124,13 @@ func inText(val any) (string, error) {
 		return strconv.FormatInt(x, 10), nil
 	case float64:
 		if math.IsInf(x, 0) || math.IsNaN(x) {
-			return "", diag.At(diag.Pos{}, diag.Expected("a number to put into the text").Got("%v, as of a division by zero", x))
+			return "", diag.At(diag.Pos{}, diag.Expected("a number for the text").Got("%v, as of a division by zero", x))
 		}
 		return strconv.FormatFloat(x, 'f', -1, 64), nil
 	case nil:
-		return "", diag.At(diag.Pos{}, diag.Expected("a value to put into the text").Got("nothing")).WithHint("give a default with ??")
+		return "", diag.At(diag.Pos{}, diag.Expected("a value for the text").Got("nothing")).WithHint("add a default with ??")
 	}
-	return "", diag.At(diag.Pos{}, diag.Expected("a text or a number to put into the text").Got("%s", describe(val))).WithHint("use join or toJSON")
+	return "", diag.At(diag.Pos{}, diag.Expected("a string or number for the text").Got("%s", describe(val))).WithHint("use join or toJSON")
 }
 
 // ExpandText is like Expand, and returns a string for a single expression too. A list, a table and nil are errors there.
@@ -152,7 +152,7 @@ func CheckPrinted(val any) error {
 	switch v := reflect.ValueOf(val); v.Kind() {
 	case reflect.Slice, reflect.Array, reflect.Map:
 		if _, isText := val.([]byte); !isText {
-			return diag.Expected("a text or a number to print").Got("%s: use join or to_json, or print its parts", describe(val))
+			return diag.Expected("a string or number to print").Got("%s (use join or to_json, or print its parts)", describe(val))
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func Printf(format string, args ...any) (string, error) {
 	if at < 0 || strings.Contains(format+fmt.Sprint(args...), "%!") {
 		return text, nil
 	}
-	return "", fmt.Errorf("the values do not fit the format %q: %s", format, text[at:min(len(text), at+60)])
+	return "", fmt.Errorf("values do not match format %q: %s", format, text[at:min(len(text), at+60)])
 }
 
 // SaysNil reports whether an expression ends in the word nil, and so expects nil.
@@ -238,7 +238,7 @@ func plainDepth(val any, left *int) (any, error) {
 		return v.Int(), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		if v.Uint() > 1<<63-1 {
-			return nil, fmt.Errorf("the number %d is too large", v.Uint())
+			return nil, fmt.Errorf("number %d is too large", v.Uint())
 		}
 		return int64(v.Uint()), nil
 	case reflect.Float32, reflect.Float64:

@@ -62,7 +62,7 @@ func (e *Env) jet(text string, delims ...string) (string, error) {
 	case 2:
 		left, right = delims[0], delims[1]
 	default:
-		return "", fmt.Errorf("jet: %w", diag.Expected("a template and perhaps both delimiters").Got("%d values", len(delims)+1))
+		return "", fmt.Errorf("jet: %w", diag.Expected("a template and optionally both delimiters").Got("%d values", len(delims)+1))
 	}
 	file := ""
 	if strings.HasSuffix(text, ".jet") {
@@ -227,12 +227,12 @@ func (r *renderer) explain(file string, err error) error {
 	}
 	e := &diag.Error{Err: errors.New(text)}
 	if strings.HasPrefix(text, "cannot index slice/array/string with type string") || strings.Contains(text, "data.Sealed") {
-		text = "a name follows what is a text or a list, and has no names"
+		text = "field of a string or list"
 		e.Err = errors.New(text)
 	}
 	if strings.Contains(text, "in <invalid reflect.Value>") { // Jet has no value for the dot
-		text = "a name begins with a dot, which stands for nothing here"
-		e.Err, e.Hint = errors.New(text), "in Jet it is written without: [[ os.family ]]"
+		text = "names do not begin with a dot here"
+		e.Err, e.Hint = errors.New(text), "remove the dot: [[ os.family ]]"
 	}
 	if m := jetUnknown().FindStringSubmatch(text); m != nil {
 		// Jet's message continues with all variables and their values.
@@ -255,7 +255,7 @@ func (r *renderer) explain(file string, err error) error {
 	return e
 }
 
-var errTooLong = fmt.Errorf("it makes a text of more than %d bytes, which is the limit", maxOutput)
+var errTooLong = fmt.Errorf("output exceeds the limit of %d bytes", maxOutput)
 
 // repeated returns the arguments of repeat: a text and a number.
 func repeated(name string, args []any) (string, int, error) {
@@ -389,7 +389,7 @@ func (r *renderer) globals(set *jet.Set) {
 	set.AddGlobalFunc(hasValueFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)
 		if !v.IsValid() || v.Kind() == reflect.Interface && v.IsNil() {
-			panic(&notFoundError{problem: fmt.Sprintf("nothing to print in %s: give a default with lookup(path, default) or test it with isset", a.Get(1))})
+			panic(&notFoundError{problem: fmt.Sprintf("undefined value %s: add a default with lookup(path, default), or test it with isset", a.Get(1))})
 		}
 		if a.Get(2).Bool() && v.CanInterface() {
 			if err := CheckPrinted(v.Interface()); err != nil {

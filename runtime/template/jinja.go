@@ -74,7 +74,7 @@ type includeLoader struct {
 func (b includeLoader) Read(path string) (io.Reader, error) {
 	b.step()
 	if b.reads++; b.reads > maxReads {
-		return nil, fmt.Errorf("it includes templates more than %d times: does one include itself?", maxReads)
+		return nil, fmt.Errorf("more than %d nested includes: does a template include itself?", maxReads)
 	}
 	if b.reads == 1 {
 		return strings.NewReader(b.text), nil
@@ -83,7 +83,7 @@ func (b includeLoader) Read(path string) (io.Reader, error) {
 		return strings.NewReader(begins + b.text), nil
 	}
 	if b.rendering.readFile == nil {
-		return nil, errors.New("this template cannot read others")
+		return nil, errors.New("includes are not available in this template")
 	}
 	if !filepath.IsAbs(path) { // a template that is extended
 		path = filepath.Join(b.dir, path)

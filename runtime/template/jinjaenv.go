@@ -25,7 +25,7 @@ func (r *rendering) environment() *exec.Environment {
 		parse, _ := structures.Get(name)
 		_ = structures.Replace(name, func(p, args *parser.Parser) (nodes.ControlStructure, error) {
 			if r.blocks++; r.blocks > maxBlocks {
-				r.throw(fmt.Errorf("more than %d blocks are inside one another", maxBlocks))
+				r.throw(fmt.Errorf("blocks are nested more than %d deep", maxBlocks))
 			}
 			defer func() { r.blocks-- }()
 			return parse(p, args)
@@ -301,7 +301,7 @@ func (m *boundedMacro) Execute(r *exec.Renderer, tag *nodes.ControlStructureBloc
 	depth := &m.rendering.depth
 	r.Environment.Context.Set(m.Name, exec.Macro(func(params *exec.VarArgs) *exec.Value {
 		if *depth >= maxMacros {
-			return exec.AsValue(fmt.Errorf("macros call one another more than %d deep: does %s call itself?", maxMacros, m.Name))
+			return exec.AsValue(fmt.Errorf("macros are nested more than %d deep: does %s call itself?", maxMacros, m.Name))
 		}
 		*depth++
 		defer func() { *depth-- }()

@@ -27,7 +27,7 @@ const (
 // jinjaGrace is the time in which a template that has to end may finish its present step.
 const jinjaGrace = 200 * time.Millisecond
 
-var errJinjaMemory = fmt.Errorf("it takes more than %d bytes of memory, which is the limit", maxJinjaMemory)
+var errJinjaMemory = fmt.Errorf("template exceeds the limit of %d bytes of memory", maxJinjaMemory)
 
 // A rendering is the rendering of one template with the included ones. The Jinja library has no
 // limits. Therefore calls that check limits are inserted into the parsed template (see instrument)
@@ -101,7 +101,7 @@ func (r *rendering) step() {
 		r.throw(*err)
 	}
 	if r.steps++; r.steps > maxSteps {
-		r.throw(fmt.Errorf("it takes more than %d steps, which is the limit", maxSteps))
+		r.throw(fmt.Errorf("template exceeds the limit of %d steps", maxSteps))
 	}
 	if r.steps%checkEvery == 0 && nested() {
 		r.throw(errNested)
@@ -157,7 +157,7 @@ func checkRange(args []*exec.Value) error {
 		return errors.New("step cannot be 0")
 	}
 	if items := (float64(stop) - float64(start)) / float64(step); items > maxRange {
-		return fmt.Errorf("range of more than %d numbers, which is the limit", maxRange)
+		return fmt.Errorf("range exceeds the limit of %d numbers", maxRange)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (r *rendering) power(left, right *exec.Value, _ bool) *exec.Value {
 func (r *rendering) checkRange(f float64) {
 	const most, bits = math.MaxInt, strconv.IntSize
 	if bits == 32 && math.Abs(f) > most {
-		r.throw(fmt.Errorf("the number %.0f is too large to compute with on a machine of %d bits", f, bits))
+		r.throw(fmt.Errorf("number %.0f is too large for a machine of %d bits", f, bits))
 	}
 }
 
@@ -476,7 +476,7 @@ func parseUnpacking(args *parser.Parser) (nodes.ControlStructure, error) {
 		}
 	}
 	if args.Match(tokens.Assign) == nil {
-		return nil, args.Error(diag.Expected("= behind the names").Error(), args.Current())
+		return nil, args.Error(diag.Expected("= after the names").Error(), args.Current())
 	}
 	for {
 		value, err := args.ParseExpression()

@@ -55,7 +55,7 @@ func (u *usage) begin() (end func()) {
 func (u *usage) step() error {
 	u.steps++
 	if u.steps > maxSteps {
-		return fmt.Errorf("it takes more than %d steps, which is the limit", maxSteps)
+		return fmt.Errorf("template exceeds the limit of %d steps", maxSteps)
 	}
 	if u.steps%checkEvery > 0 {
 		return nil
@@ -119,7 +119,7 @@ func checkActions(text, left, right string) error {
 // of Go would not help the author of the template.
 func panicError(p any) error {
 	if _, ok := p.(runtime.Error); ok {
-		return errors.New("the template engine cannot make sense of this")
+		return errors.New("template engine failed to parse this")
 	}
 	return fmt.Errorf("%v", p)
 }

@@ -23,16 +23,16 @@ func TestLimits(t *testing.T) {
 		ReadFile: func(path string) ([]byte, error) { return []byte(files[path]), nil },
 	})
 	const (
-		joined = "it joins texts and lists of more than 268435456 bytes, which is the limit"
-		values = "it makes more than 4194304 values, which is the limit"
+		joined = "joined strings and lists exceed the limit of 268435456 bytes"
+		values = "template exceeds the limit of 4194304 values"
 	)
 	for text, want := range map[string]string{
-		`${ sum(Data.many, sum(Data.many, sum(Data.many, sum(Data.many, 1)))) }`: "it takes more than 1000000 steps, which is the limit",
+		`${ sum(Data.many, sum(Data.many, sum(Data.many, sum(Data.many, 1)))) }`: "template exceeds the limit of 1000000 steps",
 		`${ jet("[[ block a() ]][[ yield a() ]][[ end ]]") }`:                    "templates and blocks are nested too deeply: does one call itself?",
 		`${ jet("self.jet") }`:                                                  "templates and blocks are nested too deeply: does one call itself?",
-		`${ jet('[[ repeat("x", 20000000000) ]]') }`:                            "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ jet('[[ s := repeat("x", 10000) ]][[ replace(s, "x", s, -1) ]]') }`: "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ jet('[[ range data.many ]][[ repeat("x", 100000) ]][[ end ]]') }`:   "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ jet('[[ repeat("x", 20000000000) ]]') }`:                            "output exceeds the limit of 67108864 bytes",
+		`${ jet('[[ s := repeat("x", 10000) ]][[ replace(s, "x", s, -1) ]]') }`: "output exceeds the limit of 67108864 bytes",
+		`${ jet('[[ range data.many ]][[ repeat("x", 100000) ]][[ end ]]') }`:   "output exceeds the limit of 67108864 bytes",
 		"${" + strings.Repeat("(", 1<<16) + "}":                                 "unexpected end of the expression",
 		"${" + strings.Repeat("!", 1<<17) + "}":                                 "the expression must be at most 65536 bytes, got 131072",
 		"${ jet('[['+repeat('(', 70000)+']]') }":                                "the text between [[ and ]] must be at most 65536 bytes, got 70000",
@@ -44,8 +44,8 @@ func TestLimits(t *testing.T) {
 		`${ len(reduce(Data.forty, concat(#acc, #acc), [1, 2])) }`:          "memory budget exceeded",
 		`${ len(reduce(Data.forty, flatten([#acc, #acc]), [1, 2])) }`:       values,
 		`${ len(reduce(Data.forty, upper(#acc) + lower(#acc), "x")) }`:      joined,
-		`${ len(reduce(Data.forty, toJSON(toJSON(toJSON(#acc))), "\"x")) }`: "which is the limit",
-		`${ len(reduce(Data.forty, join([#acc, #acc], ","), "x")) }`:        "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ len(reduce(Data.forty, toJSON(toJSON(toJSON(#acc))), "\"x")) }`: "exceed the limit",
+		`${ len(reduce(Data.forty, join([#acc, #acc], ","), "x")) }`:        "output exceeds the limit of 67108864 bytes",
 		`${ map(Data.many, len(repeat("x", 1000000))) }`:                    joined,
 		`${ repeat("x", 2000000) matches "x" }`:                             "matches: expected a text of at most 1048576 bytes, got one of 2000000",
 		`${ repeat("9", 1000000) matches "(a?){500}b" }`:                    "matches: expected a text of at most",
@@ -53,25 +53,25 @@ func TestLimits(t *testing.T) {
 		`${ 1 matches string("a") }`:                                        "matches: expected a text and a pattern, got the number 1 and",
 		`${ "x" matches "(ab?c?d?e?){900}" }`:                               "matches: expected a pattern of at most 4096 instructions",
 		`${ "x" matches repeat("x?", 5000) }`:                               "matches: expected a pattern of at most 4096 instructions",
-		`${ repeat("x", 100000000000) }`:                                    "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ replace(repeat("x", 100000), "x", repeat("y", 100000)) }`:       "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ join(split(repeat("x", 100000), ""), repeat("y", 100000)) }`:    "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ repeat("x", 100000000000) }`:                                    "output exceeds the limit of 67108864 bytes",
+		`${ replace(repeat("x", 100000), "x", repeat("y", 100000)) }`:       "output exceeds the limit of 67108864 bytes",
+		`${ join(split(repeat("x", 100000), ""), repeat("y", 100000)) }`:    "output exceeds the limit of 67108864 bytes",
 		// One call, with an argument that makes it long.
-		`${ split(repeat("a", 5000000), "") }`:                                            "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ jet('[[ split(repeat("a", 5000000), "a") ]]') }`:                              "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ splitAfter(repeat("a,", 5000000), ",") }`:                                     "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ split(repeat("a", 5000000), "") }`:                                            "output exceeds the limit of 67108864 bytes",
+		`${ jet('[[ split(repeat("a", 5000000), "a") ]]') }`:                              "output exceeds the limit of 67108864 bytes",
+		`${ splitAfter(repeat("a,", 5000000), ",") }`:                                     "output exceeds the limit of 67108864 bytes",
 		`${ fromJSON("[" + repeat("1,", 4200000) + "1]") }`:                               values,
 		`${ fromJSON("[" + repeat("{\"a\":[]},", 1100000) + "1]") }`:                      values,
-		`${ uniq(map(1..30000, [#])) }`:                                                   "it takes more than 1000000 steps, which is the limit",
+		`${ uniq(map(1..30000, [#])) }`:                                                   "template exceeds the limit of 1000000 steps",
 		`${ sum(repeat("9", 70000)) }`:                                                    "expected a list, got a text of 70000 bytes",
 		`${ count(repeat("9", 70000)) }`:                                                  "expected a list, got a text of 70000 bytes",
 		`${ duration(repeat("\u00e9", 35000)) }`:                                          "expected a number or a time, got a text of 70000 bytes",
 		`${ date("2026-11-22", repeat("2006", 17500)) }`:                                  "expected a number or a time, got a text of 70000 bytes",
 		`${ int(repeat("9", 70000)) }`:                                                    "expected a number or a time, got a text of 70000 bytes",
-		`${ jet('[[ to_json(repeat("<", 9000000)) ]]') }`:                                 "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
-		`${ jet('[[ json(slice(repeat("<", 5000000), repeat("<", 5000000))) ]]') }`:       "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
-		`${ jet('[[ to_yaml(repeat("<", 9000000)) ]]') }`:                                 "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
-		`${ toJSON({"a": repeat("<", 9000000)}) }`:                                        "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
+		`${ jet('[[ to_json(repeat("<", 9000000)) ]]') }`:                                 "strings written as JSON or YAML exceed the limit of 8388608 bytes",
+		`${ jet('[[ json(slice(repeat("<", 5000000), repeat("<", 5000000))) ]]') }`:       "strings written as JSON or YAML exceed the limit of 8388608 bytes",
+		`${ jet('[[ to_yaml(repeat("<", 9000000)) ]]') }`:                                 "strings written as JSON or YAML exceed the limit of 8388608 bytes",
+		`${ toJSON({"a": repeat("<", 9000000)}) }`:                                        "strings written as JSON or YAML exceed the limit of 8388608 bytes",
 		`${ jet('[[ file(repeat("a", 5000)) ]]') }`:                                       "the path must be at most 4096 bytes, got 5000",
 		`${ jet(repeat("a", 5000) + ".jet") }`:                                            "the path must be at most 4096 bytes, got 5004",
 		`${ template(repeat("a", 5000) + ".templ") }`:                                     "the path must be at most 4096 bytes, got 5006",
@@ -112,7 +112,7 @@ func TestLimits(t *testing.T) {
 	require.ErrorIs(t, err, stop)
 	looks := 0
 	_, err = e.WithCheck(func() error {
-		if looks++; looks > 300 { // the list itself is looked at a few times
+		if looks++; looks > 300 { // the list itself is tried a few times
 			return stop
 		}
 		return nil
@@ -132,8 +132,8 @@ func TestJinjaLimits(t *testing.T) {
 		t.Skip("runs into every limit: make test-all")
 	}
 	const (
-		text   = "it makes a text of more than 67108864 bytes, which is the limit"
-		values = "it makes more than 4194304 values, which is the limit"
+		text   = "output exceeds the limit of 67108864 bytes"
+		values = "template exceeds the limit of 4194304 values"
 		deep   = "templates and blocks are nested too deeply: does one call itself?"
 	)
 	files := map[string]string{
@@ -143,16 +143,16 @@ func TestJinjaLimits(t *testing.T) {
 	}
 	read := func(path string) ([]byte, error) { return []byte(files[path]), nil }
 	for source, want := range map[string]string{
-		"{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}":                  "macros call one another more than 200 deep: does m call itself?",
-		"{% for i in range(1000000000) %}{% endfor %}":                        "range of more than 100000 numbers, which is the limit",
+		"{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}":                  "macros are nested more than 200 deep: does m call itself?",
+		"{% for i in range(1000000000) %}{% endfor %}":                        "range exceeds the limit of 100000 numbers",
 		"{% for i in range(10**12) %}{% endfor %}":                            "range",
 		"{{ ('a' * 2000000) | groupby('a') }}":                                "the number of items must be at most 1000000, got 2000000",
 		"{{ ('a' * 2000000) | batch(1) | list | length }}":                    "the number of items must be at most 1000000, got 2000000",
 		"{{ '-'.join('a' * 2000000) }}":                                       "the number of items must be at most 1000000, got 2000000",
 		"{% for c in 'a' * 2000000 %}{% endfor %}":                            "the number of items must be at most 1000000, got 2000000",
 		"{% for c in ['b'] recursive %}{{ loop('a' * 2000000) }}{% endfor %}": "the number of items must be at most 1000000, got 2000000",
-		"{% for i in range(5, -1000000000, -1) %}{% endfor %}":                "range of more than 100000 numbers, which is the limit",
-		"{% include 'self' %}":                                                "it includes templates more than 1000 times: does one include itself?",
+		"{% for i in range(5, -1000000000, -1) %}{% endfor %}":                "range exceeds the limit of 100000 numbers",
+		"{% include 'self' %}":                                                "more than 1000 nested includes: does a template include itself?",
 		"{% for i in range(999) %}{% include 'big' %}{% endfor %}":            text,
 		strings.Repeat("x", 2<<20):                                            "the template must be at most 1048576 bytes, got 2097152",
 		"{{ 'x' * -1 }}":                                                      "negative Repeat count",
@@ -191,8 +191,8 @@ func TestJinjaLimits(t *testing.T) {
 		"{% set s = 'x' * 100000 %}{{ range(100000) | join(s) }}":                         text,
 		"{{ " + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")", 200_000) + " }}": "the text between {{ and }} must be at most 65536 bytes, got 400003",
 		"{{ " + strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000) + " }}":           values,
-		strings.Repeat("{% if 1 %}", 40_000) + strings.Repeat("{% endif %}", 40_000):      "more than 200 blocks",
-		"{% include 'deep' %}":                                                            "more than 200 blocks",
+		strings.Repeat("{% if 1 %}", 40_000) + strings.Repeat("{% endif %}", 40_000):      "blocks are nested more than 200 deep",
+		"{% include 'deep' %}":                                                            "blocks are nested more than 200 deep",
 	} {
 		_, err := template.Jinja("/d/self", source, nil, read, nil)
 		require.ErrorContains(t, err, want, "%.120s", source)

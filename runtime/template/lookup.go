@@ -14,7 +14,7 @@ import (
 
 // Lookup returns the value at a path of GJSON, such as facts.os.family,
 // data.users.0.name or env.HOME. A missing value is an error, unless there is a
-// fallback, which stands in for null too.
+// fallback, which replaces null too.
 func (e *Env) Lookup(path string, fallback ...any) (any, error) {
 	val, err := e.trees.find(path)
 	return orFallback(val, err, fallback)
@@ -77,7 +77,7 @@ func (t *trees) dottedName(r root, first string, steps []string) error {
 			}
 			parts := append(append([]string{first}, steps[:i]...), name)
 			parts = append(parts, steps[n:]...)
-			return &diag.Error{Err: fmt.Errorf("nothing at %q: its dots divide the name %q", strings.Join(append([]string{first}, steps...), "."), name), Hint: "give the path as a list: " + listOf(parts)}
+			return &diag.Error{Err: fmt.Errorf("no value at %q: dots separate the name %q", strings.Join(append([]string{first}, steps...), "."), name), Hint: "pass the path as a list: " + listOf(parts)}
 		}
 	}
 	return nil
@@ -113,7 +113,7 @@ func pathParts(v any) ([]string, bool) {
 // lookup is the function of expressions.
 func (t *trees) lookup(args ...any) (any, error) {
 	if len(args) == 0 || len(args) > 2 {
-		return nil, fmt.Errorf("lookup: %w", diag.Expected("a path and perhaps a default").Got("%d values", len(args)))
+		return nil, fmt.Errorf("lookup: %w", diag.Expected("a path and an optional default").Got("%d values", len(args)))
 	}
 	var val any
 	var err error
@@ -184,7 +184,7 @@ func (t *trees) query(path string) (any, error) {
 	}
 	res := gjson.Get(text, path)
 	if !res.Exists() {
-		return nil, &notFoundError{problem: fmt.Sprintf("nothing at %q", path)}
+		return nil, &notFoundError{problem: fmt.Sprintf("no value at %q", path)}
 	}
 	return fromJSON(res), nil
 }

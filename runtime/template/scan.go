@@ -36,19 +36,19 @@ func scan(text string) (spans []span, err error) {
 		}
 		end := closeOf(text, i+2, closing)
 		if end < 0 {
-			return nil, &Error{Offset: i, Length: 2, Err: diag.Errorf(diag.Pos{}, "%s is not closed by %s", text[i:i+2], closing).
-				WithHint("for the text itself write ${ '%s' }", text[i:i+2])}
+			return nil, &Error{Offset: i, Length: 2, Err: diag.Errorf(diag.Pos{}, "missing %s after %s", closing, text[i:i+2]).
+				WithHint("for a literal one use ${ '%s' }", text[i:i+2])}
 		}
 		inner := text[i+2 : end]
 		code := strings.TrimSpace(inner)
 		s := span{begin: i, end: end + len(closing), at: i + 2 + strings.Index(inner, code), code: code}
 		if code == "" {
 			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.At(diag.Pos{}, diag.Expected("an expression in %s", text[s.begin:s.end]).Found("none")).
-				WithHint("for the text itself write ${ '%s' }", text[s.begin:s.end])}
+				WithHint("for a literal one use ${ '%s' }", text[s.begin:s.end])}
 		}
 		if closing == "}" && isGroup(inner) {
-			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.Errorf(diag.Pos{}, "%s is an expression here, the number %s", text[s.begin:s.end], inner).
-				WithHint("for the text itself write ${ '%s' }", text[s.begin:s.end])}
+			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.Errorf(diag.Pos{}, "%s is evaluated to the number %s here", text[s.begin:s.end], inner).
+				WithHint("for a literal one use ${ '%s' }", text[s.begin:s.end])}
 		}
 		spans = append(spans, s)
 		i = s.end

@@ -27,8 +27,8 @@ const (
 )
 
 var (
-	errBytes  = fmt.Errorf("it joins texts and lists of more than %d bytes, which is the limit", maxBytes)
-	errValues = fmt.Errorf("it makes more than %d values, which is the limit", maxValues)
+	errBytes  = fmt.Errorf("joined strings and lists exceed the limit of %d bytes", maxBytes)
+	errValues = fmt.Errorf("template exceeds the limit of %d values", maxValues)
 )
 
 // Names of functions that only the compiler writes into expressions.
@@ -137,7 +137,7 @@ func (u *usage) repeat(args ...any) (any, error) {
 	case err != nil:
 		return nil, err
 	case len(n) == 0 || n[0] < 0:
-		return nil, fmt.Errorf("repeat: %w", diag.Expected("a text and a number that is not negative"))
+		return nil, fmt.Errorf("repeat: %w", diag.Expected("a string and a non-negative number"))
 	}
 	if err := u.checkRoom(n[0], len(list[0])); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (u *usage) join(args ...any) (any, error) {
 		v = reflect.ValueOf(args[0])
 	}
 	if !isList(v) {
-		return nil, fmt.Errorf("join: %w", diag.Expected("a list of texts and perhaps what stands between them"))
+		return nil, fmt.Errorf("join: %w", diag.Expected("a list of strings and an optional separator"))
 	}
 	if err := u.checkRoom(v.Len(), len(glue)); err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (u *usage) toJSON(args ...any) (any, error) {
 func (u *usage) coded(val any) (any, error) {
 	p, err := plain(val)
 	if err == nil && textBytes(p) > maxCoded {
-		err = fmt.Errorf("it writes texts of more than %d bytes as JSON or YAML, which is the limit", maxCoded)
+		err = fmt.Errorf("strings written as JSON or YAML exceed the limit of %d bytes", maxCoded)
 	}
 	if err != nil {
 		return nil, err

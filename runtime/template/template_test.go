@@ -136,26 +136,26 @@ func TestExpandErrors(t *testing.T) {
 		{"${ Data.nmae }", 3, 9, `no data "nmae" (did you mean "name"?)`},
 		{"a ${ Data.users.all } b", 5, 14, `no data "users.all" (did you mean "al"?)`},
 		{"a ${ Facts.os.familly } b", 5, 16, `no fact "os.familly" (did you mean "family"?)`},
-		{"${ lookup('facts.os.nope') }", 3, 23, `no fact "os.nope" (give a default with lookup(path, default) or ??)`},
+		{"${ lookup('facts.os.nope') }", 3, 23, `no fact "os.nope" (add a default with lookup(path, default) or ??)`},
 		{"${ Facts.os.version.patch }", 3, 22, `no fact "os.version.patch": os.version is a text`},
 		{"${ lookup('facts.os.version.patch') }", 3, 32, `no fact "os.version.patch": os.version is a text`},
 		{"${ lookup('fcts.os') }", 3, 17, `expected a path that begins with facts, data or env, got "fcts.os" (did you mean "facts"?)`},
 		{"${ lookup(5) }", 3, 6, `lookup: expected a path, got the number 5`},
 		{"${ Environ.HOM }", 3, 11, `no environment variable "HOM" (did you mean "HOME"?)`},
-		{"é ${ zzqq }", 6, 4, "unknown name \"zzqq\" (for the text itself write ${ '${zzqq}' })"},
-		{"echo ${HOME}", 7, 4, "unknown name \"HOME\" (for the text itself write ${ '${HOME}' })"},
-		{"a${1}", 1, 4, "${1} is an expression here, the number 1 (for the text itself write ${ '${1}' })"},
+		{"é ${ zzqq }", 6, 4, "unknown name \"zzqq\" (for a literal one use ${ '${zzqq}' })"},
+		{"echo ${HOME}", 7, 4, "unknown name \"HOME\" (for a literal one use ${ '${HOME}' })"},
+		{"a${1}", 1, 4, "${1} is evaluated to the number 1 here (for a literal one use ${ '${1}' })"},
 		{"${ lokup('x') }", 3, 5, `unknown name "lokup" (did you mean "lookup"?)`},
 		{"${ 1 + }", 5, 1, "unexpected end of the expression"},
-		{"x ${ Data.name", 2, 2, "${ is not closed by } (for the text itself write ${ '${' })"},
-		{"x {{ Data.name }", 2, 2, "{{ is not closed by }} (for the text itself write ${ '{{' })"},
-		{"${}", 0, 3, "expected an expression in ${}, found none (for the text itself write ${ '${}' })"},
-		{"x ${ Data.packages }", 2, 18, "expected a text or a number to put into the text, got a list (use join or toJSON)"},
-		{"x ${ Data.nothing }", 2, 17, "expected a value to put into the text, got nothing (give a default with ??)"},
+		{"x ${ Data.name", 2, 2, "missing } after ${ (for a literal one use ${ '${' })"},
+		{"x {{ Data.name }", 2, 2, "missing }} after {{ (for a literal one use ${ '{{' })"},
+		{"${}", 0, 3, "expected an expression in ${}, found none (for a literal one use ${ '${}' })"},
+		{"x ${ Data.packages }", 2, 18, "expected a string or number for the text, got a list (use join or toJSON)"},
+		{"x ${ Data.nothing }", 2, 17, "expected a value for the text, got nothing (add a default with ??)"},
 		{"${ Data.name + 1 }", 13, 1, "string + int"},
 		{"${ file('nope.txt') }", 3, 4, "nope.txt"},
 		{"${ template('loop.templ') }", 3, 8, "templates are nested more than 20 deep"},
-		{"${ jet('a', 'b') }", 3, 3, "jet: expected a template and perhaps both delimiters, got 2 values"},
+		{"${ jet('a', 'b') }", 3, 3, "jet: expected a template and optionally both delimiters, got 2 values"},
 	} {
 		_, err := newEnv().Expand(tt.text)
 		te, ok := errors.AsType[*Error](err)
@@ -169,12 +169,12 @@ func TestErrorsInTemplatesNameTheTemplate(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"${ template('bad.templ') }", `/site/bad.templ:2:8: no data "nmae" (did you mean "name"?)`},
 		{"${ jet('bad.jet') }", `/site/bad.jet:2: no data "nope"`},
-		{"${ jet('missing.jet') }", `/site/missing.jet:3: nothing to print in Data.nope: give a default with lookup(path, default) or test it with isset`},
+		{"${ jet('missing.jet') }", `/site/missing.jet:3: undefined value Data.nope: add a default with lookup(path, default), or test it with isset`},
 		{"${ jet('syntax.jet') }", `/site/syntax.jet:2: parsing range: unexpected token`},
 		{"${ jet('badincl.jet') }", `/site/bad.jet:2: no data "nope"`},
-		{"${ jet(`a\n[[ Data.nope ]]`) }", `line 2 of the template: nothing to print in Data.nope`},
-		{"${ jet(`a\n[[ Facts.os.version.major ]]`) }", `line 2 of the template: a name follows what is a text or a list, and has no names`},
-		{"${ jet(`a\n[[ .os.family ]]`) }", `line 2 of the template: a name begins with a dot, which stands for nothing here (in Jet it is written without: [[ os.family ]])`},
+		{"${ jet(`a\n[[ Data.nope ]]`) }", `line 2 of the template: undefined value Data.nope`},
+		{"${ jet(`a\n[[ Facts.os.version.major ]]`) }", `line 2 of the template: field of a string or list`},
+		{"${ jet(`a\n[[ .os.family ]]`) }", `line 2 of the template: names do not begin with a dot here (remove the dot: [[ os.family ]])`},
 		{"${ jet('nope.jet') }", `jet: no file /site/nope.jet`},
 	} {
 		_, err := newEnv().Expand(tt.text)
@@ -244,7 +244,7 @@ func TestSealedSeesFactsOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "debian", val)
 	_, err = e.Expand("${ file('motd.txt') }")
-	require.ErrorContains(t, err, `unknown name "file" (data cannot read files)`)
+	require.ErrorContains(t, err, `unknown name "file" (files cannot be read in data)`)
 	_, err = e.Expand("${ Data.name }")
 	require.ErrorContains(t, err, `no data "name"`)
 }

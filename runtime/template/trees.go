@@ -84,12 +84,12 @@ func (e *notFoundError) Error() string { return e.problem }
 // hint suggests an existing name, or returns "".
 func (e *notFoundError) hint() string {
 	if e.environ {
-		return "it is an environment variable: Environ." + e.part
+		return "use the environment variable: Environ." + e.part
 	}
 	return diag.DidYouMean(e.part, e.names)
 }
 
-// IsMissing reports whether an error says that there is nothing at a path, so that a default
+// IsMissing reports whether an error means that there is nothing at a path, so that a default
 // counts.
 func IsMissing(err error) bool {
 	_, ok := errors.AsType[*notFoundError](err)

@@ -148,22 +148,22 @@ func TestRemove(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for _, tt := range []struct{ name, text, path, want string }{
 		{".json", "{", "a", "not valid JSON: line 2, column 1"},
-		{".json", `{"a": 1}`, "a.b", `a is a value and holds no "b"`},
+		{".json", `{"a": 1}`, "a.b", `a is a plain value without "b"`},
 		{".json", `{"a": [1]}`, "a.b", `a is a list of 1: expected a position from 0 to 1, got "b"`},
 		{".json", `{"a": [1]}`, "a.2", `expected a position from 0 to 1`},
-		{".json", `{}`, "a.0.b", "a is not there, and 0 may be a name or a position: set a as a whole"},
-		{".json", `{"a": 1, "a": 2}`, "a", "a stands there twice"},
+		{".json", `{}`, "a.0.b", "a does not exist, and 0 may be a name or a position: set a as a whole"},
+		{".json", `{"a": 1, "a": 2}`, "a", "duplicate a"},
 		{".json", `[1]`, "a", "the document is a list of 1"},
 		{".json", strings.Repeat("[", 5000), "a", "brackets are nested more than 1000 deep"},
-		{".yaml", "a: 1\n---\nb: 1\n", "a", "found a second document"},
+		{".yaml", "a: 1\n---\nb: 1\n", "a", "expected one YAML document, found a second one"},
 		{".yaml", "a: [", "a", "not valid YAML: line 1"},
-		{".yaml", "a: &x {b: 1}\nc: *x\n", "c.b", "c is an alias of what stands elsewhere"},
+		{".yaml", "a: &x {b: 1}\nc: *x\n", "c.b", "c is an alias: change the anchored value"},
 		{".yaml", "a: 1\na: 2\n", "a", "already defined"},
 		{".yaml", "? {a: 1}\n: 2\n", "a", "invalid map key"},
 		{".toml", "a = ", "a", "not valid TOML: line 1"},
-		{".toml", "[a]\nb = 1\n", "a", "a is a table with lines of its own"},
-		{".toml", "a = [{ b = 1 }]\n", "a.0.b", "a is a list, which is not changed in part"},
-		{".toml", "[[a]]\nb = 1\n", "a", "a is a table with lines of its own"},
+		{".toml", "[a]\nb = 1\n", "a", "a is a table section, which cannot be replaced: set the keys in it"},
+		{".toml", "a = [{ b = 1 }]\n", "a.0.b", "a is a list: set it as a whole"},
+		{".toml", "[[a]]\nb = 1\n", "a", "a is a table section, which cannot be replaced: set the keys in it"},
 	} {
 		p, err := ParsePath(tt.path)
 		require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, path := range []string{"", "a.", ".a", "a..b"} {
 		_, err := ParsePath(path)
-		require.ErrorContains(t, err, "expected names with dots between them")
+		require.ErrorContains(t, err, "expected names separated by dots")
 	}
 }
 

@@ -72,7 +72,7 @@ func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, r
 			for k, e := range list {
 				if lit, ok := e.name.Value.(hujson.Literal); ok && lit.String() == step {
 					if next >= 0 {
-						return nil, nil, 0, nil, fmt.Errorf("%s stands there twice", at(path, n+1))
+						return nil, nil, 0, nil, fmt.Errorf("duplicate %s", at(path, n+1))
 					}
 					next = k
 				}

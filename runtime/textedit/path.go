@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Path is the way to a value: keys of maps, and positions in lists from 0. The position behind the last item stands
+// A Path is the way to a value: keys of maps, and positions in lists from 0. The position behind the last item is
 // for a new item.
 type Path []string
 
@@ -32,7 +32,7 @@ func ParsePath(text string) (Path, error) {
 	}
 	path = append(path, name.String())
 	if slices.Contains(path, "") {
-		return nil, diag.Expected("names with dots between them").Got("%q", text)
+		return nil, diag.Expected("names separated by dots").Got("%q", text)
 	}
 	return path, nil
 }
@@ -69,9 +69,9 @@ func find(doc any, path Path) (value any, found bool, err error) {
 			}
 			doc = d[n]
 		case alias:
-			return nil, false, fmt.Errorf("%s is an alias of what stands elsewhere: change it there", at(path, i))
+			return nil, false, fmt.Errorf("%s is an alias: change the anchored value", at(path, i))
 		default:
-			return nil, false, fmt.Errorf("%s is a value and holds no %q", at(path, i), step)
+			return nil, false, fmt.Errorf("%s is a plain value without %q", at(path, i), step)
 		}
 	}
 	return doc, true, nil
@@ -81,7 +81,7 @@ func find(doc any, path Path) (value any, found bool, err error) {
 func numberIn(path Path, from int) error {
 	for i := from; i < len(path); i++ {
 		if strings.Trim(path[i], "0123456789") == "" {
-			return fmt.Errorf("%s is not there, and %s may be a name or a position: set %[1]s as a whole", at(path, i), path[i])
+			return fmt.Errorf("%s does not exist, and %s may be a name or a position: set %[1]s as a whole", at(path, i), path[i])
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // errPlace is returned for an edit of a valid text that fails the verification.
-var errPlace = errors.New("this cannot be changed without changing what is around it: edit the text by hand, or manage the whole file")
+var errPlace = errors.New("cannot change this without changing text around it: edit it by hand, or manage the whole file")
 
 // maxText limits the length of a text in bytes, and maxNesting the nesting of brackets, because the parsers are
 // recursive.
@@ -119,9 +119,9 @@ func cutMark(text string) (mark, rest string) {
 func (f Format) read(text string, path Path) (any, error) {
 	switch {
 	case len(path) == 0:
-		return nil, diag.Expected("a path of one name at least")
+		return nil, diag.Expected("a path of at least one name")
 	case len(text) > maxText:
-		return nil, fmt.Errorf("the text is longer than %d MiB", maxText>>20)
+		return nil, fmt.Errorf("text exceeds the limit of %d MiB", maxText>>20)
 	case nesting(text) > maxNesting:
 		return nil, fmt.Errorf("brackets are nested more than %d deep", maxNesting)
 	}

@@ -22,7 +22,7 @@ const maxItems = 20_000
 
 func decodeTOML(text string) (any, error) {
 	if strings.Count(text, "=")+strings.Count(text, "[")+strings.Count(text, ".") > maxItems {
-		return nil, fmt.Errorf("the text has more than %d keys, parts of keys, tables and lists", maxItems)
+		return nil, fmt.Errorf("text exceeds the limit of %d keys, tables and lists", maxItems)
 	}
 	var v map[string]any
 	if err := toml.Unmarshal([]byte(text), &v); err != nil {
@@ -122,7 +122,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 	for i, it := range items {
 		switch {
 		case it.header && it.path.below(path), !it.header && it.path.below(path) && len(it.path) > len(path):
-			return nil, fmt.Errorf("%s is a table with lines of its own, which is not replaced: set what is in it", path)
+			return nil, fmt.Errorf("%s is a table section, which cannot be replaced: set the keys in it", path)
 		case !it.header && slices.Equal(it.path, path):
 			return []splice{replace(it.value, it.to, written)}, nil
 		case it.header && path.below(it.path) && (header < 0 || len(it.path) > len(items[header].path)):
@@ -247,7 +247,7 @@ func addLine(text string, items []tomlItem, header int, line string) splice {
 func addInline(text string, items []tomlItem, i int, path Path, written string) ([]splice, error) {
 	it := items[i]
 	if text[it.value] != '{' {
-		return nil, fmt.Errorf("%s is a list, which is not changed in part: set it as a whole", it.path)
+		return nil, fmt.Errorf("%s is a list: set it as a whole", it.path)
 	}
 	pair := tomlKey(path[len(it.path):]) + " = " + written
 	last := -1
@@ -290,7 +290,7 @@ func removeTOML(text string, path Path) ([]splice, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s is part of a list, which is not changed in part: set it as a whole", path)
+		return nil, fmt.Errorf("%s is part of a list: set the list as a whole", path)
 	}
 	if parent := path[:len(path)-1]; isTable(items, path) && !isTable(items, append(slices.Clone(parent), "1")) {
 		return emptyList(text, list, parent)
@@ -354,7 +354,7 @@ func tomlString(s string) string {
 func tomlText(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
-		return "", errors.New("TOML has no null")
+		return "", errors.New("null is not supported in TOML")
 	case string:
 		return tomlString(v), nil
 	case float64:

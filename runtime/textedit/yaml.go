@@ -49,10 +49,10 @@ func plainNode(n *yaml.Node) (any, error) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			if key.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("line %d: %w", key.Line, diag.Expected("a word as the key of a map"))
+				return nil, fmt.Errorf("line %d: %w", key.Line, diag.Expected("a scalar as the key of a map"))
 			}
 			if _, twice := m[key.Value]; twice {
-				return nil, fmt.Errorf("line %d: %s stands there twice", key.Line, key.Value)
+				return nil, fmt.Errorf("line %d: duplicate %s", key.Line, key.Value)
 			}
 			v, err := plainNode(n.Content[i+1])
 			if err != nil {
@@ -141,7 +141,7 @@ func (d yamlDocument) reach(path Path) (steps []yamltext.Step, rest Path, err er
 		next, key := -1, (*yaml.Node)(nil)
 		switch n.Kind {
 		case yaml.AliasNode:
-			return nil, nil, fmt.Errorf("%s is an alias of what stands elsewhere: change it there", at(path, i))
+			return nil, nil, fmt.Errorf("%s is an alias: change the anchored value", at(path, i))
 		case yaml.SequenceNode:
 			if p, ok := position(step, len(n.Content)); ok && p < len(n.Content) {
 				next = p

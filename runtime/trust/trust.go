@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Policy decides which files are trusted. Root does what these files say, so anybody who can write one of them
+// A Policy decides which files are trusted. Root executes these files, so anybody who can write one of them
 // becomes root. A file is trusted unless everybody may write it, or may put another file in its place:
 //
 //   - neither the file nor a directory on its path may be writable by others. Symbolic links are followed, and the
@@ -116,7 +116,7 @@ func (t *Policy) Open(name string) (*os.File, error) {
 	return f, err
 }
 
-// Check returns an error that says why a file or directory is not trusted. A missing file is an error too.
+// Check returns an error that describes why a file or directory is not trusted. A missing file is an error too.
 //
 // An untrusted user cannot change the result afterwards: for that a directory on the path would have to be writable
 // by others.
@@ -263,18 +263,18 @@ func (t *Policy) remember(at string, want demand, in, dir *syscall.Stat_t) {
 // judge returns an error if the file st at path, in the directory dir, is not trusted.
 func (t *Policy) judge(name, in string, dir *syscall.Stat_t, path string, st *syscall.Stat_t) error {
 	untrusted := func(hint, format string, args ...any) error {
-		err := diag.Errorf(diag.Pos{File: name}, "not believed as root, because "+format, args...)
-		return err.WithHint("%s, or --allow-insecure", hint)
+		err := diag.Errorf(diag.Pos{File: name}, "not trusted as root: "+format, args...)
+		return err.WithHint("%s, or use --allow-insecure", hint)
 	}
 	switch {
 	case open(dir) && dir.Mode&syscall.S_ISVTX == 0:
-		return untrusted("chmod o-w "+in, "everybody may write the directory %s (mode %04o)", in, dir.Mode&0o7777)
+		return untrusted("chmod o-w "+in, "directory %s is world-writable (mode %04o)", in, dir.Mode&0o7777)
 	case open(dir) && !slices.Contains(t.Owners, st.Uid):
-		return untrusted("copy it to a directory of your own", "%s belongs to %s, and everybody may make files in %s (mode %04o)", path, t.userName(st.Uid), in, dir.Mode&0o7777)
+		return untrusted("copy it to your own directory", "%s belongs to %s, and %s is world-writable (mode %04o)", path, t.userName(st.Uid), in, dir.Mode&0o7777)
 	case open(st) && st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
-		return untrusted("chmod o-w "+path, "everybody may write %s (mode %04o)", path, st.Mode&0o7777)
+		return untrusted("chmod o-w "+path, "%s is world-writable (mode %04o)", path, st.Mode&0o7777)
 	case open(st) && st.Mode&syscall.S_ISVTX == 0:
-		return untrusted("chmod o-w "+path, "everybody may write the directory %s (mode %04o)", path, st.Mode&0o7777)
+		return untrusted("chmod o-w "+path, "directory %s is world-writable (mode %04o)", path, st.Mode&0o7777)
 	}
 	return nil
 }
@@ -288,8 +288,8 @@ func (t *Policy) owned(name, path string, st, in *syscall.Stat_t) error {
 	if slices.Contains(t.Owners, uid) {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{File: name}, "not believed as root, because %s belongs to %s", what, t.userName(uid)).
-		WithHint("--allow-insecure believes everything")
+	return diag.Errorf(diag.Pos{File: name}, "not trusted as root: %s belongs to %s", what, t.userName(uid)).
+		WithHint("or trust everything with --allow-insecure")
 }
 
 // CheckPlain refuses an address of plain http whose content is not verified later, because anybody on the network can
@@ -298,7 +298,7 @@ func (t *Policy) CheckPlain(address, shown, hint string) error {
 	if scheme, _, ok := strings.Cut(address, "://"); t == nil || !ok || !strings.EqualFold(scheme, "http") {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{File: shown}, "not believed as root, because everybody on the way can change what http brings").WithHint("%s", hint)
+	return diag.Errorf(diag.Pos{File: shown}, "not trusted as root: http is not protected against tampering").WithHint("%s", hint)
 }
 
 func (t *Policy) userName(uid uint32) string {

@@ -64,45 +64,45 @@ func (m tree) with(more tree) tree {
 }
 
 func TestTrust(t *testing.T) {
-	tries := tally.Of(t, "scripts, modules, data, facts and state that everybody may write or replace", "root refuses them and names the directory or file")
+	tries := tally.Of(t, "scripts, modules, data, facts and state that is world-writable or replace", "root refuses them and names the directory or file")
 	const believed = ""
 	for name, x := range map[string]struct {
 		tree tree
 		file string
 		want string // the end of the error, with its hint
 	}{
-		"a file of root":               {tree{"/etc/site.lua": "0100644 0"}, "/etc/site.lua", believed},
-		"a file of a user":             {tree{"/home/me/site.lua": "0100644 1000", "/home/me": "040700 1000"}, "/home/me/site.lua", believed},
-		"a group may write":            {tree{"/srv/site.lua": "0100664 1000", "/srv": "040775 1000"}, "/srv/site.lua", believed},
-		"the root directory":           {tree{}, "/", believed},
-		"a device":                     {tree{"/dev/null": "020666 0"}, "/dev/null", believed},
-		"everybody may write the file": {tree{"/etc/site.lua": "0100646 0"}, "/etc/site.lua", "everybody may write /etc/site.lua (mode 0646) | chmod o-w /etc/site.lua"},
-		"a pipe":                       {tree{"/run/p": "010666 0"}, "/run/p", "everybody may write /run/p (mode 0666) | chmod o-w /run/p"},
-		"everybody may write the directory": {tree{"/srv/site.lua": "0100644 0", "/srv": "040777 0"}, "/srv/site.lua",
-			"everybody may write the directory /srv (mode 0777) | chmod o-w /srv"},
-		"everybody may write a directory above": {tree{"/srv/a/b/site.lua": "0100644 0", "/srv/a": "040757 0"}, "/srv/a/b/site.lua",
-			"everybody may write the directory /srv/a (mode 0757) | chmod o-w /srv/a"},
-		"everybody may write all": {tree{"/": "040777 0", "/site.lua": "0100644 0"}, "/site.lua",
-			"everybody may write the directory / (mode 0777) | chmod o-w /"},
-		"a directory that everybody may write": {tree{"/etc/facts.d": "040777 0"}, "/etc/facts.d",
-			"everybody may write the directory /etc/facts.d (mode 0777) | chmod o-w /etc/facts.d"},
+		"a file of root":     {tree{"/etc/site.lua": "0100644 0"}, "/etc/site.lua", believed},
+		"a file of a user":   {tree{"/home/me/site.lua": "0100644 1000", "/home/me": "040700 1000"}, "/home/me/site.lua", believed},
+		"a group may write":  {tree{"/srv/site.lua": "0100664 1000", "/srv": "040775 1000"}, "/srv/site.lua", believed},
+		"the root directory": {tree{}, "/", believed},
+		"a device":           {tree{"/dev/null": "020666 0"}, "/dev/null", believed},
+		"the file":           {tree{"/etc/site.lua": "0100646 0"}, "/etc/site.lua", "/etc/site.lua is world-writable (mode 0646) | chmod o-w /etc/site.lua"},
+		"a pipe":             {tree{"/run/p": "010666 0"}, "/run/p", "/run/p is world-writable (mode 0666) | chmod o-w /run/p"},
+		"directory": {tree{"/srv/site.lua": "0100644 0", "/srv": "040777 0"}, "/srv/site.lua",
+			"directory /srv is world-writable (mode 0777) | chmod o-w /srv"},
+		"is world-writable a directory above": {tree{"/srv/a/b/site.lua": "0100644 0", "/srv/a": "040757 0"}, "/srv/a/b/site.lua",
+			"directory /srv/a is world-writable (mode 0757) | chmod o-w /srv/a"},
+		"is world-writable all": {tree{"/": "040777 0", "/site.lua": "0100644 0"}, "/site.lua",
+			"directory / is world-writable (mode 0777) | chmod o-w /"},
+		"a directory that is world-writable": {tree{"/etc/facts.d": "040777 0"}, "/etc/facts.d",
+			"directory /etc/facts.d is world-writable (mode 0777) | chmod o-w /etc/facts.d"},
 
 		"sticky, root's":          {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 0"}, "/tmp/site.lua", believed},
 		"sticky, mine":            {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 7"}, "/tmp/site.lua", believed},
 		"sticky, below mine":      {tree{"/tmp": "041777 0", "/tmp/d": "040700 7", "/tmp/d/site.lua": "0100644 1000"}, "/tmp/d/site.lua", believed},
-		"sticky, of somebody":     {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 1000"}, "/tmp/site.lua", "/tmp/site.lua belongs to alice (uid 1000), and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
-		"sticky, below somebody":  {tree{"/tmp": "041777 0", "/tmp/d": "040755 1000", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "/tmp/d belongs to alice (uid 1000), and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
-		"sticky, open file":       {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100666 0"}, "/tmp/site.lua", "everybody may write /tmp/site.lua (mode 0666) | chmod o-w /tmp/site.lua"},
+		"sticky, of somebody":     {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 1000"}, "/tmp/site.lua", "/tmp/site.lua belongs to alice (uid 1000), and /tmp is world-writable (mode 1777) | copy it to your own directory"},
+		"sticky, below somebody":  {tree{"/tmp": "041777 0", "/tmp/d": "040755 1000", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "/tmp/d belongs to alice (uid 1000), and /tmp is world-writable (mode 1777) | copy it to your own directory"},
+		"sticky, open file":       {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100666 0"}, "/tmp/site.lua", "/tmp/site.lua is world-writable (mode 0666) | chmod o-w /tmp/site.lua"},
 		"the sticky one":          {tree{"/tmp": "041777 0"}, "/tmp", believed},
-		"sticky bit of a file":    {tree{"/etc/site.lua": "0101666 0"}, "/etc/site.lua", "everybody may write /etc/site.lua (mode 1666) | chmod o-w /etc/site.lua"},
-		"not sticky below sticky": {tree{"/tmp": "041777 0", "/tmp/d": "040777 0", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "everybody may write the directory /tmp/d (mode 0777) | chmod o-w /tmp/d"},
+		"sticky bit of a file":    {tree{"/etc/site.lua": "0101666 0"}, "/etc/site.lua", "/etc/site.lua is world-writable (mode 1666) | chmod o-w /etc/site.lua"},
+		"not sticky below sticky": {tree{"/tmp": "041777 0", "/tmp/d": "040777 0", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "directory /tmp/d is world-writable (mode 0777) | chmod o-w /tmp/d"},
 
 		"a link":                        {tree{"/etc/site.lua": "0120777 0 /srv/site.lua", "/srv/site.lua": "0100644 0"}, "/etc/site.lua", believed},
 		"a relative link":               {tree{"/etc/a/site.lua": "0120777 0 ../b/./site.lua", "/etc/b/site.lua": "0100644 0"}, "/etc/a/site.lua", believed},
-		"a link to an open file":        {tree{"/etc/site.lua": "0120777 0 /srv/site.lua", "/srv/site.lua": "0100666 0"}, "/etc/site.lua", "everybody may write /srv/site.lua (mode 0666) | chmod o-w /srv/site.lua"},
-		"a link into an open directory": {tree{"/etc/d": "0120777 0 /srv/d", "/srv/d": "040777 0", "/srv/d/site.lua": "0100644 0"}, "/etc/d/site.lua", "everybody may write the directory /srv/d (mode 0777) | chmod o-w /srv/d"},
-		"out of a link by ..":           {tree{"/etc/d": "0120777 0 /srv/a/b", "/srv/a": "040777 0", "/srv/a/b": "040755 0", "/etc/site.lua": "0100644 0", "/srv/a/site.lua": "0100644 0"}, "/etc/d/../site.lua", "everybody may write the directory /srv/a (mode 0777) | chmod o-w /srv/a"},
-		"somebody's link":               {tree{"/tmp": "041777 0", "/tmp/site.lua": "0120777 1000 /etc/site.lua", "/etc/site.lua": "0100644 0"}, "/tmp/site.lua", "/tmp/site.lua belongs to alice (uid 1000), and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
+		"a link to an open file":        {tree{"/etc/site.lua": "0120777 0 /srv/site.lua", "/srv/site.lua": "0100666 0"}, "/etc/site.lua", "/srv/site.lua is world-writable (mode 0666) | chmod o-w /srv/site.lua"},
+		"a link into an open directory": {tree{"/etc/d": "0120777 0 /srv/d", "/srv/d": "040777 0", "/srv/d/site.lua": "0100644 0"}, "/etc/d/site.lua", "directory /srv/d is world-writable (mode 0777) | chmod o-w /srv/d"},
+		"out of a link by ..":           {tree{"/etc/d": "0120777 0 /srv/a/b", "/srv/a": "040777 0", "/srv/a/b": "040755 0", "/etc/site.lua": "0100644 0", "/srv/a/site.lua": "0100644 0"}, "/etc/d/../site.lua", "directory /srv/a is world-writable (mode 0777) | chmod o-w /srv/a"},
+		"somebody's link":               {tree{"/tmp": "041777 0", "/tmp/site.lua": "0120777 1000 /etc/site.lua", "/etc/site.lua": "0100644 0"}, "/tmp/site.lua", "/tmp/site.lua belongs to alice (uid 1000), and /tmp is world-writable (mode 1777) | copy it to your own directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries.Add(1)
@@ -115,8 +115,8 @@ func TestTrust(t *testing.T) {
 			e, ok := err.(*diag.Error)
 			require.True(t, ok, "%v", err)
 			want, hint, _ := strings.Cut(x.want, " | ")
-			require.Equal(t, x.file+": not believed as root, because "+want, e.Pos.File+": "+e.Err.Error())
-			require.Equal(t, hint+", or --allow-insecure", e.Hint)
+			require.Equal(t, x.file+": not trusted as root: "+want, e.Pos.File+": "+e.Err.Error())
+			require.Equal(t, hint+", or use --allow-insecure", e.Hint)
 		})
 	}
 }
@@ -152,7 +152,7 @@ func TestTrustOfWhatIsFound(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			require.EqualError(t, err, x.file+": not believed as root, because "+x.want+" (--allow-insecure believes everything)")
+			require.EqualError(t, err, x.file+": not trusted as root: "+x.want+" (or trust everything with --allow-insecure)")
 		})
 	}
 	kept := tree{}.with(tree{"/home/a": "040755 1000", "/home/a/state": "040700 0", "/srv/state": "040700 7", "/srv/l": "0120777 1000 /srv/state"}).trust(0, 7)
@@ -160,7 +160,7 @@ func TestTrustOfWhatIsFound(t *testing.T) {
 	require.ErrorContains(t, kept.CheckKept("/srv/l"), "/srv/l belongs to alice (uid 1000)")
 	require.ErrorContains(t, kept.CheckKept("/home/a/state"), "/home/a belongs to alice (uid 1000)")
 	m := tree{}.with(tree{"/tmp": "041777 0", "/tmp/.env": "0100644 1000"}).trust(0, 7)
-	require.ErrorContains(t, m.CheckFound("/tmp/.env"), "everybody may make files in /tmp")
+	require.ErrorContains(t, m.CheckFound("/tmp/.env"), "and /tmp")
 	require.ErrorIs(t, m.CheckFound("/tmp/nothing"), os.ErrNotExist)
 	require.NoError(t, (*trust.Policy)(nil).CheckFound("/nothing"))
 }
@@ -210,7 +210,7 @@ func TestTrustOfFiles(t *testing.T) {
 
 	require.NoError(t, os.Chmod(file, 0o666))
 	_, err = mine.ReadFile(t.Context(), "site.lua")
-	require.ErrorContains(t, err, "site.lua: not believed as root, because everybody may write "+file+" (mode 0666)")
+	require.ErrorContains(t, err, "site.lua: not trusted as root: "+file+" is world-writable (mode 0666)")
 	text, err = (*trust.Policy)(nil).ReadFile(t.Context(), "site.lua")
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))

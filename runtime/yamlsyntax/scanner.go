@@ -309,8 +309,8 @@ func (s *scanner) name(kind string) {
 	written := s.text[from:s.at]
 	if strings.Trim(written[1:], "-0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
 		s.failed, s.failedAt = &Error{
-			Problem: "the name of an " + kind + " can have only letters, digits, _ and -, got " + written,
-			Hint:    "quote a text that begins with " + written[:1],
+			Problem: "the name of an " + kind + " may contain only letters, digits, _ and -, got " + written,
+			Hint:    "quote strings that begin with " + written[:1],
 		}, from
 	}
 }

@@ -118,8 +118,8 @@ func TestDecodeKeepsPlaces(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"k: 1\nl: &an:chor value\n", "yaml: line 2: the name of an anchor can have only letters, digits, _ and -, got &an:chor (quote a text that begins with &)"},
-		{"- [a, *.log]\n", "yaml: line 1: the name of an alias can have only letters, digits, _ and -, got *.log (quote a text that begins with *)"},
+		{"k: 1\nl: &an:chor value\n", "yaml: line 2: the name of an anchor may contain only letters, digits, _ and -, got &an:chor (quote strings that begin with &)"},
+		{"- [a, *.log]\n", "yaml: line 1: the name of an alias may contain only letters, digits, _ and -, got *.log (quote strings that begin with *)"},
 		{"-\ta: 1\n", "yaml: found character that cannot start any token"},
 		{"a: 1\n\tb: 2\n", "yaml: line 2: found a tab character that violates indentation"},
 		{"a:\n\t- b\n", "yaml: line 2: found character that cannot start any token"},

@@ -13,7 +13,7 @@ func checkClock(x *examination) []Finding {
 	synchronized, err := clockSynchronized()
 	f := judgeClock(x.process.Clock.Now(), x.BuildTime, synchronized, err)
 	if container := x.text("virtual.container"); f.Hint != "" && container != "" && container != "none" {
-		f.Hint = "on the host, whose clock this is (" + container + "): " + f.Hint
+		f.Hint = "on the host, which owns the clock (" + container + "): " + f.Hint
 	}
 	return []Finding{f}
 }
@@ -25,15 +25,15 @@ func judgeClock(now, built time.Time, synchronized bool, err error) Finding {
 	switch {
 	case now.Before(built.Add(-tolerance)):
 		f.Result = Failure
-		f.Text += " is before this ccm was made (" + built.UTC().Format(time.DateOnly) + "): certificates and package lists are refused"
-		f.Hint = "set the clock, then let NTP keep it"
+		f.Text += " is earlier than the build of this ccm (" + built.UTC().Format(time.DateOnly) + "): certificates and package lists will be rejected"
+		f.Hint = "set the clock, and enable NTP"
 	case errors.Is(err, errors.ErrUnsupported):
 	case err != nil:
-		f.Text += "; whether it is kept by NTP is not known: " + err.Error()
+		f.Text += "; NTP status unknown: " + err.Error()
 	case !synchronized:
 		f.Result = Warning
-		f.Text += "; nothing keeps it right: the kernel says that it is not synchronized"
-		f.Hint = "timedatectl set-ntp true, or chrony"
+		f.Text += "; not synchronized, according to the kernel"
+		f.Hint = "run timedatectl set-ntp true, or install chrony"
 	default:
 		f.Text += ", synchronized"
 	}

@@ -58,7 +58,7 @@ func Examine(ctx context.Context, p *site.Process, o Options) []Finding {
 	var all []Finding
 	var err error
 	if x.facts, err = p.Facts(ctx, x.view, site.FactOptions{}); err != nil {
-		all = append(all, Finding{Check: "facts", Result: Failure, Text: "facts of your own cannot be read, and no site is run without them: " + err.Error()})
+		all = append(all, Finding{Check: "facts", Result: Failure, Text: "cannot read custom facts, and sites do not run without them: " + err.Error()})
 		x.facts = facts.New(ctx, x.view, facts.Standard(), nil)
 	}
 	x.StateDir = state.Dir(o.StateDir)

@@ -19,7 +19,7 @@ func checkMemory(x *examination) []Finding {
 // judgeMemory judges the memory of a machine, the free part, and the limit of a process, all in
 // bytes; 0 is unknown.
 func judgeMemory(machine, free, limit int64) Finding {
-	f := Finding{Check: "memory", Result: OK, Text: "not known"}
+	f := Finding{Check: "memory", Result: OK, Text: "unknown"}
 	if machine > 0 {
 		f.Text = bytesize.Format(machine) + ", " + bytesize.Format(free) + " available"
 	}

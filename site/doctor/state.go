@@ -19,14 +19,14 @@ func checkStateDirectory(x *examination) []Finding {
 		c, err = state.Examine(x.StateDir)
 	}
 	if err != nil {
-		hint := "--state-dir or CCM_STATE_DIR names another directory"
+		hint := "set another directory with --state-dir or CCM_STATE_DIR"
 		if placed, ok := errors.AsType[*diag.Error](err); ok && placed.Hint != "" {
 			err, hint = fmt.Errorf("%s: %w", placed.Pos.File, placed.Err), placed.Hint
 		}
-		return []Finding{{Check: "state", Result: Failure, Text: "runs cannot keep their state: " + err.Error(), Hint: hint}}
+		return []Finding{{Check: "state", Result: Failure, Text: "runs cannot save their state: " + err.Error(), Hint: hint}}
 	}
 	if c.Nearest != x.StateDir {
-		return []Finding{{Check: "state", Result: OK, Text: x.StateDir + ", which the first run makes"}, noLock}
+		return []Finding{{Check: "state", Result: OK, Text: x.StateDir + ", created by the first run"}, noLock}
 	}
 	found := []Finding{{Check: "state", Result: OK, Text: x.StateDir}}
 	if !c.Locked {
@@ -34,11 +34,11 @@ func checkStateDirectory(x *examination) []Finding {
 	}
 	return append(found, Finding{
 		Check: "lock", Result: Warning,
-		Text: fmt.Sprintf("a run is going on, and others wait for it: pid %d (%s), since %s", c.Holder.PID, c.Holder.Command, c.Holder.Since.Local().Format(time.DateTime)),
+		Text: fmt.Sprintf("a run is in progress, and others wait for it: pid %d (%s), since %s", c.Holder.PID, c.Holder.Command, c.Holder.Since.Local().Format(time.DateTime)),
 	})
 }
 
-var noLock = Finding{Check: "lock", Result: OK, Text: "no run is going on"}
+var noLock = Finding{Check: "lock", Result: OK, Text: "no run in progress"}
 
 // history tells what is recorded, and what is still pending.
 func history(x *examination) []Finding {
@@ -59,14 +59,14 @@ func history(x *examination) []Finding {
 		f.Result, f.Text = Warning, fmt.Sprintf("%s, %d entries are damaged", f.Text, damaged)
 	}
 	if n := len(runs); n > 0 && runs[n-1].Start.After(x.process.Clock.Now().Add(tolerance)) {
-		f.Result, f.Text = Warning, f.Text+"; the last one was at "+runs[n-1].Start.Local().Format(time.DateTime)+", which is to come"
-		f.Hint = "the clock was set back, or was wrong then"
+		f.Result, f.Text = Warning, f.Text+"; the last one was at "+runs[n-1].Start.Local().Format(time.DateTime)+", which is in the future"
+		f.Hint = "check the clock: it was set back, or was wrong at that time"
 	}
 	if pending, _, err := store.Pending(); err == nil && len(pending) > 0 {
-		f.Text = fmt.Sprintf("%s; refreshes are pending: %d, which the next run of their site makes up for", f.Text, len(pending))
+		f.Text = fmt.Sprintf("%s; %d pending refreshes, performed by the next run of their site", f.Text, len(pending))
 	}
 	if work, err := store.OpenWork(); err == nil && len(work) > 0 && !c.Locked { // the open work of a present run is not left behind
-		f.Text = fmt.Sprintf("%s; a run died and left behind: %d, which the next run cleans up", f.Text, len(work))
+		f.Text = fmt.Sprintf("%s; %d leftovers of a killed run, removed by the next run", f.Text, len(work))
 	}
 	return []Finding{f}
 }
@@ -83,7 +83,7 @@ func checkSpace(x *examination) []Finding {
 	}
 	defer d.Close()
 	if err := diskspace.Check(int(d.Fd()), 0); err != nil {
-		return []Finding{{Check: "disk", Result: Warning, Text: c.Nearest + ": downloads fail, and soon everything: " + err.Error(), Hint: "ccm run --backup-size 100MiB keeps fewer backups"}}
+		return []Finding{{Check: "disk", Result: Warning, Text: c.Nearest + ": downloads fail, and soon all runs: " + err.Error(), Hint: "keep fewer backups with: ccm run --backup-size 100MiB"}}
 	}
-	return []Finding{{Check: "disk", Result: OK, Text: "room for state and downloads"}}
+	return []Finding{{Check: "disk", Result: OK, Text: "space for state and downloads"}}
 }

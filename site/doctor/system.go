@@ -24,21 +24,21 @@ func system(x *examination) []Finding {
 		name = u.Username
 	}
 	return append(found, Finding{
-		Check: "user", Result: OK, Text: name + ": what only root may change fails",
-		Hint: "ccm run --sudo runs a site as root",
+		Check: "user", Result: OK, Text: name + ": changes that require root fail",
+		Hint: "run sites as root with: ccm run --sudo",
 	})
 }
 
 // alternatives are what can be used instead of types that have no provider.
 var alternatives = map[*resource.Type]string{
-	resources.PackageType.Type: "archive and file bring software without a package manager",
-	resources.ServiceType.Type: "exec runs commands without a service manager; a container often has none",
+	resources.PackageType.Type: "install software without a package manager with archive and file",
+	resources.ServiceType.Type: "use exec instead, as in containers without a service manager",
 }
 
 // types tells the providers of packages and services on this machine, and the other types that
 // have no provider.
 func types(x *examination) []Finding {
-	found := []Finding{{Check: "init", Result: OK, Text: cmp.Or(x.text("init"), "not known")}}
+	found := []Finding{{Check: "init", Result: OK, Text: cmp.Or(x.text("init"), "unknown")}}
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	if err != nil {
 		return unreadable("types", err)
@@ -76,7 +76,7 @@ func selinux(x *examination) []Finding {
 	}
 	return []Finding{{
 		Check: "selinux", Result: Warning,
-		Text: mode + "; selinux_boolean and selinux_context fail: there is no command " + strings.Join(missing, ", "),
-		Hint: "they are in policycoreutils and policycoreutils-python-utils",
+		Text: mode + "; selinux_boolean and selinux_context fail: command not found: " + strings.Join(missing, ", "),
+		Hint: "install policycoreutils and policycoreutils-python-utils",
 	}}
 }

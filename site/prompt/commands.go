@@ -21,13 +21,13 @@ import (
 
 // commands returns the commands that look at the machine or change it.
 func (p *Prompt) commands() []repl.Command {
-	const target = "With TYPE#NAME only this resource, and what it requires."
+	const target = "With TYPE#NAME, only this resource and its requirements."
 	return []repl.Command{
-		{Name: "apply", Args: "[TYPE#NAME]", Doc: "Show the plan, ask, and make it so.", Detail: target, Takes: repl.ArgResource, Run: p.applyCommand},
-		{Name: "data", Args: "[KEY]", Doc: "Print what was configured, or what is at KEY.", Detail: "A KEY is such as web.port.", Run: p.dataCommand},
-		{Name: "diff", Args: "[TYPE#NAME]", Doc: "Say what .apply would do, with the texts that differ.", Detail: target, Takes: repl.ArgResource,
+		{Name: "apply", Args: "[TYPE#NAME]", Doc: "Show the plan, ask, and apply it.", Detail: target, Takes: repl.ArgResource, Run: p.applyCommand},
+		{Name: "data", Args: "[KEY]", Doc: "Print the data, or the value at KEY.", Detail: "Example of KEY: web.port.", Run: p.dataCommand},
+		{Name: "diff", Args: "[TYPE#NAME]", Doc: "Show what .apply would change, with full diffs.", Detail: target, Takes: repl.ArgResource,
 			Run: func(ctx context.Context, _ *repl.Dialog, arg string) error { return p.plan(ctx, arg, report.DiffFull) }},
-		{Name: "plan", Args: "[TYPE#NAME]", Doc: "Say what .apply would do.", Detail: target, Takes: repl.ArgResource,
+		{Name: "plan", Args: "[TYPE#NAME]", Doc: "Show what .apply would change.", Detail: target, Takes: repl.ArgResource,
 			Run: func(ctx context.Context, _ *repl.Dialog, arg string) error { return p.plan(ctx, arg, p.options.Diff) }},
 		{Name: "show", Args: "TYPE#NAME", Doc: "Print the present state of a resource.", Detail: "It need not be declared.", Takes: repl.ArgResource, Run: p.showCommand},
 	}
@@ -36,9 +36,9 @@ func (p *Prompt) commands() []repl.Command {
 // functions returns the functions that look at the machine.
 func (p *Prompt) functions() []repl.Function {
 	return []repl.Function{
-		{Signature: "plan(id?: string): Events", Doc: "Returns what .apply would do, as a list of events. They are found by their ID too: plan()[\"file#/etc/motd\"].diff.", Call: p.planFunction},
+		{Signature: "plan(id?: string): Events", Doc: "Returns what .apply would change, as a list of events, also indexed by ID: plan()[\"file#/etc/motd\"].diff.", Call: p.planFunction},
 		{Signature: "state(id: string): State", Doc: "Returns the present state of a resource. It need not be declared: state(\"file#/etc/motd\").mode.", Call: p.stateFunction},
-		{Signature: "events(): Events", Doc: "Returns what the last plan or run told.", Call: func(context.Context, []any) (any, error) { return p.lastEvents(), nil }},
+		{Signature: "events(): Events", Doc: "Returns the events of the last plan or run.", Call: func(context.Context, []any) (any, error) { return p.lastEvents(), nil }},
 	}
 }
 
@@ -92,13 +92,13 @@ func (p *Prompt) applyCommand(ctx context.Context, _ *repl.Dialog, target string
 		return nil
 	}
 	if p.options.Plan {
-		return errors.New("ccm was started with --noop: it only says what would be done")
+		return errors.New("ccm was started with --noop: it only shows what would change")
 	}
 	switch ok, err := p.terminal.Confirm("Apply this? [y/N] "); {
 	case err != nil:
 		return err
 	case !ok:
-		terminal.Fprintf(p.options.Stdout, "nothing was touched\n")
+		terminal.Fprintf(p.options.Stdout, "nothing was changed\n")
 		return nil
 	}
 	return p.apply(ctx, c)
@@ -125,7 +125,7 @@ func (p *Prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	stop := make(chan struct{})
 	defer p.terminal.OnInterrupt(func() {
 		close(stop)
-		_, _ = printer.Print(terminal.LinesText("ccm: ends after this resource; interrupt again to end that\n"))
+		_, _ = printer.Print(terminal.LinesText("ccm: stopping after this resource; interrupt again to stop it immediately\n"))
 	}, cancel)()
 	sum, err := p.scratch.Apply(ctx, c, reporters, h, stop)
 	if err != nil {
@@ -150,7 +150,7 @@ func (p *Prompt) showCommand(ctx context.Context, _ *repl.Dialog, name string) e
 func (p *Prompt) dataCommand(_ context.Context, _ *repl.Dialog, key string) error {
 	tree := p.scratch.Data()
 	if len(tree) == 0 {
-		return &diag.Error{Err: errors.New("there is no data"), Hint: "--data FILE gives some, and so does data.load(FILE)"}
+		return &diag.Error{Err: errors.New("no data loaded"), Hint: "load data with --data FILE or data.load(FILE)"}
 	}
 	val, err := facts.Static(tree).Get(key)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {

@@ -161,7 +161,7 @@ func (p *Prompt) Converse(ctx context.Context) error {
 func (p *Prompt) prepare(ctx context.Context) {
 	if p.options.Init {
 		name := filepath.Join(site.UserConfig(), "repl.lua")
-		text, err := p.process.Files.ReadFound(name, "", "--no-init leaves it alone")
+		text, err := p.process.Files.ReadFound(name, "", "skip it with --no-init")
 		if err == nil {
 			err = p.Dialog.Load(ctx, name, text)
 		}
@@ -199,7 +199,7 @@ func (p *Prompt) openHistory() *repl.History {
 	messages := p.process.Messages
 	file := p.historyFile()
 	if err := p.process.Files.CheckPlace(file); err != nil {
-		messages.Warn("there is no history: " + err.Error())
+		messages.Warn("history not available: " + err.Error())
 		file = ""
 	}
 	h, err := repl.OpenHistory(file, p.process.Clock.Now, func(text string) string {

@@ -28,7 +28,7 @@ return ccm.type {
       local missing, blocked = host.missing_parents(want.path)
       if blocked then error(blocked, 0) end
       if #missing > 0 and not want.parents then
-        error(missing[#missing] .. " does not exist (declare it before this, as a directory; parents = true makes it)", 0)
+        error(missing[#missing] .. " does not exist (declare it earlier, as a directory; parents = true creates it)", 0)
       end
       return { ensure = "absent", missing = #missing > 0 and missing or nil }
     end

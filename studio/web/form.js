@@ -84,7 +84,7 @@ function One({ r }) {
 }
 
 // lacking is the directory that an event says has to be declared before it, if any.
-const lacking = e => e.story?.match(/(\/\S*) does not exist \(declare it before this, as a directory/)?.[1];
+const lacking = e => e.story?.match(/(\/\S*) does not exist \(declare it earlier, as a directory/)?.[1];
 
 // steady leaves a field where it stands while its resource is chosen: one that gets a value does not
 // go from beneath the mouse or the caret, nor does one that loses it.

@@ -32,7 +32,7 @@ var metrics = map[string]metric{
 	"read":  func(c *command, u measure.Usage) float64 { return float64(u.Read) - c.inputs },
 	"items": func(c *command, _ measure.Usage) float64 { return c.items },
 	"in use": func(_ *command, u measure.Usage) float64 {
-		return outputNumber(u, `([0-9.]+) MiB in use when all was converged`) * (1 << 20)
+		return outputNumber(u, `([0-9.]+) MiB in use at the end`) * (1 << 20)
 	},
 	"order": func(_ *command, u measure.Usage) float64 { return outputNumber(u, `(?m)^  order +([0-9.]+) ms$`) },
 }

@@ -275,7 +275,7 @@ func (b *tab) clean() {
 	}
 	for _, url := range b.requests {
 		if !strings.HasPrefix(url, "file://") {
-			b.t.Errorf("the page asks for %s", url)
+			b.t.Errorf("the page requires %s", url)
 		}
 	}
 }

@@ -331,7 +331,7 @@ func TestTutorialSite(t *testing.T) {
 	// the plan shows what is missing, also at the resource
 	b.click(".top .main|Plan")
 	b.until(`!!document.querySelector(".form .err.box")`)
-	if say := eval[string](b, `document.querySelector(".form .err.box").textContent`); !strings.Contains(say, "/srv/ccm-www does not exist (declare it before this, as a directory") {
+	if say := eval[string](b, `document.querySelector(".form .err.box").textContent`); !strings.Contains(say, "/srv/ccm-www does not exist (declare it earlier, as a directory") {
 		t.Errorf("the form says %s", say)
 	}
 	if foot := eval[string](b, `document.querySelector(".foot [role=status]").textContent`); !strings.Contains(foot, "1 would fail") {

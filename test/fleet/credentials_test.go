@@ -78,8 +78,8 @@ func TestCredentialFile(t *testing.T) {
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "+from kv data")
 	for name, want := range map[string]string{
-		"expired":  `NATS context "expired": the server does not accept who the context says that this is`,
-		"stranger": "bucket SITES: the server does not permit it to who the context says that this is",
+		"expired":  `NATS context "expired": server rejected the credentials of the context`,
+		"stranger": "bucket SITES: permission denied for the credentials of the context",
 		"damaged":  `NATS context "damaged": `,
 	} {
 		_, stderr, status := w.plan("obj://SITES/web.tar.gz", "--context", name)

@@ -69,7 +69,7 @@ func TestEnrolment(t *testing.T) {
 	first, second := l.ask(t, name, "prod"), l.ask(t, name, "prod")
 
 	list := l.must(t, "fleet", "enrol")
-	require.Equal(t, 2, strings.Count(list, "name asked for twice"), list)
+	require.Equal(t, 2, strings.Count(list, "name requested twice"), list)
 	_, stderr, status := l.ccm("fleet", "enrol", "approve", name)
 	require.NotZero(t, status)
 	require.Contains(t, stderr, "--fingerprint")
@@ -85,7 +85,7 @@ func TestEnrolment(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"role=web"}, n.Tags)
 	require.NoFileExists(t, first.dir+"/node.nk")
-	require.Contains(t, l.must(t, "fleet", "enrol"), "a node has this name")
+	require.Contains(t, l.must(t, "fleet", "enrol"), "a node with this name exists")
 
 	// The other machine gets the name only if the first node is replaced.
 	_, stderr, _ = l.ccm("fleet", "enrol", "approve", name)
@@ -282,7 +282,7 @@ func TestRevoke(t *testing.T) {
 	only.Servers = []string{"tls://127.0.0.1:" + l.ports[0]}
 	waitFor(t, "the server that was started anew", func() error {
 		_, err := only.Dial()
-		if err != nil && strings.Contains(err.Error(), "no server answers") {
+		if err != nil && strings.Contains(err.Error(), "no server responds") {
 			return err
 		}
 		require.ErrorContains(t, err, "revoked")

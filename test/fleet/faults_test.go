@@ -40,7 +40,7 @@ func TestServersFail(t *testing.T) {
 	}
 	stdout, _, status := l.ccm("fleet", "check")
 	require.Equal(t, 4, status)
-	require.Contains(t, stdout, "server 127.0.0.1-"+dead+" does not answer")
+	require.Contains(t, stdout, "server 127.0.0.1-"+dead+" does not respond")
 
 	// All servers are down: a restarted agent still runs the last release.
 	l.killAll()
@@ -81,7 +81,7 @@ func TestServersFail(t *testing.T) {
 	l.startAll(t)
 	out := <-ended
 	require.Contains(t, out, "status 0\n")
-	require.Contains(t, out, "The servers do not answer now, and are asked again")
+	require.Contains(t, out, "Servers are not responding, retrying:")
 }
 
 // Servers come back with the data of the day before: nodes keep the newer release, and report it.

@@ -90,8 +90,8 @@ func TestForgedDocuments(t *testing.T) {
 		}
 		require.NotContains(t, line, "boss")
 	}
-	require.Contains(t, stderr, "! It is not known who has signed 0")
-	require.Contains(t, stderr, "does not name it")
+	require.Contains(t, stderr, "! It is unknown who has signed 0")
+	require.Contains(t, stderr, "is not allowed: not in signers")
 	verified := map[string]bool{}
 	for line := range strings.Lines(l.must(t, "fleet", "jobs", "--output", "json")) {
 		var j job.SentJob

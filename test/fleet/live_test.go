@@ -86,8 +86,8 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	stdout, stderr, status := l.ccm(append(amiga, append(live, "--environment", "test", "--within", "1s")...)...)
 	require.Equal(t, 4, status, "a node that sent a heartbeat did not answer")
 	require.Empty(t, stdout)
-	require.Contains(t, stderr, "Asked, and no answer within 1s: deaf1\n")
-	require.Contains(t, stderr, "Not asked, because they are silent: new1\n")
+	require.Contains(t, stderr, "No response within 1s: deaf1\n")
+	require.Contains(t, stderr, "Not contacted, because they are silent: new1\n")
 
 	prod := append([]string{"fleet", "nodes", "--environment", "prod"}, live...)
 	require.Empty(t, l.must(t, append(prod, "--output", "names", "--where", `facts.os.family == "amiga"`)...))
@@ -102,11 +102,11 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	stdout, stderr, status = l.ccm(prod...)
 	require.Zero(t, status, stderr)
 	require.Regexp(t, `(?m)^web1 +prod +\d+s `, stdout)
-	require.Contains(t, stderr, "1 of 1 node; 1 answered")
+	require.Contains(t, stderr, "1 of 1 node; 1 responded")
 	require.Contains(t, l.must(t, "fleet", "nodes", "web1", "--live", "--sign", key), "node: web1\n")
 
 	for _, c := range []struct{ node, want string }{
-		{"new1", "new1 does not answer (ccm fleet nodes new1 prints what it told before)"},
+		{"new1", "new1 does not respond (show its last report with: ccm fleet nodes new1)"},
 		{"wbe1", `the fleet has no node wbe1 (did you mean "web1"?)`},
 	} {
 		_, stderr, status = l.ccm("fleet", "nodes", c.node, "--live", "--sign", key)
@@ -120,7 +120,7 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 		{"rollback", "prod"}, {"pause", "prod"}, {"resume", "prod"}, {"next", "prod"}, {"abort", "prod"}, {"signers", "prod", key}} {
 		_, stderr, status = viewer.ccm(append([]string{"fleet"}, append(args, "--sign", key)...)...)
 		require.NotZero(t, status)
-		require.Contains(t, stderr, "ann is a viewer of this fleet: that takes an operator (an admin makes other credentials with ccm fleet user add ann --role operator)", "%s", args)
+		require.Contains(t, stderr, "ann is a viewer of this fleet: this requires an operator (ask an admin to run: ccm fleet user add ann --role operator)", "%s", args)
 	}
 }
 
@@ -176,7 +176,7 @@ func (l *lab) testEventsFill(t *testing.T, key string) {
 	})
 	stdout, _, status := l.ccm("fleet", "check")
 	require.Equal(t, 4, status)
-	require.Contains(t, stdout, "CCM_EVENTS has gaps, in what these told: web1\n  ccm fleet events --fill has them tell it again\n")
+	require.Contains(t, stdout, "CCM_EVENTS has gaps in the events of: web1\n  request the missing events with: ccm fleet events --fill\n")
 
 	stdout, stderr, status := l.ccm("fleet", "events", "--fill", "--sign", key)
 	require.Zero(t, status, stderr)
@@ -190,7 +190,7 @@ func (l *lab) testEventsFill(t *testing.T, key string) {
 	require.Equal(t, before, events())
 	_, stderr, status = l.ccm("fleet", "events", "--fill", "web1", "--sign", key)
 	require.Zero(t, status)
-	require.Contains(t, stderr, "There are no gaps")
+	require.Contains(t, stderr, "No gaps in the event stream.")
 	stdout, _, _ = l.ccm("fleet", "check")
 	require.NotContains(t, stdout, "gaps")
 

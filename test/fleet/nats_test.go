@@ -170,8 +170,8 @@ func TestKeysAndObjects(t *testing.T) {
 	require.Equal(t, "own and from a key\n", string(text))
 	out, stderr, status = w.ccm("history", "show", "last")
 	require.Zero(t, status, stderr)
-	require.Contains(t, out, "looked at bundle obj://SITES/web.tar.gz  sha256:")
-	require.Contains(t, out, "looked at kv kv://CONF/motd  ")
+	require.Contains(t, out, "checked bundle obj://SITES/web.tar.gz  sha256:")
+	require.Contains(t, out, "checked kv kv://CONF/motd  ")
 }
 
 // TestMistakes: each mistake has one clear error.
@@ -188,14 +188,14 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		"no bucket":          {[]string{"obj://NONE/web.tar.gz"}, "obj://NONE/web.tar.gz: no bucket NONE\n"},
-		"no object":          {[]string{"obj://SITES/none.tar.gz"}, "obj://SITES/none.tar.gz: no object none.tar.gz in the bucket SITES\n"},
-		"no key":             {[]string{"web/manifest.yaml", "--data", "kv://CONF/none"}, "kv://CONF/none: no key none in the bucket CONF\n"},
-		"a deleted key":      {[]string{"web/manifest.yaml", "--data", "kv://CONF/gone"}, "no key gone in the bucket CONF\n"},
+		"no object":          {[]string{"obj://SITES/none.tar.gz"}, "obj://SITES/none.tar.gz: no object none.tar.gz in bucket SITES\n"},
+		"no key":             {[]string{"web/manifest.yaml", "--data", "kv://CONF/none"}, "kv://CONF/none: no key none in bucket CONF\n"},
+		"a deleted key":      {[]string{"web/manifest.yaml", "--data", "kv://CONF/gone"}, "no key gone in bucket CONF\n"},
 		"no bucket of keys":  {[]string{"web/manifest.yaml", "--data", "kv://NONE/x"}, "no bucket NONE\n"},
 		"no key in the name": {[]string{"obj://SITES"}, `expected obj://BUCKET/KEY, got "obj://SITES"`},
-		"kvGet of no key":    {[]string{"unknown.yaml"}, "kvGet: no key nothing in the bucket CONF"},
+		"kvGet of no key":    {[]string{"unknown.yaml"}, "kvGet: no key nothing in bucket CONF"},
 		"kvGet of little":    {[]string{"few.yaml"}, "kvGet: expected a bucket and a key, got 1 values"},
-		"no context":         {[]string{"obj://SITES/web.tar.gz", "--context", "other"}, `NATS context "other": there is none: no file ` + w.config + "/nats/context/other.json"},
+		"no context":         {[]string{"obj://SITES/web.tar.gz", "--context", "other"}, `NATS context "other": file does not exist: ` + w.config + "/nats/context/other.json"},
 		"a path as context":  {[]string{"obj://SITES/web.tar.gz", "--context", "../other"}, "expected the name of a context, or the absolute path of its file"},
 		"no server":          {[]string{"obj://SITES/web.tar.gz", "--context", "nowhere"}, `NATS context "nowhere": no server answered`},
 		"no signature":       {[]string{"obj://SITES/web.tar.gz", "--signers", "signers"}, "--signers"},
@@ -220,13 +220,13 @@ func TestMistakes(t *testing.T) {
 	began := time.Now()
 	_, stderr, status := w.plan("obj://SITES/web.tar.gz")
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "obj://SITES/web.tar.gz: object web.tar.gz in the bucket SITES: ")
+	require.Contains(t, stderr, "obj://SITES/web.tar.gz: object web.tar.gz in bucket SITES: ")
 	t.Log(stderr, time.Since(began))
 
 	w.server.Shutdown()
 	_, stderr, status = w.plan("obj://SITES/web.tar.gz")
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "no server answers")
+	require.Contains(t, stderr, "no server responds")
 }
 
 // TestWhoAsks: the kinds of credentials in a context.
@@ -257,8 +257,8 @@ func TestWhoAsks(t *testing.T) {
 		require.Contains(t, out, "+own and from a key")
 	}
 	for name, want := range map[string]string{
-		"wrong":  "the server does not accept who the context says that this is",
-		"nobody": "the server does not accept who the context says that this is",
+		"wrong":  "server rejected the credentials of the context",
+		"nobody": "server rejected the credentials of the context",
 		"nofile": "none.creds",
 	} {
 		_, stderr, status := w.plan("obj://SITES/web.tar.gz", "--context", name)
@@ -309,10 +309,10 @@ func TestTLS(t *testing.T) {
 		require.Equal(t, 1, status, stderr)
 		return stderr
 	}
-	want := "not trusted for runs as root: NATS context \"plain\": the connection has no TLS, so that everybody on the way can change what comes (tls:// in the URL of the context, or --allow-insecure)\n"
+	want := "not trusted for runs as root: NATS context \"plain\": connection without TLS is not protected against tampering (use tls:// in the URL of the context, or use --allow-insecure)\n"
 	require.Contains(t, plain("obj://SITES/web.tar.gz"), want)
 	require.Contains(t, plain("web/manifest.yaml", "--data", "kv://CONF/data"), want)
-	require.Contains(t, plain("web/manifest.yaml"), "the connection has no TLS")
+	require.Contains(t, plain("web/manifest.yaml"), "connection without TLS is not protected against tampering")
 }
 
 // TestServerGoes: a server that goes away during the download of an object is one error, without a long wait.

@@ -26,7 +26,7 @@ func TestDeniedRequests(t *testing.T) {
 		"subject sent":   func() error { return c.Send(t.Context(), natsio.NewMsg("sent")) },
 	} {
 		began := time.Now()
-		require.ErrorContains(t, request(), name+": the server does not permit it", name)
+		require.ErrorContains(t, request(), name+": permission denied for the credentials of the context", name)
 		require.Less(t, time.Since(began), 20*time.Second, name)
 		require.NoError(t, c.Send(t.Context(), natsio.NewMsg("free")))
 	}

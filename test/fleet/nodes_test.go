@@ -126,12 +126,12 @@ func TestNodes(t *testing.T) {
 	t.Log("\n" + stdout)
 	require.Equal(t, 4, status)
 	require.Contains(t, stdout, "! silent nodes: liar\n")
-	require.Contains(t, stdout, "! nodes that were approved but never heard of: new1\n")
+	require.Contains(t, stdout, "! approved nodes that never connected: new1\n")
 	require.Contains(t, stdout, "! bundle_error: db1")
-	require.Contains(t, stdout, "wrong by more than five minutes: web3")
+	require.Contains(t, stdout, "nodes whose clocks are off by more than five minutes: web3")
 	l.kill(l.ports[1])
 	waitFor(t, "what check says of a server that is gone", func() error {
-		if stdout, _, _ = l.ccm("fleet", "check"); !strings.Contains(stdout, "! server 127.0.0.1-"+l.ports[1]+" does not answer") {
+		if stdout, _, _ = l.ccm("fleet", "check"); !strings.Contains(stdout, "! server 127.0.0.1-"+l.ports[1]+" does not respond") {
 			return fmt.Errorf("it says %s", stdout)
 		}
 		return nil

@@ -192,7 +192,7 @@ func attemptsOfNode(name, other, key string) []attempt {
 		{"empty its own facts by a roll-up", false, request(subject.KV(subject.Nodes, subject.FactsKey(name)), "{}", "Nats-Rollup", "sub")},
 		{"empty heartbeats by a roll-up", false, request(subject.KV(subject.Presence, name), "{}", "Nats-Rollup", "all")},
 		{"empty events by a roll-up", false, request(subject.Event("prod", name), "{}", "Nats-Rollup", "all")},
-		{"empty the registry by a roll-up", false, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name, "{}", "Nats-Rollup", "all")},
+		{"allow agents of Choria CCM to register services (needs rollups) by a roll-up", false, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name, "{}", "Nats-Rollup", "all")},
 	}
 }
 

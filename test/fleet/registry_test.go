@@ -125,7 +125,7 @@ func TestWhenRegistered(t *testing.T) {
 	require.Zero(t, status, stderr)
 	out, stderr, status := w.run("site.yaml")
 	require.Zero(t, status, stderr)
-	require.Contains(t, out, "2 services are not registered: --register jetstream, nats or none says how\n")
+	require.Contains(t, out, "2 services are not registered: choose --register jetstream, nats or none\n")
 	out, _, status = w.run("site.yaml", "--register", "none")
 	require.Zero(t, status)
 	require.NotContains(t, out, "registered")
@@ -145,11 +145,11 @@ func TestWhenRegistered(t *testing.T) {
 	}{
 		"no server":      {[]string{"--context", "nowhere"}, `NATS context "nowhere": no server answered`},
 		"no context":     {[]string{"--context", "none"}, `NATS context "none": there is none`},
-		"another stream": {[]string{"-R", "OTHER"}, "the subject belongs to another stream than OTHER"},
+		"another stream": {[]string{"-R", "OTHER"}, "subject belongs to another stream than OTHER"},
 	} {
 		out, stderr, status = w.run(append([]string{"site.yaml", "--register", "jetstream"}, x.args...)...)
 		require.Zero(t, status, stderr)
-		require.Contains(t, out, "Nothing to do: 1 resource is as wanted")
+		require.Contains(t, out, "Nothing to do: 1 resource up to date")
 		require.Contains(t, out, "warning: production/http/web at 10.0.0.5:8080 of file#"+w.dir+"/web.conf is not registered: "+x.want, what)
 		out, _, _ = w.run(append([]string{"site.yaml", "--register", "jetstream", "--output", "json"}, x.args...)...)
 		problems, _ := summaryOf(t, out)["problems"].([]any)
@@ -170,7 +170,7 @@ func TestWhenRegistered(t *testing.T) {
 	w.env = append(w.env, "PW="+password)
 	out, _, status = w.run("site.lua")
 	require.Zero(t, status)
-	require.Contains(t, out, "is not registered: it holds a secret, and whoever reads the registry would see it")
+	require.Contains(t, out, "is not registered: it contains a secret, which would be visible in the registry")
 	require.NotContains(t, query(), password)
 }
 
@@ -216,7 +216,7 @@ func TestManyServices(t *testing.T) {
 	var list []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &list))
 	require.Len(t, list, many)
-	require.Contains(t, stderr, "10_9_9_9.x: address: expected an IP address or the name of a host")
+	require.Contains(t, stderr, "10_9_9_9.x: address: expected an IP address or host name")
 
 	w.write("x.jet", `[[ range _, e := registrations("big", "http", "node", "10.1.0.7") ]][[ e.Address ]]:[[ e.Port ]] [[ end ]][[ len(registrations("*", "*", "*", "*")) ]]`)
 	w.write("sc/a", `{{ range registrations "big" "http" "node" "10.1.0.7" }}{{ .Address }}:{{ .Port }}{{ end }} {{ len (registrations "*" "*" "*" "*") }}`)
@@ -245,7 +245,7 @@ scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 	}
 	out, stderr, status = w.ccm("history", "show", "last")
 	require.Zero(t, status, stderr)
-	require.Contains(t, out, "looked at registrations ")
+	require.Contains(t, out, "tried registrations ")
 
 	w.write("x.j2", `{% for e in registrations("big", "*", "*", "10.1.0.7") %}{{ e.Address }}:{{ e.Port }} {{ e.Annotations }}{% endfor %}`)
 	w.write("tiny.cm.yml", "file:\n  name: /tiny\n  ensure: contents\n  type: template\n  contents: x.j2\n")
@@ -279,7 +279,7 @@ func TestUpstreamsStream(t *testing.T) {
 	require.Equal(t, "+ stream REGISTRATION: roll-ups: true instead of false\n+ stream REGISTRATION: delete marker TTL: 15m0s instead of 0s\n", out)
 	out, _, status = w.ccm("registration", "init")
 	require.Zero(t, status)
-	require.Equal(t, "Nothing to do: the stream REGISTRATION is as wanted\n", out)
+	require.Equal(t, "Nothing to do: stream REGISTRATION is up to date\n", out)
 	require.NoError(t, publish())
 	_, stderr, status = w.ccm("registration", "init", "--replicas", "3")
 	require.Equal(t, 1, status)
@@ -301,7 +301,7 @@ func TestUpstreamsStream(t *testing.T) {
 	require.ErrorContains(t, publish(), "rollup")
 	out, _, status = w.ccm("registration", "init")
 	require.Zero(t, status)
-	require.Equal(t, "Nothing to do: the stream REGISTRATION is as wanted\n", out, "what nobody says here stays")
+	require.Equal(t, "Nothing to do: stream REGISTRATION is up to date\n", out, "what nobody says here stays")
 }
 
 // TestWatch: a stream without deletion marks is polled.
@@ -356,10 +356,10 @@ func TestMistakesOfRegistrations(t *testing.T) {
 		"expected a maximum age of at least 1s, got 1ms":                                "init --max-age 1ms",
 		`cluster: expected a name of letters, digits, - and _, or * for any, got "a.b"`: "query a.b",
 		"expected --service": "create --cluster x",
-		`--address: expected an IP address or the name of a host, got "a b"`: "create --cluster x --service x --protocol x --address a\tb",
-		`--ttl: expected a time such as "10m" or "1d", or "never", got "x"`:  "create --cluster x --service x --protocol x --address ::1 --ttl x",
-		"--annotation: expected NAME=TEXT, got \"x\"":                        "create --cluster x --service x --protocol x --address ::1 -A x",
-		"ccm registration rm asks on a terminal, and there is none":          "rm --cluster x --service x --protocol x --address ::1",
+		`--address: expected an IP address or host name, got "a b"`:         "create --cluster x --service x --protocol x --address a\tb",
+		`--ttl: expected a time such as "10m" or "1d", or "never", got "x"`: "create --cluster x --service x --protocol x --address ::1 --ttl x",
+		"--annotation: expected NAME=TEXT, got \"x\"":                       "create --cluster x --service x --protocol x --address ::1 -A x",
+		"ccm registration rm requires a terminal":                           "rm --cluster x --service x --protocol x --address ::1",
 	} {
 		var list []string
 		for a := range strings.FieldsSeq(strings.ReplaceAll(args, "a\tb", "a_b")) {

@@ -71,7 +71,7 @@ func TestRekeyKeepsRevoked(t *testing.T) {
 	d = l.desk(t) // which knows the new key
 	require.Empty(t, approve())
 	_, stderr, _ := l.ccm("fleet", "enrol")
-	require.Contains(t, stderr, "No machine asks.")
+	require.Contains(t, stderr, "No pending enrolment requests.")
 
 	// It requests again, with the same key and token.
 	pair, err := nkeys.ParseDecoratedUserNKey(creds)
@@ -115,7 +115,7 @@ func TestRekey(t *testing.T) {
 	stdout, stderr, status := l.ccm("fleet", "rekey", "--wait", "15s")
 	require.Equal(t, 4, status, stderr)
 	require.Contains(t, stdout, "~ 3 nodes signed by the new key")
-	require.Contains(t, stderr, "1 of 3 nodes do not use the new key: web3. Both keys are believed.")
+	require.Contains(t, stderr, "1 of 3 nodes do not use the new key: web3. Both keys are trusted. Run this again when they are online, or revoke them")
 	require.Len(t, l.directory(t).Fleet.NodeKeys, 2)
 	for _, n := range []*nodeIdentity{web1, web2} {
 		now, err := identity.ReadCredentials(n.credentials)
@@ -184,7 +184,7 @@ func TestRekeyOutlivesServers(t *testing.T) {
 	}
 	prints("Waiting for 1 of 1 nodes: web1\n")
 	l.killAll()
-	prints("The servers do not answer now, and are asked again: ")
+	prints("Servers are not responding, retrying: ")
 	l.startAll(t)
 	l.agents(t, allowed).join(l, web1)
 	require.NoError(t, cmd.Wait(), stderr.String())

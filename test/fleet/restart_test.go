@@ -93,7 +93,7 @@ func TestFollowersOutliveServers(t *testing.T) {
 	tell("before")
 	shows(rollout, "waits for its nodes")
 	l.killAll()
-	shows(rollout, "are asked again")
+	shows(rollout, "Servers are not responding, retrying")
 	l.startAll(t)
 	waitFor(t, "the servers", func() error {
 		if _, stderr, status := l.ccm("fleet", "jobs"); status != 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A secretSite is the folder of a site with secrets, beside the fleet of a lab.
+// A secretSite is a site directory with secrets, beside the fleet of a lab.
 type secretSite struct {
 	l   *lab
 	dir string
@@ -102,15 +102,15 @@ func TestSecretsForRole(t *testing.T) {
 	require.Equal(t, "password = hunter2", s.must(t, first, "secret", "decrypt", "db.conf.age"))
 	_, stderr, status = s.run(liar, "secret", "decrypt", "db.conf.age")
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "no identity here can decrypt it")
-	require.Contains(t, s.must(t, ann, "secret", "encrypt", "db.conf", "--to", db1, "-o", "alone.age"), "Only nodes can read it: nobody can edit or rekey it. --for NAME adds people.\n")
+	require.Contains(t, stderr, "no identity on this machine can decrypt it")
+	require.Contains(t, s.must(t, ann, "secret", "encrypt", "db.conf", "--to", db1, "-o", "alone.age"), "Only nodes can read it: nobody can edit or rekey it. Add people with --for NAME.\n")
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "alone.age")))
 
 	// Somebody with access to the servers has stored a node: no key of the fleet has signed it.
 	sequence := l.forge(t, "prod", "role", role)
 	_, stderr, status = s.run(ann, "secret", "recipients", "nodes")
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "the key that signed 1 of the nodes is not in fleet.json")
+	require.Contains(t, stderr, "key that signed 1 nodes is not in fleet.json: they would be skipped")
 	deleteMessage(t, l.stream(t, l.desk(t), subject.Answers), sequence)
 	waitFor(t, "it to be gone", func() error {
 		if _, foreign, err := l.desk(t).Nodes(t.Context()); err != nil || len(foreign) > 0 {
@@ -130,22 +130,22 @@ func TestSecretsForRole(t *testing.T) {
 	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "~ @tag:role="+role+" is "+db1+", "+db2+"\n")
 	require.Contains(t, s.must(t, ann, "secret", "rekey"), "db.conf.age: now for "+db2+"\n")
 	require.Equal(t, "password = hunter2", s.must(t, second, "secret", "decrypt", "db.conf.age"))
-	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "The nodes in .ccm/recipients are those of the fleet.")
+	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "The nodes in .ccm/recipients are up to date.")
 
 	// A node is revoked. Rekey names the secrets that it could read.
 	l.must(t, "fleet", "revoke", db1)
 	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "- "+db1+"\n")
 	said = s.must(t, ann, "secret", "rekey")
-	require.Contains(t, said, "db.conf.age: no more for "+db1+"\n"+db1+" could read: db.conf.age\n")
+	require.Contains(t, said, "db.conf.age: no longer for "+db1+"\n"+db1+" could read: db.conf.age\n")
 	_, _, status = s.run(first, "secret", "decrypt", "db.conf.age")
 	require.NotZero(t, status)
 
 	// A file gets other recipients.
 	_, stderr, status = s.run(ann, "secret", "rekey", "--to", web)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "expected the files that are to be for "+web)
+	require.Contains(t, stderr, "expected the files to encrypt to "+web)
 	said = s.must(t, ann, "secret", "rekey", "db.conf.age", "--for", "ann", "--to", web)
-	require.Contains(t, said, "db.conf.age: now for "+web+", no more for "+db2+"\n"+db2+" could read: db.conf.age\n")
+	require.Contains(t, said, "db.conf.age: now for "+web+", no longer for "+db2+"\n"+db2+" could read: db.conf.age\n")
 	require.Equal(t, "password = hunter2", s.must(t, liar, "secret", "decrypt", "db.conf.age"))
 }
 
@@ -189,7 +189,7 @@ func TestFleetSecretUnreadable(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(filepath.Dir(second), "node.creds"), filepath.Join(l.scratch, "db2.creds")))
 	l.enrol(t, "web1", "prod")
 	said := s.must(t, first, release...)
-	require.Contains(t, said, "! db.conf.age: db2 cannot read it, and it is for tag:role=db\n  ccm secret recipients nodes")
+	require.Contains(t, said, "! db.conf.age: db2 cannot read it, although it is for tag:role=db\n  ccm secret recipients nodes")
 	require.Contains(t, s.must(t, first, append(release, "--output", "json")...), `"unreadable_secrets": [`)
 
 	f.start("db2") // whose runs find no key of age

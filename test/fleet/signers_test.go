@@ -86,7 +86,7 @@ func TestSignersCommand(t *testing.T) {
 		require.Zero(t, status, stderr)
 		return stderr
 	}
-	const few = "! 2 have to sign this, and 1 does: nodes will refuse it. --also-sign KEY signs with another key too.\n"
+	const few = "! 2 signatures required, 1 given: nodes will refuse it. Add another with --also-sign KEY.\n"
 	require.Contains(t, release("exec { 'true' }\n"), few)
 	require.NotContains(t, release("exec { 'true' }\n", "--also-sign", second), few)
 	_, stderr, status = l.ccm("fleet", "rollback", "prod", "--sign", key)
@@ -97,13 +97,13 @@ func TestSignersCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(l.dir, "allowed_signers"), []byte(allowed+more), 0o644))
 	_, stderr, status = l.ccm("fleet", "release", "prod", l.site(t, "exec { 'false' }\n"), "--no-check", "--sign", stranger)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "nodes of prod would refuse this: the key that signed it, SHA256:")
+	require.Contains(t, stderr, "nodes of prod would refuse this: signing key, SHA256:")
 	web1 := l.addNode(t, "web1", "prod")
 	l.says(t, web1, record.State{}, nil)
 	for _, args := range [][]string{{"run", "web1"}, {"nodes", "--live"}} {
 		_, stderr, status = l.ccm(append(append([]string{"fleet"}, args...), "--sign", stranger)...)
 		require.NotZero(t, status, args)
-		require.Contains(t, stderr, "nodes of prod would refuse this: the key that signed it, SHA256:", args)
+		require.Contains(t, stderr, "nodes of prod would refuse this: signing key, SHA256:", args)
 	}
 	release("exec { 'false' }\n", "--also-sign", second)
 	_, stderr, _ = l.ccm("fleet", "rollback", "prod", "--sign", key, "--also-sign", second)

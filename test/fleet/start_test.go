@@ -42,6 +42,6 @@ func TestInitWaitsForServers(t *testing.T) {
 	})
 	l.start(t, l.ports[2])
 	require.NoError(t, cmd.Wait(), stderr.String())
-	require.Equal(t, "The servers have not found each other yet: waiting for them.\n", stderr.String())
+	require.Equal(t, "Waiting for the servers to find each other.\n", stderr.String())
 	require.Equal(t, 10, strings.Count(stdout.String(), "+ "), stdout.String())
 }

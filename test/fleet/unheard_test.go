@@ -21,7 +21,7 @@ func TestNodeNeverHeardOf(t *testing.T) {
 	f.release(motd("one"), `node == "canary"`)
 	stdout, stderr, status := f.lab.ccm("fleet", "rollout", "prod", "--watch", "--sign", f.key.File)
 	require.Zero(t, status, stderr)
-	require.Regexp(t, `(?m)^100% +2 +1 +1 +0 +0 +0 +ok\n  not heard of  1  \(web2\); not waited for\n$`, stdout)
+	require.Regexp(t, `(?m)^100% +2 +1 +1 +0 +0 +0 +ok\n  never reported  1  \(web2\); ignored\n$`, stdout)
 	look := func() (a release.Assessment) {
 		require.NoError(t, json.Unmarshal([]byte(f.lab.must(t, "fleet", "rollout", "prod", "--output", "json")), &a))
 		return a
@@ -37,7 +37,7 @@ func TestNodeNeverHeardOf(t *testing.T) {
 
 	_, stderr, status = f.lab.ccm("fleet", "plan", "--all", "--environment", "prod", "--sign", f.key.File)
 	require.Zero(t, status, stderr)
-	require.Contains(t, stderr, "! Nodes are left out, because they were never heard of: web2\n")
+	require.Contains(t, stderr, "! Skipped nodes that have never reported: web2\n")
 
 	f.start("web2")
 	f.eventually(func() bool { a = look(); return a.Stages[1].Done == 2 })

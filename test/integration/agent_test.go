@@ -63,7 +63,7 @@ func TestAgentUnit(t *testing.T) {
 	l.until("the mistake", `journalctl -q -u ccm-agent -p err | grep -q 'unknown key "source" (did you mean "sources"?)'`)
 	status := l.exec("ccm", "agent", "status")
 	require.Equal(t, 4, status.status, "an agent runs, and something is wrong")
-	require.Contains(t, status.stdout, `x the new configuration is not taken: /etc/ccm/agent.yaml:1:1: unknown key "source"`)
+	require.Contains(t, status.stdout, `x new configuration rejected: /etc/ccm/agent.yaml:1:1: unknown key "source"`)
 	require.Contains(t, status.stdout, "6 resources: ")
 	l.write("/etc/ccm/agent.yaml", []byte("sources: [/etc/ccm/site.lua]\n"))
 	l.write("/etc/ccm/site.lua", []byte("exec { 'slow', command = \"sh -c 'touch /run/began; until test -e /run/go; do sleep 0.1; done; touch /run/ended'\", unless = 'test -e /run/ended' }\nfile { '/run/after', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n"))

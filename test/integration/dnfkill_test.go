@@ -89,7 +89,7 @@ func TestDnfKilled(t *testing.T) {
 		l.says(version+"\nof-"+version+"\nversion", "cat /usr/share/ccm-held/version; ls /usr/share/ccm-held")
 		l.sh("grep -qx post-" + version + " /run/ran && grep -qx posttrans-" + version + " /run/ran")
 		if l.sh("rpm -V ccm-held; dnf -q check"); x.at != "pre-2.0" {
-			require.Contains(t, next.stderr, "dnf was interrupted earlier; what it left unfinished is reinstalled first", name)
+			require.Contains(t, next.stderr, "dnf was interrupted earlier; unfinished packages are reinstalled first", name)
 		}
 		t.Logf("%s: rpm had %q; %q", name, rpms, story(next))
 	}

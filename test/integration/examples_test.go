@@ -62,7 +62,7 @@ func TestWebExample(t *testing.T) {
 	require.Equal(t, string(want), plan)
 
 	l.sh("/opt/ccm/ccm run /root/web/site.lua")
-	require.Contains(t, l.sh("/opt/ccm/ccm run /root/web/site.lua"), "Nothing to do: 8 resources are as wanted")
+	require.Contains(t, l.sh("/opt/ccm/ccm run /root/web/site.lua"), "Nothing to do: 8 resources up to date")
 	l.says("active\nenabled", "systemctl is-active nginx; systemctl is-enabled nginx")
 	l.says("ii 1.22.1-9", dpkg("nginx"))
 }

@@ -134,7 +134,7 @@ func TestFleetOfTwenty(t *testing.T) {
 	}
 	check := ops.exec("ccm", "fleet", "check")
 	require.Equal(t, 4, check.status)
-	require.Contains(t, check.stdout, "server srv2 does not answer")
+	require.Contains(t, check.stdout, "server srv2 does not respond")
 
 	// Everything recovers by itself.
 	servers["srv2"].sh(startNATS)

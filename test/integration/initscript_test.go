@@ -107,7 +107,7 @@ useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
 		return step{site: "service/user.lua " + args, does: []string{id + ": " + file, itService + ": " + service}}
 	}
 	s := site("one", "Created the file", "failed")
-	s.errs = map[string][]string{itService: {"the service manager of the user alice does not run: it does while the user is logged in, and always after `loginctl enable-linger alice`"}}
+	s.errs = map[string][]string{itService: {"the service manager of the user alice is not running (log in, or run: loginctl enable-linger alice`"}}
 	l.ccm("run", s)
 	l.sh("rm ~alice/.config/systemd/user/it.service; loginctl enable-linger alice")
 	// It is just starting, and is waited for.
@@ -147,5 +147,5 @@ END`)
 	l.says("alice\nbob", "ps -o user= -C sleep | sort")
 	l.sh("/opt/ccm/ccm import service --user alice it > /srv/imported.lua; /opt/ccm/ccm import service --user bob it >> /srv/imported.lua")
 	l.says("service { \"it-alice\", service = \"it\", enable = true, scope = \"user\", user = \"alice\" }", "head -1 /srv/imported.lua")
-	l.says("Nothing to do: 2 resources are as wanted", "/opt/ccm/ccm plan /srv/imported.lua | sed 's/ (.*//'")
+	l.says("Nothing to do: 2 resources up to date", "/opt/ccm/ccm plan /srv/imported.lua | sed 's/ (.*//'")
 }

@@ -114,7 +114,7 @@ systemctl daemon-reload; systemctl enable -q --now ccm-run.timer`)
 			l.sh(x.install)
 			l.says("disabled", "systemctl is-enabled ccm-run.timer || :")
 			require.Contains(t, l.sh("ccm history"), "run /etc/ccm/site.lua")
-			require.Contains(t, l.sh("ccm run /etc/ccm/site.lua"), "Nothing to do: 2 resources are as wanted")
+			require.Contains(t, l.sh("ccm run /etc/ccm/site.lua"), "Nothing to do: 2 resources up to date")
 			if x.format == "rpm" {
 				l.says("", "rpm -V ccm")
 				l.sh(x.remove)

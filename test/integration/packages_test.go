@@ -83,7 +83,7 @@ func TestPackageWishes(t *testing.T) {
 		ensure("Upgraded", "'> 1.1'")
 		ensure("which is newer: allow_downgrade is false", "1.0 --no-allow-downgrade")
 		ensure("Downgraded to 1.0", "1.0")
-		ensure("no repository has such a version", "'> 7'")
+		ensure("and no repository provides such a version", "'> 7'")
 		ensure("--nosuch", "latest --options=--nosuch")
 		ensure("Purged (intended) (version 1.0", "purged")
 		ensure("stable", "purged")
@@ -91,9 +91,9 @@ func TestPackageWishes(t *testing.T) {
 		ensure("+ package#ccm-demo: Installed (intended) (version 1.1", "--source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
 		ensure("stable", "1.1 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
 		ensure("Upgraded to 2.0", "2.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]2.0*) --checksum $(sha256sum /srv/ccm-lab/*/ccm-demo[-_]2.0* | cut -c1-64)")
-		ensure("expected a source that holds version 1.0 of ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
-		ensure("expected a source that holds the package ccm-demo, found ccm-demo-dep ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
-		ensure("expected a source that holds the package ", "1.0 --noop --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
+		ensure("expected a source with version 1.0 of ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
+		ensure("expected a source with the package ccm-demo, found ccm-demo-dep ", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
+		ensure("expected a source with the package ", "1.0 --noop --source $(ls /srv/ccm-lab/*/ccm-demo-dep[-_]1.0*)")
 		ensure("expected a source with the SHA-256 aa", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.0*) --checksum "+strings.Repeat("a", 64))
 	})
 }
@@ -105,8 +105,8 @@ func TestRepositoriesDecide(t *testing.T) {
 			{"ccm-demo-dep --noop", "Would have installed (version 1.0-1.lab, with ccm-demo)"},
 			{"ccm-demo-epoch 1.5", "Installed version 1.5 (version 1.5-1.lab)"},
 			{"ccm-demo-epoch 0.9", "ensure  1.5-1.lab → 0.9"},
-			{"ccm-demo 9 --noop", "no repository has version 9 of ccm-demo, but 2.0-1.lab, 1.1-1.lab, 1.0-1.lab"},
-			{"nosuch", "no repository has a package nosuch"},
+			{"ccm-demo 9 --noop", "no repository provides version 9 of ccm-demo, only 2.0-1.lab, 1.1-1.lab, 1.0-1.lab"},
+			{"nosuch", "no repository provides package nosuch"},
 			{"ccm-demo-unmet --noop", "nothing provides ccm-demo-nonexistent needed by ccm-demo-unmet"},
 			{"ccm-demo present --hold", "+ package#ccm-demo: Installed. Held"},
 			{"ccm-demo.noarch 1.0", "which is on hold"},
@@ -114,12 +114,12 @@ func TestRepositoriesDecide(t *testing.T) {
 		"Pacman": {
 			{"ccm-demo-dep --noop", "Would have installed (version 1.0-1, with ccm-demo)"},
 			{"ccm-demo-epoch 1.5", "Installed version 1.5 (version 1.5-1)"},
-			{"ccm-demo-epoch 0.9", "no repository has version 0.9 of ccm-demo-epoch, but 1:0.9-2, 1.5-1"},
+			{"ccm-demo-epoch 0.9", "no repository provides version 0.9 of ccm-demo-epoch, only 1:0.9-2, 1.5-1"},
 			{"ccm-demo-epoch 1:0.9", "Upgraded to 1:0.9"},
-			{"ccm-group", "no repository has a package ccm-group"},
-			{"ccm-virt", "no repository has a package ccm-virt"},
+			{"ccm-group", "no repository provides package ccm-group"},
+			{"ccm-virt", "no repository provides package ccm-virt"},
 			{"ccm-demo-unmet --noop", "unable to satisfy dependency 'ccm-demo-nonexistent'"},
-			{"ccm-demo present --hold", "cannot hold packages by a command: list it in IgnorePkg of /etc/pacman.conf"},
+			{"ccm-demo present --hold", "cannot hold packages with a command (: add it to IgnorePkg in /etc/pacman.conf"},
 		},
 	} {
 		s := packageSystems[name]
@@ -141,7 +141,7 @@ func TestPacmanScriptFails(t *testing.T) {
 		bsdtar -cf - .PKGINFO .INSTALL | zstd -q > /root/ccm-script-1-1-any.pkg.tar.zst`)
 	out := l.exec("/opt/ccm/ccm", "ensure", "package", "ccm-script", "--source", "/root/ccm-script-1-1-any.pkg.tar.zst")
 	require.Equal(t, 4, out.status, out.stdout)
-	require.Contains(t, out.stdout, "a script of a package failed: error: command failed to execute correctly\n    installing ccm-script...\n    it is broken")
+	require.Contains(t, out.stdout, "a package script failed: error: command failed to execute correctly\n    installing ccm-script...\n    it is broken")
 	l.says("ccm-script 1-1", "pacman -Q ccm-script")
 }
 
@@ -161,11 +161,11 @@ func TestAptRefresh(t *testing.T) {
 	l := boot(t, debian)
 	const old = "find /var/lib/apt/lists -exec touch -h -d '3 days ago' {} +;"
 	l.sh("apt-get -qq -y install ccm-demo > /dev/null;" + old)
-	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d --noop"), "unknown whether that changes anything: the package index is 3 days old and is refreshed first")
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d --noop"), "unknown whether it changes anything: the package index is 3 days old and is refreshed first")
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1"), "the package index is 3 days old and is refreshed")
 	require.Equal(t, "= package#ccm-demo: stable", l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1"))
 	l.sh("rm -r /var/lib/apt/lists")
-	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep --noop"), "it is not in the package index, which is missing and would be refreshed first")
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep --noop"), "not in the package index, which is missing and would be refreshed first")
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep"), "+ package#ccm-demo-dep: Installed")
 }
 

@@ -120,7 +120,7 @@ func TestServiceMasked(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo-service > /dev/null; systemctl mask -q ccm-demo")
 	s := only("ccm-demo running", "ccm-demo", "failed")
-	s.errs = map[string][]string{"service#ccm-demo": {"expected the service running, found it masked: it has to be unmasked first"}}
+	s.errs = map[string][]string{"service#ccm-demo": {"expected the service running, found a masked one (unmask it with mask = false)"}}
 	l.converge(s)
 	s = only("ccm-demo stopped true", "ccm-demo", "failed")
 	s.errs = map[string][]string{"service#ccm-demo": {"expected the service enabled, found it masked"}}
@@ -233,7 +233,7 @@ func TestServiceFlaps(t *testing.T) {
 	l := boot(t, debian)
 	l.write("/etc/systemd/system/flaps.service", []byte("[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=1h\n"))
 	run := l.ccm("run", only("flaps", "flaps", ""))
-	require.Contains(t, run.event("service#flaps").Errors[0], "is being started again and again")
+	require.Contains(t, run.event("service#flaps").Errors[0], "failed and keeps restarting")
 }
 
 func TestServiceMissing(t *testing.T) {

@@ -27,7 +27,7 @@ func script(content string) string {
 func reported(out string) (lines []string, pid string) {
 	all := strings.Split(out, "\n")
 	for i, line := range all {
-		if strings.Contains(line, " resources are as wanted (") || strings.HasPrefix(line, "3 resources: ") {
+		if strings.Contains(line, " resources up to date (") || strings.HasPrefix(line, "3 resources: ") {
 			return all[i-3 : i], all[len(all)-1]
 		}
 	}

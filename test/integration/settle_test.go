@@ -50,11 +50,11 @@ func TestServiceFalls(t *testing.T) {
 		{"late", []string{"ExecStart=/bin/sh -c 'sleep 1.5; echo no such database >&2; exit 3'"},
 			[]string{"the service was started and failed (result exit-code, exit status 3)", "no such database"}},
 		{"flaps", []string{"Restart=always", "RestartSec=100ms", fmt.Sprintf(soon, "")},
-			[]string{"the service was started, failed and is being started again and again", "no such database"}},
+			[]string{"the service was started, failed and keeps restarting", "no such database"}},
 		{"flaps-at-once", []string{"Restart=always", "RestartSec=0", fmt.Sprintf(soon, "")},
-			[]string{"the service was started, failed and is being started again and again", "no such database"}},
+			[]string{"the service was started, failed and keeps restarting", "no such database"}},
 		{"flaps-cleanly", []string{"Restart=always", "RestartSec=0", "ExecStart=/bin/sleep 0.3"},
-			[]string{"the service was started, failed and is being started again and again"}},
+			[]string{"the service was started, failed and keeps restarting"}},
 	} {
 		l.unit(x.name+".service", x.lines...)
 		settle := map[bool]string{true: "3s", false: "1s"}[x.name == "late"]
@@ -138,7 +138,7 @@ func TestServiceKeepsFlapping(t *testing.T) {
 	for _, command := range []string{"plan", "run"} {
 		again := l.ccm(command, step{site: "service/settle.lua 300ms flaps"})
 		require.Equal(t, []string{"service#flaps: failed"}, story(again), "%s", again)
-		require.Regexp(t, `found that it does not stay up: systemd has restarted the service \d+ times, the last time \d s ago(.|\n)*no such database`, again.event("service#flaps").Errors[0])
+		require.Regexp(t, `found that it does not stay up: systemd restarted the service \d+ times, the last time \d s ago(.|\n)*no such database`, again.event("service#flaps").Errors[0])
 	}
 	require.Equal(t, []string{"service#flaps: stable"}, story(l.settles("0s", "flaps")))
 }
@@ -150,10 +150,10 @@ func TestServiceWithSocket(t *testing.T) {
 	l.write("/etc/systemd/system/echo.socket", []byte("[Socket]\nListenStream=/run/echo.sock\n"))
 	l.sh("systemctl daemon-reload; systemctl start echo.socket echo.service")
 	l.write("/root/site.lua", []byte(`service { "echo", ensure = "stopped" }`))
-	const note = "(echo.socket can still start it: stop that too, or mask = true)"
+	const note = "(echo.socket can start it again: stop that too, or set mask = true))"
 	require.Contains(t, l.sh("/opt/ccm/ccm plan /root/site.lua"), "Would have stopped "+note)
 	require.Contains(t, l.sh("/opt/ccm/ccm run /root/site.lua"), "Stopped "+note)
 	l.sh("systemctl start echo.service")
 	l.write("/root/site.lua", []byte(`service { "echo.socket", "echo", ensure = "stopped" }`))
-	require.NotContains(t, l.sh("/opt/ccm/ccm run /root/site.lua"), "can still start it")
+	require.NotContains(t, l.sh("/opt/ccm/ccm run /root/site.lua"), "can start it again: stop that too, or set mask = true)")
 }

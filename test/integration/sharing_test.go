@@ -137,8 +137,8 @@ print(u.urlopen(u.Request('https://127.0.0.1/', headers={'Host': 'example.org'})
 		"cp site.tar.gz t.tar.gz && cp site.tar.gz.sig t.tar.gz.sig && printf x | dd of=t.tar.gz bs=1 seek=500 conv=notrunc 2>/dev/null; /opt/ccm/ccm run t.tar.gz --signers signers": "t.tar.gz: ",
 		"ssh-keygen -q -t ed25519 -N '' -f other && echo \"eve@example.org $(cat other.pub)\" > eve; /opt/ccm/ccm run site.tar.gz --signers eve":                                      "site.tar.gz: ",
 		"/opt/ccm/ccm run site.tar.gz --sha256 " + strings.Repeat("0", 64):                                                                                                            "expected the SHA-256",
-		"CCM_AGE_IDENTITY_FILE=/root/bob/key /opt/ccm/ccm plan site.tar.gz":                                                                                                           "no identity here can decrypt it; it is for ann, web1",
-		"mkdir u && tar -C u -xzf site.tar.gz && echo -- >> u/vendor/nginx/lib/nginx.lua; /opt/ccm/ccm plan u/site.lua":                                                               "is not what the lock says",
+		"CCM_AGE_IDENTITY_FILE=/root/bob/key /opt/ccm/ccm plan site.tar.gz":                                                                                                           "no identity on this machine can decrypt it; its recipients are ann, web1",
+		"mkdir u && tar -C u -xzf site.tar.gz && echo -- >> u/vendor/nginx/lib/nginx.lua; /opt/ccm/ccm plan u/site.lua":                                                               "does not match the lock file:",
 	} {
 		got := l.exec("sh", "-c", "cd /root/bob && "+script)
 		require.Equal(t, 1, got.status, script)

@@ -103,7 +103,7 @@ func giveSudoPassword(t *testing.T, labs map[string]*lab) {
 		terminal, err := pty.Start(cmd)
 		require.NoError(t, err)
 		defer terminal.Close()
-		prompt, buffer := regexp.MustCompile("Password of sudo on the hosts: "), make([]byte, 4096)
+		prompt, buffer := regexp.MustCompile("sudo password on the hosts: "), make([]byte, 4096)
 		for typed := false; ; {
 			n, err := terminal.Read(buffer)
 			said += string(buffer[:n])

@@ -87,7 +87,7 @@ func tutorial(t *testing.T, page string, x installer, bring func(*lab)) {
 		l.offer(x, newerVersion)
 		l.sh(x.install)
 		l.says(x.newer, x.installed)
-		require.Contains(t, l.sh("cd /root/web; ccm run site.lua"), "Nothing to do: 6 resources are as wanted")
+		require.Contains(t, l.sh("cd /root/web; ccm run site.lua"), "Nothing to do: 6 resources up to date")
 		l.sh(x.remove)
 		l.sh("! test -e /usr/bin/ccm")
 		l.says("active\nenabled", "systemctl is-active nginx; systemctl is-enabled nginx")

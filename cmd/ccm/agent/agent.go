@@ -29,28 +29,28 @@ func Command(e *cli.Env) *cobra.Command {
 	f := &agentFlags{}
 	cmd := &cobra.Command{
 		Use:   "agent",
-		Short: "Keep this machine as its sites describe it, for as long as it runs",
-		Long: `Keep this machine as its sites describe it, for as long as it runs. What is run,
-and how often, is said by a configuration file:
+		Short: "Run as a daemon: fetch and apply sites on a schedule and on changes",
+		Long: `Run as a daemon: fetch sites and apply them on a schedule and when they change.
+A configuration file sets what to run, and how often:
 
   interval: 5m
   sources:
     - https://config.example.org/web.tar.gz
     - {git: https://git.example.org/site.git, ref: main}
 
-Each run is a process of its own, as ccm run is. Sources are asked every 30
-seconds whether they have changed, and then run at once. Without a network
-what was fetched last is run.
+Each run is a separate process, like ccm run. The agent checks sources every 30
+seconds and runs a changed one immediately. Without a network, it runs the last
+version it fetched.
 
-The first signal ends the agent when the resource is finished that a run is
-working on, the second at once. SIGHUP has the configuration read anew.
+The first signal stops the agent after the current resource, the second
+immediately. SIGHUP reloads the configuration.
 
-Without --config it is ` + strings.Join(agent.ConfigFiles, ", or else\n") + `.`,
+The default of --config is ` + strings.Join(agent.ConfigFiles, ",\nor ") + `.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAgent(cmd.Context(), e, f) },
 	}
 	cmd.PersistentFlags().StringVar(&f.config, "config", "", "read the configuration from `FILE`")
-	cmd.Flags().StringVar(&f.context, "context", "", "read kv:// and obj:// with this context `NAME` of the nats tool, whatever the configuration says")
+	cmd.Flags().StringVar(&f.context, "context", "", "nats CLI context `NAME` for kv:// and obj://, overriding --config")
 	cmd.AddCommand(newEnrolCommand(e), newStatusCommand(e, f))
 	return cmd
 }
@@ -67,7 +67,7 @@ func (f *agentFlags) readConfig(e *cli.Env) (*agent.Config, error) {
 		}
 	}
 	if file == "" {
-		return nil, diag.Errorf(diag.Pos{}, "there is no configuration: neither %s", strings.Join(agent.ConfigFiles, " nor ")).WithHint("--config FILE names one")
+		return nil, diag.Errorf(diag.Pos{}, "no configuration: neither %s exists", strings.Join(agent.ConfigFiles, " nor ")).WithHint("set it with --config FILE")
 	}
 	file, err := filepath.Abs(file)
 	if err != nil {

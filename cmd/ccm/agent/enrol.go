@@ -23,15 +23,16 @@ func newEnrolCommand(e *cli.Env) *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "enrol",
-		Short: "Ask to be a node of a fleet, and wait for the answer",
-		Long: `Ask to be a node of a fleet, and wait until an operator has approved it. The key of
-the node is made here and never leaves the machine. Somebody compares the
-fingerprint that is printed with the one in ccm fleet enrol.
+		Short: "Request enrolment in a fleet, and wait for approval",
+		Long: `Request enrolment in a fleet, and wait until an operator approves it.
 
   ccm agent enrol --servers tls://nats1.example.net --ca ca.pem \
     --credentials enrol.creds --signers allowed_signers --environment prod
 
-It may be interrupted: run again it goes on waiting with the same key.`,
+The node's key is created here and never leaves the machine. The operator compares
+the printed fingerprint with the one that ccm fleet enrol shows.
+
+If the command is interrupted, run it again: it continues with the same key.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m.Request.Name, m.Request.Environment = name, environment
@@ -48,15 +49,15 @@ It may be interrupted: run again it goes on waiting with the same key.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&m.Servers, "servers", nil, "the `URLS` of the servers, with commas between them: tls://HOST")
-	fs.StringVar(&m.CA, "ca", "", "the `FILE` ca.pem of the fleet")
-	fs.StringVar(&m.Credentials, "credentials", "", "the `FILE` enrol.creds of the fleet")
-	fs.StringVar(&m.Signers, "signers", "", "the `FILE` allowed_signers: whose releases and jobs are believed")
-	fs.StringVar(&environment, "environment", "", "ask for the environment `NAME`")
-	fs.StringVar(&name, "name", "", "ask for this `NAME` (default the host's, with - for dots)")
-	fs.StringVar(&tokenFile, "token-file", "", "a `FILE` with a token, so that nobody has to be there")
-	fs.StringVar(&m.Directory, "directory", enrol.Directory, "keep what the node needs in `DIR`")
-	fs.DurationVar(&wait, "wait", 0, "give up after this `DURATION` (default never)")
+	fs.StringSliceVar(&m.Servers, "servers", nil, "comma-separated `URLS` of the servers: tls://HOST")
+	fs.StringVar(&m.CA, "ca", "", "`FILE` ca.pem of the fleet")
+	fs.StringVar(&m.Credentials, "credentials", "", "`FILE` enrol.creds of the fleet")
+	fs.StringVar(&m.Signers, "signers", "", "`FILE` allowed_signers: trusted signers of releases and jobs")
+	fs.StringVar(&environment, "environment", "", "request environment `NAME`")
+	fs.StringVar(&name, "name", "", "request node `NAME` (default: host name, with - for dots)")
+	fs.StringVar(&tokenFile, "token-file", "", "`FILE` with a token for automatic approval")
+	fs.StringVar(&m.Directory, "directory", enrol.Directory, "directory `DIR` for the node's credentials")
+	fs.DurationVar(&wait, "wait", 0, "give up after `DURATION` (default never)")
 	for _, flag := range []string{"servers", "ca", "credentials", "environment"} {
 		_ = cmd.MarkFlagRequired(flag)
 	}

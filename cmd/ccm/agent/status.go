@@ -19,12 +19,12 @@ func newStatusCommand(e *cli.Env, f *agentFlags) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say what the agent of this machine runs, what became of it, and when it runs next",
-		Long: `Say what the agent of this machine runs, what became of it, and when it runs
-next.
+		Short: "Show the agent's sources, last outcomes and next run",
+		Long: `Show what the agent on this machine runs, the last outcomes, and the next run.
+Read-only.
 
-Exit status: 0 if all is well, 4 if a run or a health check failed, a source
-cannot be had, or something is wrong with its fleet, 1 if no agent runs.`,
+Exit status: 0 if everything is fine; 4 if a run or health check failed, a source
+cannot be fetched, or the fleet connection has a problem; 1 if no agent is running.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, unreadable := f.readConfig(e)
@@ -40,7 +40,7 @@ cannot be had, or something is wrong with its fleet, 1 if no agent runs.`,
 			}
 			if s == nil {
 				if errors.Is(err, agent.ErrNotRunning) {
-					return diag.Errorf(diag.Pos{}, "%w, and none has run yet with %s", err, c.File).WithHint("systemctl enable --now ccm-agent")
+					return diag.Errorf(diag.Pos{}, "%w, and no agent has ever run with %s", err, c.File).WithHint("systemctl enable --now ccm-agent")
 				}
 				return err
 			}
@@ -62,7 +62,7 @@ cannot be had, or something is wrong with its fleet, 1 if no agent runs.`,
 			return nil
 		},
 	}
-	cmd.Flags().Var(output, "output", "form of the answer: text or json")
+	cmd.Flags().Var(output, "output", "output format: text or json")
 	return cmd
 }
 
@@ -72,15 +72,15 @@ func printAgentStatus(e *cli.Env, s *agent.Status) {
 	say := func(format string, args ...any) { terminal.Fprintf(e.Stdout, format+"\n", args...) }
 	switch {
 	case s.State == "stopped":
-		say("No agent is running. The last one: ccm %s, with %s", s.Version, s.Config)
+		say("No agent is running. Last one: ccm %s, with %s", s.Version, s.Config)
 	default:
 		say("ccm %s, pid %d, with %s, since %s", s.Version, s.PID, s.Config, moment(s.Since, now))
 	}
 	if s.Noop {
-		say("noop: runs only say what they would do")
+		say("noop: runs show changes without making them")
 	}
 	if s.ConfigError != "" {
-		say("x the new configuration is not taken: %s", s.ConfigError)
+		say("x new configuration rejected: %s", s.ConfigError)
 	}
 	switch {
 	case s.ActiveRun != nil && s.State != "stopped":
@@ -97,7 +97,7 @@ func printAgentStatus(e *cli.Env, s *agent.Status) {
 			say("  x %s", d.Error)
 		}
 		if d.Stale != nil {
-			say("  stale since %s: runs take the last good data", moment(*d.Stale, now))
+			say("  stale since %s: runs use the last good data", moment(*d.Stale, now))
 		}
 	}
 	if s.Fleet != nil {
@@ -120,17 +120,17 @@ func printAgentFleet(say func(string, ...any), f *agent.FleetStatus, now time.Ti
 	}
 	say("\nfleet: node %s of %s, %s, %s", f.Node, f.Environment, release, connected)
 	if f.RevokedAt != nil {
-		say("  x the servers do not let this node in since %s", moment(*f.RevokedAt, now))
+		say("  x servers have rejected this node since %s", moment(*f.RevokedAt, now))
 		switch {
 		case f.PlansFrom == nil:
 		case now.After(*f.PlansFrom):
-			say("    so it only plans since %s (revoked_after)", moment(*f.PlansFrom, now))
+			say("    plans only since %s (revoked_after)", moment(*f.PlansFrom, now))
 		default:
-			say("    it goes on with what it has until %s, and then only plans (revoked_after)", moment(*f.PlansFrom, now))
+			say("    keeps running its last release until %s, then only plans (revoked_after)", moment(*f.PlansFrom, now))
 		}
 	}
 	if f.LeaveReason != "" {
-		say("  x it has left the fleet and only plans, until the agent begins anew (strict_identity): %s", f.LeaveReason)
+		say("  x left the fleet, plans only until the agent restarts (strict_identity): %s", f.LeaveReason)
 	}
 	for _, p := range f.Problems {
 		say("  x %s: %s (since %s)", p.Code, p.Message, moment(p.Since, now))
@@ -145,9 +145,9 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 	case x.Digest != "":
 		say("  %s", x.Digest)
 	case x.Path == "" && x.Error == "":
-		say("  not here yet: it is being asked for")
+		say("  not downloaded yet: requested")
 	case x.Path == "":
-		say("  not here yet")
+		say("  not downloaded yet")
 	}
 	if x.Error != "" {
 		since := ""
@@ -156,7 +156,7 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 		}
 		say("  x %s%s", x.Error, since)
 		if x.Digest != "" {
-			say("    runs go on with the version above")
+			say("    runs continue with the version above")
 		}
 	}
 	for _, text := range x.Unregistered {
@@ -171,7 +171,7 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 			say("    x %s: %s", failed.Resource, failed.Message)
 		}
 		if r.DataStale != nil {
-			say("    with data that is stale since %s", moment(*r.DataStale, now))
+			say("    with data stale since %s", moment(*r.DataStale, now))
 		}
 		if r.RunID != "" && !r.OK() {
 			say("    ccm history show %s", r.RunID)

@@ -35,21 +35,20 @@ func ImportCommand(e *cli.Env) *cobra.Command {
 	f := &importFlags{output: cli.NewChoice("lua", "lua", "yaml", "json")}
 	cmd := &cobra.Command{
 		Use:   "import TYPE NAME...",
-		Short: "Print a script that describes what is there",
-		Long: `Print a script in Lua that describes what is there now, so that a plan of it on
-this machine has nothing to do:
+		Short: "Generate a script from the current state of the machine",
+		Long: `Generate a Lua script from the current state of the machine. Read-only.
 
   ccm import file /etc/motd /etc/ssh/sshd_config > site.lua
   ccm import package zsh htop >> site.lua
   ccm import user deploy >> site.lua
   ccm import service --user alice syncthing >> site.lua
 
-A file that is large, or is no text, is copied to the directory that --files
-names, from where the script takes it. So is one that is known to hold secrets,
-that holds a private key or digests of passwords, or that only its owner may
-read: it is not printed.
+A plan of the script on this machine has nothing to do. Large and binary files are
+copied to the directory of --files, and the script uses them as sources. So are
+files that held secrets, contain a private key or password hashes, or are readable
+only by their owner: their content is not printed.
 
-Exit status: 1 if something could not be described; the rest is printed.`,
+Exit status: 1 if some resources cannot be imported; the others are printed.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return diag.At(diag.Pos{}, diag.Expected("a type and names")).WithHint("%s", cmd.UseLine())
@@ -71,11 +70,11 @@ Exit status: 1 if something could not be described; the rest is printed.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return importAll(e, cmd, f, args[0], args[1:]) },
 	}
 	fs := cmd.Flags()
-	fs.Var(f.output, "output", "form of the output: a script in lua, a manifest in yaml, or json (one object a line)")
-	fs.StringVar(&f.files, "files", "files", "copy large files below `DIR`, which the script names as it is written here")
-	fs.StringVar(&f.user, "user", "", "services of the user `NAME`, and not of the system")
-	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
-	fs.StringVar(&f.stateDir, "state-dir", "", "ask the state in `DIR` what has held secrets (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.Var(f.output, "output", "output format: lua, yaml (manifest) or json (one object per line)")
+	fs.StringVar(&f.files, "files", "files", "copy large files to `DIR`, which the script refers to as given here")
+	fs.StringVar(&f.user, "user", "", "import services of user `NAME` instead of the system's")
+	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
+	fs.StringVar(&f.stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
 	return cmd
 }
 
@@ -107,10 +106,10 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 		return site.UnknownType(reg, typ)
 	case !t.Importable():
 		site.AddShipped(reg)
-		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("these can: %s", strings.Join(importable(reg), ", "))
+		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("supported types: %s", strings.Join(importable(reg), ", "))
 	}
 	if f.user != "" && t.Name != "service" {
-		return diag.Errorf(diag.Pos{}, "--user goes with services, not with type %s", typ)
+		return diag.Errorf(diag.Pos{}, "--user applies to services, not to type %s", typ)
 	}
 	store, err := e.Store(f.stateDir, state.DefaultLimits)
 	if err != nil {
@@ -216,7 +215,7 @@ func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 	case err == nil && bytes.Equal(have, content):
 		return path, nil
 	case err == nil:
-		return "", fmt.Errorf("%s is there already and holds something else", path)
+		return "", fmt.Errorf("%s already exists with different content", path)
 	case !errors.Is(err, os.ErrNotExist):
 		return "", err
 	}

@@ -26,10 +26,13 @@ var newSite embed.FS
 func InitCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Start a new site: a script, a module, a spec, and files for the editor",
-		Long: `Start a new site in a directory: site.lua, a module in lib, a spec in spec, and
-what ccm types writes. Nothing is overwritten: if one of the files is there
-already, nothing is written.`,
+		Short: "Create a site: a script, a module, a spec and editor files",
+		Long: `Create a site in a directory: site.lua, a module in lib, a spec in spec, and the
+files that ccm types writes.
+
+  ccm init mysite
+
+If one of these files exists already, nothing is written.`,
 		Args: cli.WantArguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
@@ -89,6 +92,6 @@ func absent(dir string, files []writtenFile) error {
 	case n > 1:
 		more = fmt.Sprintf(" and %d more files", n-1)
 	}
-	return diag.Errorf(diag.Pos{}, "%s holds %s%s already; nothing is written", dir, there[0], more).
-		WithHint("ccm init DIR begins a site elsewhere, ccm types renews what editors read")
+	return diag.Errorf(diag.Pos{}, "%s already contains %s%s; nothing was written", dir, there[0], more).
+		WithHint("create the site elsewhere with ccm init DIR, or update editor files with ccm types")
 }

@@ -24,25 +24,32 @@ func LintCommand(e *cli.Env) *cobra.Command {
 	var exclude []string
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR...",
-		Short: "Look for mistakes in scripts without running them",
-		Long: `Look for mistakes in Lua scripts without running them: unknown properties and
-values that a property cannot have, undefined globals, commands that would run
-every time, escapes that Lua 5.1 does not have, variables that are never used.
-Of a directory all files named *.lua are checked, except those in directories
-named vendor or files, in directories whose name begins with a dot, and what
---exclude or a file .ccmignore in the directory names, which has a pattern a line:
-*.gen.lua or old/ anywhere, /drafts or lib/*_old.lua from the directory on.
+		Short: "Check scripts for mistakes without running them",
+		Long: `Check Lua scripts for mistakes without running them. Read-only.
 
-A line with the comment "-- ccm: ignore" is left alone; with names of rules
-behind it, only these are silent: ` + strings.Join(lint.Rules, ", ") + `.
+  ccm lint .
+  ccm lint site.lua lib/
 
-Exit status: 1 if something is found.`,
+It finds unknown properties and invalid values, undefined globals, commands that
+would run every time, escapes that Lua 5.1 lacks, and unused variables.
+
+In a directory, all files named *.lua are checked. Skipped are directories named
+vendor or files, hidden directories, and whatever --exclude or .ccmignore excludes.
+.ccmignore has one pattern per line: *.gen.lua or old/ match anywhere, /drafts or
+lib/*_old.lua match from the directory on.
+
+The comment "-- ccm: ignore" silences a line; followed by names of rules, it
+silences only those: ` + strings.Join(lint.Rules, ", ") + `
+Exit status: 1 if something is found.
+.
+
+Exit status: 1 if problems are found.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"lua"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return diag.At(diag.Pos{}, diag.Expected("scripts or directories")).WithHint("ccm lint . checks all scripts here")
+				return diag.At(diag.Pos{}, diag.Expected("scripts or directories")).WithHint("check all scripts here with: ccm lint .")
 			}
 			return nil
 		},
@@ -50,8 +57,8 @@ Exit status: 1 if something is found.`,
 			return lintFiles(cmd.Context(), e, args, exclude, output.Value == "json")
 		},
 	}
-	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
-	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "leave out what matches `PATTERN`, as a line of .ccmignore does (may be given again)")
+	cmd.Flags().Var(output, "output", "output format: text or json (one object per line)")
+	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "exclude `PATTERN`, as a line in .ccmignore (repeatable)")
 	return cmd
 }
 

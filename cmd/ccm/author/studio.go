@@ -27,16 +27,17 @@ func StudioCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "studio [DIR|FILE]",
 		Short: "Design a site in the browser",
-		Long: `Design scripts and manifests in the browser: resources are chosen from a palette
-and filled in by forms, beside the text of the file. It shows mistakes, and what
-a plan would do. It changes files of the directory when they are saved, and
-nothing else: it never brings the machine in order.
+		Long: `Design scripts and manifests in the browser: choose resources from a palette, fill
+in forms, and see the source, its problems and the plan beside them.
 
   ccm studio              the files of this directory
   ccm studio site.yaml    the same, with one open
 
-The page is on this machine only. Its address is printed; it is good once and for
-two minutes. Enter prints a new one.`,
+Studio writes files of the directory when you save them. It never applies anything
+to the machine.
+
+The page is available on this machine only. Its printed address works once and
+expires after two minutes. Press Enter to print a new one.`,
 		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "."
@@ -44,8 +45,8 @@ two minutes. Enter prints a new one.`,
 				name = args[0]
 			}
 			if os.Geteuid() == 0 && !asRoot {
-				return diag.Errorf(diag.Pos{}, "studio as root evaluates the site as root").
-					WithHint("start it as yourself; it needs no rights to design. --as-root does it all the same")
+				return diag.Errorf(diag.Pos{}, "studio started as root would evaluate the site as root").
+					WithHint("start it as yourself, or force it with --as-root")
 			}
 			var err error
 			if o.Directory, o.File, err = directoryAndFile(name); err != nil {
@@ -63,9 +64,9 @@ two minutes. Enter prints a new one.`,
 	}
 	fs := cmd.Flags()
 	f.Root, f.Data.ReadEnv = "/", true
-	fs.StringVar(&stateDir, "state-dir", "", "keep what is not saved in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.StringVar(&o.Listen, "listen", "127.0.0.1:0", "serve the page on this `ADDRESS` of this machine; port 0 takes a free one")
-	fs.BoolVar(&noBrowser, "no-browser", false, "print the address only")
+	fs.StringVar(&stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&o.Listen, "listen", "127.0.0.1:0", "local `ADDRESS` to listen on; port 0 uses a free one")
+	fs.BoolVar(&noBrowser, "no-browser", false, "only print the address")
 	fs.BoolVar(&asRoot, "as-root", false, "evaluate sites as root, and save files as root")
 	return cmd
 }

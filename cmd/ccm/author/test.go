@@ -35,10 +35,14 @@ func TestCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",
 		Short: "Run the tests of a site, without root",
-		Long: `Run the specs of a site: files named *_spec.lua, in the words of busted. They
-look at the catalogs of scripts and converge them in an empty directory, with
-packages, services and commands that are only imagined: nothing on this machine
-is touched, and root is not needed.
+		Long: `Run the specs of a site: files named *_spec.lua, written as for busted.
+
+  ccm test
+  ccm test --filter nginx spec/
+
+Specs inspect the catalogs of scripts, and converge them in an empty directory with
+simulated packages, services and commands. The machine is not changed, and root is
+not needed.
 
 Exit status: 1 if a test fails.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,11 +53,11 @@ Exit status: 1 if a test fails.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.Var(f.output, "output", "form of the report: text, json (one object a line), tap or junit")
+	fl.Var(f.output, "output", "output format: text, json (one object per line), tap or junit")
 	cli.AddUnsavedFlag(cmd)
-	fl.StringVar(&f.filter, "filter", "", "only tests whose full name matches the regular expression `RE`")
-	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only tests with one of these `TAGS`, which are words of their names that begin with #")
-	fl.StringSliceVar(&f.excludedTags, "exclude-tags", nil, "no tests with one of these `TAGS`")
+	fl.StringVar(&f.filter, "filter", "", "only run tests whose full name matches the regular expression `RE`")
+	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only run tests with one of these `TAGS` (#words in their names)")
+	fl.StringSliceVar(&f.excludedTags, "exclude-tags", nil, "skip tests with one of these `TAGS`")
 	return cmd
 }
 
@@ -200,7 +204,7 @@ func specFiles(args []string) ([]string, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, diag.Errorf(diag.Pos{}, "%s: no file named *_spec.lua", arg).WithHint("ccm init starts a site with one")
+			return nil, diag.Errorf(diag.Pos{}, "%s: no file named *_spec.lua", arg).WithHint("create a site with a spec: ccm init")
 		}
 		files = append(files, found...)
 	}

@@ -26,12 +26,15 @@ func TypesCommand(e *cli.Env) *cobra.Command {
 	definitions := ""
 	cmd := &cobra.Command{
 		Use:   "types [DIR]",
-		Short: "Write what editors and linters need to know of scripts",
-		Long: `Write the definition files of the Lua language server to .ccm/types of a site,
-and its configuration, that of selene and that of luacheck. An editor then
-completes properties and flags those that are not there. All of it is written
-from the declarations of the types. A file of configuration that was not
-written by ccm types is left alone.`,
+		Short: "Write definition files for editors and linters",
+		Long: `Write definition files for editors and linters.
+
+  ccm types
+
+It writes definitions for the Lua language server to .ccm/types of the site, and
+configuration of the language server, selene and luacheck. Editors then complete
+properties and flag unknown ones. Existing configuration files that ccm types did
+not write are kept.`,
 		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if definitions != "" && len(args) > 0 {
@@ -61,10 +64,10 @@ written by ccm types is left alone.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&withFacts, "facts", false, "with the facts of this machine besides those that every machine has")
-	fl.StringArrayVar(&f.Facts.Assignments, "fact", nil, "with the fact `NAME=VALUE` too (repeatable; needs --facts)")
-	fl.BoolVar(&force, "force", false, "overwrite configuration that was not written by ccm types")
-	fl.StringVar(&definitions, "definitions", "", "write only the definitions, to `FILE`; - is standard output")
+	fl.BoolVar(&withFacts, "facts", false, "include facts specific to this machine")
+	fl.StringArrayVar(&f.Facts.Assignments, "fact", nil, "include fact `NAME=VALUE` (repeatable; requires --facts)")
+	fl.BoolVar(&force, "force", false, "overwrite configuration that ccm types did not write")
+	fl.StringVar(&definitions, "definitions", "", "write only the definitions, to `FILE` (- is standard output)")
 	return cmd
 }
 
@@ -169,7 +172,7 @@ func writeFiles(e *cli.Env, dir string, files []writtenFile, force bool) error {
 			terminal.Fprintf(w, "unchanged %s\n", path)
 			continue
 		case err == nil && !f.own && !force && !bytes.Contains(old, []byte(stubs.Mark)):
-			terminal.Fprintf(w, "kept %s, which ccm types has not written; --force overwrites it\n", path)
+			terminal.Fprintf(w, "kept %s, which ccm types did not write (overwrite it with --force)\n", path)
 			continue
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err

@@ -13,10 +13,10 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// AddBundleFlags adds the flags that say which bundles are trusted.
+// AddBundleFlags adds the flags that select the trusted bundles.
 func AddBundleFlags(fs *pflag.FlagSet, o *site.BundleOptions) {
-	fs.StringVar(&o.Signers, "signers", "", "run only what one of these has signed, for the namespace "+bundle.SignatureNamespace+": a `FILE` as allowed_signers of ssh-keygen(1)")
-	fs.StringVar(&o.SHA256, "sha256", "", "run only what has this SHA-256 `DIGEST`: a bundle, or what is behind a URL")
+	fs.StringVar(&o.Signers, "signers", "", "only run sites signed for "+bundle.SignatureNamespace+" by a signer in `FILE` (allowed_signers)")
+	fs.StringVar(&o.SHA256, "sha256", "", "only run a bundle or URL with this SHA-256 `DIGEST`")
 }
 
 // Enter goes where the site called name can be read. For a bundle or a URL that is the directory

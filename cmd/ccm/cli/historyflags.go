@@ -23,8 +23,8 @@ type HistoryFlags struct {
 // Add adds the flags to fs.
 func (f *HistoryFlags) Add(fs *pflag.FlagSet) {
 	f.output = NewChoice("text", "text", "json")
-	fs.StringVar(&f.StateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.Var(f.output, "output", "form of the output: text, or json (one object a line)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 }
 
 // JSON reports whether the output is to be JSON.
@@ -33,7 +33,7 @@ func (f *HistoryFlags) JSON() bool { return f.output.Value == "json" }
 // WarnDamaged warns of damaged lines in the state directory, if there are any.
 func WarnDamaged(e *Env, lines int) {
 	if lines > 0 {
-		e.Messages.Warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))
+		e.Messages.Warn(fmt.Sprintf("skipped %d damaged lines in the state directory", lines))
 	}
 }
 

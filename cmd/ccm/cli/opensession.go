@@ -24,7 +24,7 @@ func OpenSession(cmd *cobra.Command, e *Env) (*session.Session, error) {
 		return nil, nil
 	case dir == "":
 		return nil, diag.At(diag.Pos{}, diag.Expected("the directory of a session").Got("an empty one")).
-			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, session.Variable)
+			WithHint(`start one with: eval "$(ccm session new)"; leave it with: unset %s`, session.Variable)
 	}
 	policy := e.Files.Trust()
 	s, err := session.Open(dir)

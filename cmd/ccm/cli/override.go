@@ -11,7 +11,7 @@ import (
 
 // AddUnsavedFlag adds the flag by which editors pass texts that are not saved yet.
 func AddUnsavedFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("unsaved", false, `for editors: read {"FILE": "text", ...} from standard input, and these texts instead of the files`)
+	cmd.Flags().Bool("unsaved", false, `for editors: read unsaved files from stdin as {"FILE": "text", ...}`)
 }
 
 // ReadUnsaved reads the texts of --unsaved, if that flag is given.

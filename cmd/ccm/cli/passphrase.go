@@ -23,24 +23,24 @@ func (e *Env) AskNewPassphrase() (string, error) {
 		return "", err
 	}
 	if len(first) < 8 {
-		return "", errors.New("the passphrase has less than 8 characters")
+		return "", errors.New("passphrase must have at least 8 characters")
 	}
-	second, err := e.ReadHidden("the same again: ", hintForPassphrase)
+	second, err := e.ReadHidden("repeat passphrase: ", hintForPassphrase)
 	if err == nil && string(first) != string(second) {
-		err = errors.New("they are not the same")
+		err = errors.New("passphrases do not match")
 	}
 	return string(first), err
 }
 
 // hintForPassphrase is the alternative to a terminal, for messages.
-const hintForPassphrase = "an identity without a passphrase does, in CCM_AGE_IDENTITY_FILE"
+const hintForPassphrase = "set CCM_AGE_IDENTITY_FILE to an identity without a passphrase"
 
 // ReadHidden reads a line from the terminal without echo, regardless of redirections. Hint is the
 // alternative without a terminal, for the error.
 func (e *Env) ReadHidden(prompt, hint string) ([]byte, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return nil, diag.Errorf(diag.Pos{}, "there is no terminal to ask for it").WithHint("%s", hint)
+		return nil, diag.Errorf(diag.Pos{}, "cannot ask for it without a terminal").WithHint("%s", hint)
 	}
 	defer tty.Close()
 	out := terminal.NewWriter(tty)

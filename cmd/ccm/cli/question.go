@@ -23,7 +23,7 @@ func (e *Env) OpenTerminal(flag, hint string) (*terminal.Writer, error) {
 			return terminal.NewWriter(secret.NewWriter(f, e.Secrets)), nil
 		}
 	}
-	return nil, diag.Errorf(diag.Pos{}, "%s asks on a terminal, and there is none", flag).WithHint("%s", hint)
+	return nil, diag.Errorf(diag.Pos{}, "%s requires a terminal", flag).WithHint("%s", hint)
 }
 
 // Ask asks a question on a terminal until the answer is one of the words or the beginning
@@ -87,7 +87,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 func (e *Env) Confirm(ctx context.Context, tty *terminal.Writer) error {
 	answer, err := e.Ask(ctx, tty, "yes", "no")
 	if err == nil && answer == "no" {
-		err = errors.New("nothing was done")
+		err = errors.New("nothing was changed")
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 
 // AddStreamFlag adds the flag about the stream of the registry.
 func AddStreamFlag(fs *pflag.FlagSet, o *site.DataOptions) {
-	fs.StringVarP(&o.Registry.Stream, "registration", "R", "", "keep and find services in this `STREAM` of NATS (default "+registration.DefaultStream+")")
+	fs.StringVarP(&o.Registry.Stream, "registration", "R", "", "NATS `STREAM` of the service registry (default "+registration.DefaultStream+")")
 }
 
 // NewRegisterChoice returns the values of --register.
@@ -22,7 +22,7 @@ func NewRegisterChoice() *Choice {
 }
 
 // RegisterUsage describes --register.
-const RegisterUsage = "tell the registry what resources register (register_when_stable): jetstream waits until it is stored, nats sends it to whoever listens, none does nothing (default " + site.RegisterVariable + ")"
+const RegisterUsage = "publish registrations: jetstream, nats or none (default " + site.RegisterVariable + ")"
 
 // ChooseRegister sets the register in the options from the flag or the environment.
 func ChooseRegister(flag *Choice, o *site.DataOptions) error {

@@ -20,24 +20,24 @@ type SiteFlags struct {
 
 // Add adds the flags to fs.
 func (f *SiteFlags) Add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory, and act on nothing outside it")
-	fs.BoolVar(&f.Offline, "offline", false, "build an image: start no service, leave the running kernel alone")
-	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
-	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
-	fs.DurationVar(&f.EvalTimeout, "eval-timeout", time.Minute, "how long a script may take to evaluate")
-	fs.BoolVar(&f.Strict, "strict", false, "take what a script or manifest is warned of for an error, such as a property that is nil")
+	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
+	fs.BoolVar(&f.Offline, "offline", false, "for images: do not start services or change the running kernel")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` for this run (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
+	fs.DurationVar(&f.EvalTimeout, "eval-timeout", time.Minute, "time limit for evaluating a script")
+	fs.BoolVar(&f.Strict, "strict", false, "treat warnings as errors")
 	f.dialect = NewChoice("", "ccm", "tinycm")
-	fs.Var(f.dialect, "dialect", "of a manifest: ccm or tinycm (default: tinycm for *.cm.yml, else ccm)")
+	fs.Var(f.dialect, "dialect", "manifest dialect: ccm or tinycm (default: tinycm for *.cm.yml)")
 	AddDataFlags(fs, &f.Data)
-	fs.StringArrayVar(&f.Part.Targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires; * and ** stand for any text (repeatable)")
-	fs.StringArrayVar(&f.Part.Tags, "tags", nil, "only resources with one of these `TAGS`, as web,db, and what they require (repeatable)")
-	fs.BoolVar(&f.Part.WithDependents, "with-dependents", false, "with --target or --tags: also what requires these, and all that that requires")
-	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "leave out resources with one of these `TAGS` (repeatable)")
+	fs.StringArrayVar(&f.Part.Targets, "target", nil, "only `TYPE#NAME` (* is a wildcard) and its requirements (repeatable)")
+	fs.StringArrayVar(&f.Part.Tags, "tags", nil, "only resources with one of `TAGS` and their requirements (repeatable)")
+	fs.BoolVar(&f.Part.WithDependents, "with-dependents", false, "with --target or --tags: also dependents, with their requirements")
+	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "skip resources with one of these `TAGS` (repeatable)")
 }
 
 // AddWithDataFlag adds the flag about data in what is removed.
 func (f *SiteFlags) AddWithDataFlag(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.WithData, "with-data", false, "also remove data that no run has created")
+	fs.BoolVar(&f.WithData, "with-data", false, "also remove data that ccm did not create")
 }
 
 // Set replaces the options of the flags.
@@ -54,15 +54,15 @@ func (f *SiteFlags) SiteOptions() *site.Options {
 // AddDataFlags adds the flags about which data and which environment expressions
 // see.
 func AddDataFlags(fs *pflag.FlagSet, o *site.DataOptions) {
-	fs.StringVar(&o.File, "data", "", "read data from the hierarchy document `FILE`, or from a URL: https://, kv://BUCKET/KEY or obj://BUCKET/KEY (default "+site.DataVariable+", else ./"+site.DefaultData+" if it is there)")
-	fs.StringVar(&o.File, "hiera", "", "the same as --data")
+	fs.StringVar(&o.File, "data", "", "hierarchy document: `FILE` or URL (default "+site.DataVariable+", then ./"+site.DefaultData+")")
+	fs.StringVar(&o.File, "hiera", "", "same as --data")
 	fs.Lookup("hiera").Hidden = true
-	fs.StringVar(&o.Context, "context", "", "read kv://, obj:// and the registry with this context `NAME` of the nats tool (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
+	fs.StringVar(&o.Context, "context", "", "nats CLI context `NAME` (default "+nats.ContextVariable+", then "+nats.DefaultContext+")")
 	AddStreamFlag(fs, o)
-	fs.BoolVar(&o.None, "no-data", false, "read no data, neither from "+site.DataVariable+" nor from ./"+site.DefaultData)
-	fs.StringVar(&o.EnvFile, "env-file", "", "read environment variables for expressions from `FILE` (default ./"+site.DotenvFile+" if it is there)")
+	fs.BoolVar(&o.None, "no-data", false, "ignore "+site.DataVariable+" and ./"+site.DefaultData)
+	fs.StringVar(&o.EnvFile, "env-file", "", "environment variables for expressions: `FILE` (default ./"+site.DotenvFile+")")
 	fs.BoolVar(&o.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)
-	fs.Var(negation{&o.ReadEnv}, "no-read-env", "leave ./"+site.DotenvFile+" alone")
+	fs.Var(negation{&o.ReadEnv}, "no-read-env", "ignore ./"+site.DotenvFile)
 	fs.Lookup("no-read-env").NoOptDefVal = "true"
 }
 
@@ -78,7 +78,7 @@ func (negation) Type() string { return "bool" }
 // Set implements pflag.Value.
 func (n negation) Set(s string) error {
 	if s != "true" {
-		return errors.New("it takes no value")
+		return errors.New("does not take a value")
 	}
 	*n.of = false
 	return nil
@@ -97,10 +97,10 @@ type RecordFlags struct {
 func (f *RecordFlags) Add(fs *pflag.FlagSet) {
 	AddSudoFlag(fs)
 	f.backupSize = resources.Size(state.DefaultLimits.Bytes)
-	fs.DurationVar(&f.Timeout, "timeout", 0, "end the run after this long; 0 means never")
-	fs.Func("backup-size", "how much the backups of all runs may take, as a `SIZE` such as 500MiB (default "+f.backupSize.String()+")",
+	fs.DurationVar(&f.Timeout, "timeout", 0, "time limit for the run (0 means none)")
+	fs.Func("backup-size", "maximum `SIZE` of all backups (default "+f.backupSize.String()+")",
 		func(text string) error { return f.backupSize.UnmarshalText([]byte(text)) })
-	fs.DurationVar(&f.backupAge, "backup-age", state.DefaultLimits.Age, "how long runs and their backups are kept")
+	fs.DurationVar(&f.backupAge, "backup-age", state.DefaultLimits.Age, "maximum age of runs and their backups")
 }
 
 // Limits returns the limits of the kept runs and backups.

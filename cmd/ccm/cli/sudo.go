@@ -16,7 +16,7 @@ import (
 
 // AddSudoFlag adds the flag that has a command run as root.
 func AddSudoFlag(fs *pflag.FlagSet) {
-	fs.Bool("sudo", false, "run all of this as root, by sudo")
+	fs.Bool("sudo", false, "run the command as root with sudo")
 }
 
 // BecomeRoot replaces this process by sudo with the same command line. It returns only if that
@@ -42,7 +42,7 @@ func UnderSudo(path string, args, environ []string) (argv, env []string, err err
 		}
 	}
 	if sudo == "" {
-		return nil, nil, diag.Errorf(diag.Pos{}, "--sudo: there is no sudo in %s", path).WithHint("run ccm as root, or install sudo")
+		return nil, nil, diag.Errorf(diag.Pos{}, "--sudo: sudo not found in %s", path).WithHint("run ccm as root, or install sudo")
 	}
 	self, err := os.Executable()
 	if err != nil {

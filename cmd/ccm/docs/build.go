@@ -23,11 +23,15 @@ func newBuildCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build DIR",
 		Short: "Write the documentation as a website to a directory",
-		Long: `Write the documentation as a website. DIR/index.html is its first page. It is
-read from the files: no server is needed, and nothing is loaded from elsewhere.
+		Long: `Write the documentation as a website to a directory.
 
-DIR is made if it is not there. If it is, it has to be empty, or hold a website
-that ccm docs build has written, which is then replaced.`,
+  ccm docs build /tmp/ccm-docs
+
+DIR/index.html is the first page. The website works from files: it needs no server
+and loads nothing from elsewhere.
+
+DIR must be empty, missing, or a website that ccm docs build wrote, which is
+replaced.`,
 		Args: cli.WantArguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			source := website.Documentation()
@@ -123,7 +127,7 @@ func earlierWebsite(h *host.Host, dir string) ([]string, error) {
 }
 
 func notOurs(dir, name string) error {
-	return diag.Errorf(diag.Pos{}, "%s has %s in it, which ccm docs build has not written", dir, name).WithHint("name an empty directory, or one that is not there")
+	return diag.Errorf(diag.Pos{}, "%s contains %s, which ccm docs build did not write", dir, name).WithHint("use an empty or a new directory")
 }
 
 func lines(names []string) []byte { return []byte(strings.Join(names, "\n") + "\n") }

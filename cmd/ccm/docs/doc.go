@@ -16,17 +16,21 @@ func DocCommand(e *cli.Env) *cobra.Command {
 	var modules []string
 	cmd := &cobra.Command{
 		Use:   "doc [TYPE[.PROPERTY] | LIBRARY[.FUNCTION]]",
-		Short: "Print the reference of the resource types and of the library of scripts",
-		Long: `Print the reference of one type, of one property, or of all types. It is
-written from the same declarations that decode scripts and manifests. The
-libraries that scripts have, and their functions, are documented too: ccm doc
-str, ccm doc str.split. With --module it is also what a module of the site has:
-its types, and its functions, with the comments above them. ccm doc --module
-nginx nginx.vhost is one function, ccm doc --module nginx nginx are all.
-With --output json it is a JSON Schema (draft 2020-12).
+		Short: "Print the reference of resource types and library functions",
+		Long: `Print the reference of resource types and library functions. Read-only.
 
-With --man DIR it writes a manual page for every command to a directory, as
-"man -l DIR/ccm-run.1" reads them.`,
+  ccm doc file
+  ccm doc file.mode
+  ccm doc str.split
+  ccm doc --module nginx nginx.vhost
+
+Without arguments, it prints all types. The reference is generated from the
+declarations that decode scripts and manifests. With --module, it includes the
+types and functions of a module of the site, with the comments above them.
+With --output json, it is a JSON Schema (draft 2020-12).
+
+With --man DIR, it writes a manual page for every command to a directory; read
+them with "man -l DIR/ccm-run.1".`,
 		Args: cli.WantArguments(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -62,8 +66,8 @@ With --man DIR it writes a manual page for every command to a directory, as
 			return docOne(e, reg, args[0], output.Value == "json")
 		},
 	}
-	cmd.Flags().Var(output, "output", "form of the output: text or json")
-	cmd.Flags().StringArrayVar(&modules, "module", nil, "also the types and functions of the Lua module `NAME` (repeatable)")
+	cmd.Flags().Var(output, "output", "output format: text or json")
+	cmd.Flags().StringArrayVar(&modules, "module", nil, "include types and functions of Lua module `NAME` (repeatable)")
 	cmd.Flags().StringVar(&man, "man", "", "write manual pages to `DIR`")
 	_ = cmd.MarkFlagDirname("man")
 	return cmd

@@ -23,15 +23,15 @@ func Command(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "docs [TOPIC[#SECTION]]",
 		Short: "Print a page of the documentation, or the list of all pages",
-		Long: `Print a page of the documentation, which is part of ccm, or one section of a page.
-Without a topic it lists all pages. The beginning of a name will do.
+		Long: `Print a page or a section of the documentation. Read-only.
 
   ccm docs tutorial
   ccm docs --search "github actions"
   ccm docs pipelines#run-in-github-actions
   ccm docs build /tmp/ccm-docs
 
-ccm doc has the reference of a single property or function.`,
+Without a topic, it lists all pages. The first letters of a name are enough.
+ccm doc prints the reference of a single property or function.`,
 		Args: cli.WantArguments(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -60,7 +60,7 @@ ccm doc has the reference of a single property or function.`,
 		},
 	}
 	cmd.AddCommand(newBuildCommand(e))
-	cmd.Flags().StringVar(&query, "search", "", "list the sections that fit these `WORDS` best")
+	cmd.Flags().StringVar(&query, "search", "", "list the sections that match these `WORDS` best")
 	return cmd
 }
 
@@ -74,7 +74,7 @@ func printPage(e *cli.Env, name, section string) error {
 			for _, h := range page.Headings() {
 				known = append(known, h.Anchor)
 			}
-			return diag.Errorf(diag.Pos{}, "page %s has no section %q", docs.Topic(name), section).WithHint("%s", cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
+			return diag.Errorf(diag.Pos{}, "no section %[2]q on page %[1]s", docs.Topic(name), section).WithHint("%s", cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
 		}
 		page = part
 	}
@@ -118,13 +118,13 @@ const mostFound = 15
 func searchPages(e *cli.Env, query string) error {
 	found := search.Find(query)
 	if len(found.Sections) == 0 {
-		return diag.Errorf(diag.Pos{}, "no section of the documentation has %q", query).WithHint("ccm docs lists all pages")
+		return diag.Errorf(diag.Pos{}, "no section of the documentation contains %q", query).WithHint("list all pages with: ccm docs")
 	}
 	for word, near := range found.Corrected {
-		terminal.Fprintf(e.Stderr, "ccm: no page has %q: searching for %q\n", word, near)
+		terminal.Fprintf(e.Stderr, "ccm: no page named %q: searching for %q\n", word, near)
 	}
 	if found.Partial {
-		terminal.Fprintf(e.Stderr, "ccm: no section has all of these words: these have the most\n")
+		terminal.Fprintf(e.Stderr, "ccm: no section contains all of these words; best matches:\n")
 	}
 	list := found.Sections[:min(mostFound, len(found.Sections))]
 	longest := 0

@@ -46,7 +46,7 @@ type changePrinter struct{ output *cli.Choice }
 // addChangePrinter adds --output to a command.
 func addChangePrinter(cmd *cobra.Command) changePrinter {
 	p := changePrinter{cli.NewChoice("text", "text", "json")}
-	cmd.Flags().Var(p.output, "output", "form of the output: text or json (one object a line)")
+	cmd.Flags().Var(p.output, "output", "output format: text or json (one object per line)")
 	return p
 }
 

@@ -25,12 +25,15 @@ func newCheckCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Look for what is wrong with the servers and the nodes of a fleet",
-		Long: `Look at servers, streams, replicas, space, clocks and certificates, at rollouts
-that were stopped, and at what nodes say is wrong with them. It changes nothing.
-People who have no keys of the fleet see all but the servers.
+		Short: "Check the servers and nodes of a fleet for problems",
+		Long: `Check the servers and nodes of a fleet for problems: servers, streams, replicas, space,
+clocks, certificates, stopped rollouts, and problems that nodes report. Read-only.
 
-Exit status: 0 if all is well, 4 if something is not.`,
+  ccm fleet check
+
+Without the fleet's keys, everything but the servers is checked.
+
+Exit status: 0 no problems, 4 problems found.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := f.Desk(e)
@@ -41,7 +44,7 @@ Exit status: 0 if all is well, 4 if something is not.`,
 			return checkFleet(cmd.Context(), e, d, output.Value)
 		},
 	}
-	cmd.Flags().Var(output, "output", "how to print it: text or json")
+	cmd.Flags().Var(output, "output", "output format: text or json")
 	return cmd
 }
 
@@ -68,7 +71,7 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 			terminal.Fprintf(e.Stdout, "server %s  nats-server %s, up %s, %s\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), counted(s.Connections, "connection"))
 		}
 		if d.Cluster.Directory.CheckOrigin() != nil {
-			cli.Say(e, "Servers are not asked how they are: that takes the directory in which the fleet was made.")
+			cli.Say(e, "Servers were not checked: this requires the directory in which the fleet was created.")
 		}
 		terminal.Fprintf(e.Stdout, "%s\n", counted(list.Total, "node"))
 		for _, x := range findings {
@@ -78,7 +81,7 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 			}
 		}
 		if len(findings) == 0 {
-			cli.Say(e, "All is well.")
+			cli.Say(e, "No problems found.")
 		}
 	}
 	if err == nil && len(findings) > 0 {
@@ -106,7 +109,7 @@ func eventFindings(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) [
 	if len(names) == 0 {
 		return nil
 	}
-	return []cluster.Finding{{Problem: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
+	return []cluster.Finding{{Problem: subject.Events + " has gaps in the events of: " + someOf(names), Hint: "request the missing events with: ccm fleet events --fill"}}
 }
 
 // rolloutFindings returns problems of releases: documents that nodes refuse, and stopped rollouts.
@@ -119,15 +122,15 @@ func rolloutFindings(ctx context.Context, d *enrol.Desk) (list []cluster.Finding
 		}
 		if err == nil {
 			for _, p := range control.Problems {
-				list = append(list, cluster.Finding{Problem: p, Hint: "nodes refuse it too; if all is well there, " + d.Cluster.Directory.Signers() + " is old"})
+				list = append(list, cluster.Finding{Problem: p, Hint: "check whether nodes reject it too; if they do not, " + d.Cluster.Directory.Signers() + " is old"})
 			}
 		}
 		switch {
 		case err != nil:
 			list = append(list, cluster.Finding{Problem: "releases of " + name + ": " + err.Error()})
 		case control.Release != nil && control.Rollout != nil && control.Rollout.Release == control.Release.Version && control.Rollout.State == signed.Stopped:
-			list = append(list, cluster.Finding{Problem: fmt.Sprintf("the rollout of release %d of %s was stopped: %s", control.Release.Version, name, control.Rollout.Reason),
-				Hint: fmt.Sprintf("ccm fleet rollout %s says more; ccm fleet rollback %s goes back", name, name)})
+			list = append(list, cluster.Finding{Problem: fmt.Sprintf("rollout of release %d of %s was stopped: %s", control.Release.Version, name, control.Rollout.Reason),
+				Hint: fmt.Sprintf("show details with ccm fleet rollout %s, or go back with ccm fleet rollback %s", name, name)})
 		}
 	}
 	return list
@@ -171,13 +174,13 @@ func nodeFindings(nodes []*overview.Node, now time.Time) []cluster.Finding {
 			list = append(list, cluster.Finding{Problem: what + ": " + someOf(names), Hint: hint})
 		}
 	}
-	add(unheard, "nodes that were approved but never heard of", "their agents do not run, or reach no server")
-	add(silent, "silent nodes", "ccm agent status there says what it does without the servers")
-	add(failed, "nodes whose last run failed", "ccm fleet status says why")
-	add(skewed, "nodes whose clocks are wrong by more than five minutes", "they refuse jobs that expire soon")
-	add(damaged, "nodes that write what cannot be read", "another version of ccm, or somebody else who has the key")
+	add(unheard, "approved nodes that never connected", "check that their agents run and reach a server")
+	add(silent, "silent nodes", "run ccm agent status on the node")
+	add(failed, "nodes whose last run failed", "show why with: ccm fleet status")
+	add(skewed, "nodes whose clocks are off by more than five minutes", "set their clocks: they refuse jobs that expire soon")
+	add(damaged, "nodes that send unreadable data", "check their ccm version, and whether someone else has their key")
 	for _, code := range codes {
-		add(problems[code], string(code), "ccm fleet nodes NODE says more")
+		add(problems[code], string(code), "show details with: ccm fleet nodes NODE")
 	}
 	return list
 }

@@ -25,18 +25,19 @@ func newEnrolCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "enrol",
-		Short: "List the machines that ask to be nodes, approve and deny them",
-		Long: `List the machines that ask to be nodes. A machine asks with ccm agent enrol, which
-prints the fingerprint of its key. Compare it before you approve: a name is only
-what the machine says.
+		Short: "List, approve and reject enrolment requests",
+		Long: `List, approve and reject enrolment requests.
 
   ccm fleet enrol
   ccm fleet enrol approve web1 --fingerprint SHA256:mVPw...
-  ccm fleet enrol token --name 'web*' --environment prod --uses 20 --expires 24h`,
+  ccm fleet enrol token --name 'web*' --environment prod --uses 20 --expires 24h
+
+A machine requests enrolment with ccm agent enrol, which prints the fingerprint of its
+key. Compare the fingerprint before you approve: anybody can request any name.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listRequests(cmd.Context(), e, f, output.Value) },
 	}
-	cmd.Flags().Var(output, "output", "how to print them: text or json")
+	cmd.Flags().Var(output, "output", "output format: text or json")
 	cmd.AddCommand(newApproveCommand(e, f), newDenyCommand(e, f), newTokenCommand(e, f))
 	return cmd
 }
@@ -62,7 +63,7 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 		return err
 	}
 	if dropped > 0 {
-		cli.Say(e, "%d requests are left out: their keys have not signed them.", dropped)
+		cli.Say(e, "Skipped %d requests that are not signed by their keys.", dropped)
 	}
 	rows := [][]string{{"NAME", "ENVIRONMENT", "FINGERPRINT", "ADDRESS", "ASKED", ""}}
 	for _, p := range list {
@@ -75,19 +76,19 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 		note := ""
 		switch {
 		case p.Twice:
-			note = "name asked for twice"
+			note = "name requested twice"
 		case p.Taken:
-			note = "a node has this name"
+			note = "a node with this name exists"
 		}
 		if p.IsOld(e.Clock.Now()) {
-			note = strings.TrimPrefix(note+", asked long ago: ccm fleet enrol deny takes it off the list", ", ")
+			note = strings.TrimPrefix(note+", old request: remove it with ccm fleet enrol deny", ", ")
 		}
 		rows = append(rows, []string{p.Name, p.Environment, p.Fingerprint(), p.Address, ago(e.Clock.Now().Sub(p.StoredAt)) + " ago", note})
 	}
 	switch {
 	case form == "json":
 	case len(list) == 0:
-		cli.Say(e, "No machine asks.")
+		cli.Say(e, "No pending enrolment requests.")
 	default:
 		printTable(e, rows)
 	}
@@ -100,34 +101,36 @@ func newApproveCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "approve NAME",
-		Short: "Make a machine a node",
-		Long: `Make a machine that asks a node: sign a JWT for its key, and store it where the
-machine looks for it.
+		Short: "Approve an enrolment request",
+		Long: `Approve an enrolment request: sign a JWT for the machine's key, and store it for the
+machine to fetch.
 
-With --watch --token-file FILE all machines are approved that have one of the
-tokens in FILE, until this is ended. Several may do it at once.`,
+  ccm fleet enrol approve web1 --fingerprint SHA256:mVPw...
+
+With --watch --token-file FILE, all machines with one of the tokens in FILE are
+approved until you stop the command. Several can run at once.`,
 		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case watch && (tokenFile == "" || len(args) > 0):
-				return diag.Errorf(diag.Pos{}, "--watch: %w", diag.Expected("--token-file FILE, and no name")).WithHint("%s --watch --token-file FILE", cmd.CommandPath())
+				return diag.Errorf(diag.Pos{}, "--watch: %w", diag.Expected("--token-file FILE without a name")).WithHint("%s --watch --token-file FILE", cmd.CommandPath())
 			case watch:
 				return watchRequests(cmd.Context(), e, f, out, tokenFile)
 			case len(args) == 0:
-				return diag.At(diag.Pos{}, diag.Expected("the name of a machine that asks")).WithHint("ccm fleet enrol lists them")
+				return diag.At(diag.Pos{}, diag.Expected("the name of a requesting machine")).WithHint("list requests with: ccm fleet enrol")
 			}
 			return approve(cmd.Context(), e, f, out, args[0], a)
 		},
 	}
 	out = addChangePrinter(cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&a.Fingerprint, "fingerprint", "", "the `FINGERPRINT` that the machine has printed, or its begin")
-	fs.StringVar(&a.Name, "as", "", "make it a node of another `NAME` than it asked for")
-	fs.StringVar(&a.Environment, "environment", "", "make it a node of the environment `NAME`, whatever it asked for")
-	fs.StringArrayVar(&a.Tags, "tag", nil, "a tag `NAME=VALUE` for those to whom secrets are encrypted (may be given again)")
-	fs.BoolVar(&a.Replace, "replace", false, "revoke the node that has the name")
-	fs.BoolVar(&watch, "watch", false, "go on approving what has a token")
-	fs.StringVar(&tokenFile, "token-file", "", "the `FILE` with tokens that ccm fleet enrol token has written")
+	fs.StringVar(&a.Fingerprint, "fingerprint", "", "`FINGERPRINT` printed on the machine, or a prefix of it")
+	fs.StringVar(&a.Name, "as", "", "override the requested node `NAME`")
+	fs.StringVar(&a.Environment, "environment", "", "override the requested environment `NAME`")
+	fs.StringArrayVar(&a.Tags, "tag", nil, "tag `NAME=VALUE` for recipients of secrets (repeatable)")
+	fs.BoolVar(&a.Replace, "replace", false, "revoke an existing node with this name")
+	fs.BoolVar(&watch, "watch", false, "keep approving requests with a token")
+	fs.StringVar(&tokenFile, "token-file", "", "`FILE` of tokens written by ccm fleet enrol token")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return pendingNames(cmd.Context(), e, f), cobra.ShellCompDirectiveNoFileComp
@@ -177,7 +180,7 @@ func approve(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrint
 		return err
 	}
 	if a.Fingerprint == "" {
-		cli.Say(e, "Its fingerprint is %s: compare it with what the machine has printed.", p.Fingerprint())
+		cli.Say(e, "Its fingerprint is %s: compare it with the one printed on the machine.", p.Fingerprint())
 	}
 	return nil
 }
@@ -233,7 +236,7 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 				_ = e.Stdout.Flush()
 			case !reported[p.Key]:
 				reported[p.Key] = true
-				cli.Say(e, "%s is not approved: %s", p.Name, err)
+				cli.Say(e, "%s was not approved: %s", p.Name, err)
 			}
 		})
 		switch {
@@ -243,7 +246,7 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 			trouble = ""
 		case trouble != err.Error():
 			trouble = err.Error()
-			cli.Say(e, "%s; tried again", err)
+			cli.Say(e, "%s; retrying", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -258,7 +261,7 @@ func newDenyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "deny NAME",
-		Short: "Tell a machine that it does not become a node",
+		Short: "Reject an enrolment request",
 		Args:  cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := f.DeskOf(e, identity.Admin)
@@ -278,8 +281,8 @@ func newDenyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 		},
 	}
 	out = addChangePrinter(cmd)
-	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "the `FINGERPRINT` of the machine that is meant, or its begin")
-	cmd.Flags().StringVar(&why, "reason", "no reason was given", "why, which the machine is told: `TEXT`")
+	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "`FINGERPRINT` of the machine, or a prefix of it")
+	cmd.Flags().StringVar(&why, "reason", "no reason given", "reason shown on the machine, as `TEXT`")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return pendingNames(cmd.Context(), e, f), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -292,10 +295,14 @@ func newTokenCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Make a token with which machines are approved by themselves",
-		Long: `Make a token for images and cloud-init, print it, and add it to the file that
-ccm fleet enrol approve --watch --token-file reads. A machine gives it with
-ccm agent enrol --token-file. Both files are as secret as a private key.`,
+		Short: "Create a token for automatic approval",
+		Long: `Create a token for automatic approval, for images and cloud-init. It is printed, and
+added to the file that ccm fleet enrol approve --watch --token-file reads.
+
+  ccm fleet enrol token --name 'web*' --environment prod --uses 20 --expires 24h
+
+Machines use it with ccm agent enrol --token-file. Keep both files as secret as a
+private key.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := f.OpenAs(e, identity.Admin)
@@ -323,18 +330,18 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 				return e.Print().JSON(fleetChange{Change: created, Kind: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
 			}
 			terminal.Fprintf(e.Stdout, "%s\n", token)
-			cli.Say(e, "For %s named %s, of %s, until %s; kept in %s.", counted(t.Uses, "machine"), t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
+			cli.Say(e, "For %s named %s, of %s, until %s; saved in %s.", counted(t.Uses, "machine"), t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
 			return nil
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&t.Name, "name", "", "for machines whose names fit this `PATTERN`, such as 'web*'")
-	fs.StringVar(&t.Environment, "environment", "", "for nodes of the environment `NAME` (default: the only one there is)")
-	fs.IntVar(&t.Uses, "uses", 1, "for `N` machines")
-	fs.DurationVar(&life, "expires", life, "valid for this `DURATION`")
-	fs.StringArrayVar(&t.Tags, "tag", nil, "give these nodes a tag `NAME=VALUE` (may be given again)")
-	fs.StringVar(&file, "token-file", "", "add it to this `FILE` (default tokens in the directory of the fleet)")
-	fs.Var(output, "output", "form of the output: text or json")
+	fs.StringVar(&t.Name, "name", "", "names of machines, as a `PATTERN` such as 'web*'")
+	fs.StringVar(&t.Environment, "environment", "", "environment `NAME` (default: the only one)")
+	fs.IntVar(&t.Uses, "uses", 1, "number `N` of machines")
+	fs.DurationVar(&life, "expires", life, "validity, as `DURATION`")
+	fs.StringArrayVar(&t.Tags, "tag", nil, "tag `NAME=VALUE` of these nodes (repeatable)")
+	fs.StringVar(&file, "token-file", "", "add it to `FILE` (default tokens in the fleet directory)")
+	fs.Var(output, "output", "output format: text or json")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
 	return cmd
 }
@@ -350,7 +357,7 @@ func addToken(e *cli.Env, file string, t enrol.Token) error {
 		return err
 	}
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s: others may read these tokens (mode %04o); chmod 600 it", file, info.Mode().Perm())
+		return fmt.Errorf("%s: tokens are readable by others (mode %04o); run chmod 600 on it", file, info.Mode().Perm())
 	}
 	return cli.Machine(e).Save(file, append(append(have, line...), '\n'), 0o600)
 }

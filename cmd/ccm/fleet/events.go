@@ -30,19 +30,19 @@ func newEventsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	f := &eventFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "events [NODE...]",
-		Short: "Print what nodes tell of their runs",
-		Long: `Print what nodes tell of their runs and jobs: with --output json the lines of
-ccm run --output json, with the node. Resources that are as they should be say
-nothing. Events are kept for 7 days, the last 5,000 messages of each node.
+		Short: "Print events of nodes",
+		Long: `Print events of nodes: their runs and jobs. Read-only without --fill.
 
   ccm fleet events -f --where 'outcome == "failed"'
-
-Servers that come back as they were yesterday lack what was told since. The
-numbers of messages show that: --fill finds such gaps, of some nodes or of all,
-and has nodes tell again what their records of runs hold. Plans and results of
-jobs stand in no record and stay lost.
-
   ccm fleet events --fill web7
+
+With --output json, events are the lines of ccm run --output json, with the node.
+Resources that are up to date send no events. Events are kept for 7 days, and the last
+5,000 of each node.
+
+Servers restored from an older copy lack newer events. --fill finds such gaps, of some
+nodes or all, and has nodes send their recorded events again. Plans and results of jobs
+are not recorded by nodes and remain lost.
 
 Exit status: 4 if a gap could not be filled.`,
 		ValidArgsFunction: fleet.CompleteNodes(e),
@@ -56,13 +56,13 @@ Exit status: 4 if a gap could not be filled.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVarP(&f.follow, "follow", "f", false, "print what comes, too, until Ctrl-C")
-	fs.BoolVar(&f.fill, "fill", false, "have nodes tell again what the servers have lost, by a signed job")
+	fs.BoolVarP(&f.follow, "follow", "f", false, "follow new events until Ctrl-C")
+	fs.BoolVar(&f.fill, "fill", false, "request events that the servers lost, with a signed job")
 	f.sign.add(fs)
-	fs.StringVar(&f.environment, "environment", "", "only of nodes of this `ENVIRONMENT`")
-	fs.StringVar(&f.condition, "where", "", "only lines for which `CONDITION` holds: outcome == \"failed\"")
-	fs.DurationVar(&f.since, "since", time.Hour, "those of the last `TIME`")
-	fs.Var(f.output, "output", "form of the output: text or json (one object a line)")
+	fs.StringVar(&f.environment, "environment", "", "only nodes of `ENVIRONMENT`")
+	fs.StringVar(&f.condition, "where", "", "only events that match `CONDITION`, as outcome == \"failed\"")
+	fs.DurationVar(&f.since, "since", time.Hour, "only events of the last `TIME`")
+	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 	cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
 	for _, other := range []string{"follow", "where", "since"} {
 		cmd.MarkFlagsMutuallyExclusive("fill", other)

@@ -58,7 +58,7 @@ func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) e
 	}
 	results := fillResults(event.Open(gaps))
 	if len(results) == 0 {
-		cli.Say(e, "There are no gaps: the servers have all that was told and is still kept.")
+		cli.Say(e, "No gaps in the event stream.")
 		return nil
 	}
 	byEnvironment := make(map[string][]*fillResult)
@@ -94,7 +94,7 @@ func fillResults(gaps []event.Gap) (list []*fillResult) {
 // requestMessages asks nodes of an environment to send the messages of a period again that includes all
 // gaps, and sets their answers.
 func requestMessages(ctx context.Context, s *job.Sender, some []*fillResult) error {
-	j := &signed.Job{Verb: signed.VerbEvents, Reason: "the servers have lost events"}
+	j := &signed.Job{Verb: signed.VerbEvents, Reason: "servers lost events"}
 	var names []string
 	for _, x := range some {
 		names = append(names, x.Node)
@@ -143,7 +143,7 @@ func (f *eventFlags) printResults(e *cli.Env, list []*fillResult) error {
 	}
 	if f.output.Value == "text" {
 		printTable(e, rows)
-		terminal.Fprintf(e.Stderr, "%d of %s told again what they have of it\n", len(list)-open, counted(len(list), "node"))
+		terminal.Fprintf(e.Stderr, "%d of %s sent their events again\n", len(list)-open, counted(len(list), "node"))
 	}
 	if open > 0 {
 		return cli.Status(cli.ExitFailed)

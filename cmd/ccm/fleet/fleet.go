@@ -20,17 +20,17 @@ func Command(e *cli.Env) *cobra.Command {
 	f := &fleetdir.Flags{}
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "See and steer many machines, by way of NATS",
-		Long: `See and steer many machines that run ccm agent. What they are told, and what they
-tell, is stored by three nats-servers; what a machine does is believed only if an
-operator has signed it.
+		Short: "Manage a fleet of machines over NATS",
+		Long: `Manage a fleet of machines that run ccm agent, over NATS.
 
   ccm fleet init ~/fleet --server nats1 --server nats2 --server nats3
   ccm fleet enrol approve web1
   ccm fleet nodes --where 'state.outcome == "failed"'
 
-The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
-~/.config/ccm/fleet.`,
+Commands and reports are stored on three stock nats-servers. Machines only act on
+commands that an operator has signed.
+
+The fleet directory is --fleet, CCM_FLEET or ~/.config/ccm/fleet.`,
 	}
 	f.Add(cmd.PersistentFlags())
 	cmd.AddCommand(newInitCommand(e), newEnrolCommand(e, f), newRevokeCommand(e, f), newUserCommand(e, f), newRekeyCommand(e, f))
@@ -65,7 +65,7 @@ func checkNames(ctx context.Context, d *enrol.Desk, names []string, revokedToo b
 			return enrol.ErrForeign
 		case slices.ContainsFunc(nodes, func(n enrol.Node) bool { return n.Name == name }):
 			if !revokedToo {
-				return diag.Errorf(diag.Pos{}, "%s was revoked: it is no node any more", name).WithHint("ccm fleet events %s prints what it told", name)
+				return diag.Errorf(diag.Pos{}, "%s was revoked", name).WithHint("show its events with: ccm fleet events %s", name)
 			}
 		default:
 			return unknownNode("the fleet", name, slices.Collect(maps.Keys(issued)))
@@ -76,10 +76,10 @@ func checkNames(ctx context.Context, d *enrol.Desk, names []string, revokedToo b
 
 // unknownNode says that a fleet, or an environment, has no node of a name.
 func unknownNode(of, name string, known []string) error {
-	err := diag.Errorf(diag.Pos{}, "%s has no node %s", of, name)
+	err := diag.Errorf(diag.Pos{}, "no node %[2]s in %[1]s", of, name)
 	err.Hint = diag.DidYouMean(name, known)
 	if err.Hint == "" {
-		err.Hint = "ccm fleet nodes --output names lists them"
+		err.Hint = "list nodes with: ccm fleet nodes --output names"
 	}
 	return err
 }

@@ -24,18 +24,19 @@ func newInitCommand(e *cli.Env) *cobra.Command {
 	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "init DIR",
-		Short: "Make keys and server configurations of a fleet, and with --apply its streams",
-		Long: `Make what the servers of a fleet need in DIR, and nothing elsewhere: keys, the
-credentials of who runs this and of new machines, certificates, and for each
-server a folder with the configuration of an unmodified nats-server.
+		Short: "Create the keys, server configurations and streams of a fleet",
+		Long: `Create the keys and server configurations of a fleet in DIR; with --apply, also its
+streams.
 
   ccm fleet init ~/fleet --server nats1.example.net --server nats2.example.net --server nats3.example.net
   scp -r ~/fleet/nats1.example.net root@nats1.example.net:/etc/nats   # the same for the others
   ccm fleet init ~/fleet --apply --environment prod
 
-What is there stays: run again it says what has changed. Whoever has DIR can
-enrol and revoke machines, but not have them do anything: that needs the
-signature of an operator.`,
+DIR contains keys, certificates, credentials for you and for new machines, and for each
+server a directory with the configuration of a stock nats-server.
+
+Existing files are kept; a second run shows what changed. DIR lets its owner enrol and
+revoke machines, but not run anything on them: that requires an operator's signature.`,
 		Args: cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Sizes = identity.Sizes{Events: int64(events), Jobs: int64(jobs), Sites: int64(sites)}
@@ -56,22 +57,22 @@ signature of an operator.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringArrayVar(&o.Servers, "server", nil, "a nats-server, as `HOST[:PORT]` that nodes reach (once for each: three, or one for a trial)")
-	fs.StringArrayVar(&o.Environments, "environment", nil, "add an environment of this `NAME` (may be given again)")
-	fs.BoolVar(&apply, "apply", false, "also hand the account to the servers, and make or change their streams")
-	fs.BoolVarP(&noop, "noop", "n", false, "say what would be done, and do nothing")
-	fs.BoolVar(&o.Registry, "allow-registry", false, "let all nodes read the registry of services")
-	fs.StringArrayVar(&o.Data, "allow-data", nil, "let all nodes read the key-value bucket `NAME` (may be given again)")
-	fs.BoolVar(&o.Upstream, "upstream", false, "agents of Choria's ccm register services too; they need roll-ups, with which one of them can empty the registry")
-	fs.StringVar(&signersFile, "signers", "", "keep the `FILE` allowed_signers in DIR: what others have signed is not believed here either")
-	fs.StringVar(&o.ConfigDir, "config-dir", "", "where the servers have their configuration: `DIR` (default /etc/nats)")
-	fs.StringVar(&o.StoreDir, "store-dir", "", "where the servers have their data: `DIR` (default /var/lib/nats)")
+	fs.StringArrayVar(&o.Servers, "server", nil, "nats-server `HOST[:PORT]` (repeatable: three, or one for a trial)")
+	fs.StringArrayVar(&o.Environments, "environment", nil, "add environment `NAME` (repeatable)")
+	fs.BoolVar(&apply, "apply", false, "also upload the account, and create or update streams")
+	fs.BoolVarP(&noop, "noop", "n", false, "show what would change, without changing anything")
+	fs.BoolVar(&o.Registry, "allow-registry", false, "let all nodes read the service registry")
+	fs.StringArrayVar(&o.Data, "allow-data", nil, "let all nodes read key-value bucket `NAME` (repeatable)")
+	fs.BoolVar(&o.Upstream, "upstream", false, "allow agents of Choria CCM to register services (needs rollups)")
+	fs.StringVar(&signersFile, "signers", "", "copy `FILE` to DIR/allowed_signers, and trust only its signers")
+	fs.StringVar(&o.ConfigDir, "config-dir", "", "configuration `DIR` on the servers (default /etc/nats)")
+	fs.StringVar(&o.StoreDir, "store-dir", "", "data `DIR` on the servers (default /var/lib/nats)")
 	size := func(name string, s *resources.Size, what string) {
 		fs.Func(name, what, func(text string) error { return s.UnmarshalText([]byte(text)) })
 	}
-	size("events-size", &events, "how large the events may become on each server, as a `SIZE` such as 5GiB (default 50GiB)")
-	size("jobs-size", &jobs, "how large the log of jobs may become, a `SIZE` (default 2GiB)")
-	size("sites-size", &sites, "how large the bundles of an environment may become, a `SIZE` (default 10GiB)")
+	size("events-size", &events, "maximum `SIZE` of events on each server (default 50GiB)")
+	size("jobs-size", &jobs, "maximum `SIZE` of the job log (default 2GiB)")
+	size("sites-size", &sites, "maximum `SIZE` of an environment's bundles (default 10GiB)")
 	out = addChangePrinter(cmd)
 	return cmd
 }
@@ -100,14 +101,14 @@ func initFleet(ctx context.Context, e *cli.Env, out changePrinter, dir string, o
 	}
 	switch {
 	case apply && noop && len(plan.Changes) > 0:
-		cli.Say(e, "What the servers have is not compared: the directory is not as it would be.")
+		cli.Say(e, "Servers were not compared: the directory is out of date.")
 		return nil
 	case apply:
 		return applyFleet(ctx, e, out, plan.Directory, noop)
 	case len(plan.Changes) == 0:
 		cli.Say(e, "Nothing to do in %s.", plan.Directory.Path)
 	case !noop && slices.ContainsFunc(plan.Changes, func(c identity.Change) bool { return c.Path != identity.SignersFile }):
-		cli.Say(e, "Copy the folder of each server to it, start nats-server -c nats.conf there, then ccm fleet init %s --apply.", dir)
+		cli.Say(e, "Copy each server's directory to it, start nats-server -c nats.conf there, then run: ccm fleet init %s --apply", dir)
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.
 		return err
 	}
 	defer c.Close()
-	sayWaiting := sync.OnceFunc(func() { cli.Say(e, "The servers have not found each other yet: waiting for them.") })
+	sayWaiting := sync.OnceFunc(func() { cli.Say(e, "Waiting for the servers to find each other.") })
 	if err := c.WaitForLeader(ctx, sayWaiting); err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.
 		}
 	}
 	if !noop {
-		sayElecting := sync.OnceFunc(func() { cli.Say(e, "Not all streams have a leader yet: waiting for them.") })
+		sayElecting := sync.OnceFunc(func() { cli.Say(e, "Waiting for the streams to elect leaders.") })
 		if err := c.WaitForStreams(ctx, sayElecting); err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.
 		return err
 	}
 	if len(changes) == 0 && !pushed && restored == 0 {
-		cli.Say(e, "Nothing to do: the servers have all that the fleet needs.")
+		cli.Say(e, "Nothing to do: servers are up to date.")
 	}
 	return nil
 }

@@ -42,12 +42,19 @@ var jobVerbs = []struct {
 	verb        signed.Verb
 	short, long string
 }{
-	{signed.VerbRun, "Have nodes run now what they have", `Have nodes run now what they have: the bundle of their release. A job never carries code.
+	{signed.VerbRun, "Start a run on nodes now", `
+Nodes are named, or
 
-  ccm fleet run --where 'labels.role == "web"' --reason CVE-2026-1234 --at-most 200 --expires 15m`},
-	{signed.VerbPlan, "Have nodes say what a run would do", "Have nodes say what a run would do. Nothing is changed; ccm fleet events shows what they say."},
-	{signed.VerbCancel, "Have nodes end the run that is under way", "Have nodes end the run that is under way, as Ctrl-C does: the resource that is being worked on is finished."},
-	{signed.VerbFacts, "Have nodes gather their facts anew", "Have nodes gather their facts anew, and send them."},
+
+Name the nodes, or select those that have reported with --where. The job lists the
+nodes or their digest, so ccm knows which did not respond. It is repeated to these
+after 5, 20 and 60 seconds. --output names prints the nodes that did not respond or did
+not succeed.
+
+Exit status: 4 if a node failed, refused, or did not respond.`},
+	{signed.VerbPlan, "Plan on nodes: show what a run would change", "Plan on nodes: show what a run would change. Read-only. The plans are events: see\nccm fleet events."},
+	{signed.VerbCancel, "Stop the current run of nodes", "Stop the current run of nodes after the current resource, like Ctrl-C."},
+	{signed.VerbFacts, "Refresh the facts of nodes", "Refresh the facts of nodes."},
 }
 
 func newJobCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
@@ -57,12 +64,12 @@ func newJobCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
 			Use: string(v.verb) + " [NODE...]", Short: v.short,
 			Long: v.long + `
 
-Nodes are named, or chosen by --where among those that have told something of
-themselves. The job names them, or their digest, so it is known who did not
-answer. It is said again to them after 5, 20 and 60 seconds. --output names
-prints those who did not answer, or did not do it.
+Name the nodes, or select those that have reported with --where. The job lists the
+nodes or their digest, so ccm knows which did not respond. It is repeated to these
+after 5, 20 and 60 seconds. --output names prints the nodes that did not respond or did
+not succeed.
 
-Exit status: 4 if a node failed, refused, or did not answer.`,
+Exit status: 4 if a node failed, refused, or did not respond.`,
 			ValidArgsFunction: fleet.CompleteNodes(e),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				ctx, cancel := e.UntilStopped(cmd.Context())
@@ -73,19 +80,19 @@ Exit status: 4 if a node failed, refused, or did not answer.`,
 		}
 		fs := cmd.Flags()
 		f.sign.add(fs)
-		fs.StringVar(&f.environment, "environment", "", "the nodes of this `ENVIRONMENT` (default: that of the nodes, or the only one there is)")
-		fs.StringVar(&f.condition, "where", "", "the nodes for which `CONDITION` holds")
+		fs.StringVar(&f.environment, "environment", "", "select `ENVIRONMENT` (default: the nodes' or the only one)")
+		fs.StringVar(&f.condition, "where", "", "nodes that match `CONDITION`")
 		fs.BoolVar(&f.all, "all", false, "all nodes of the environment")
-		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`, and five minutes for clocks that are wrong")
-		fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why; it is kept with the job")
-		fs.Var(f.output, "output", "form of the output: text, json, or names of those who did not do it")
+		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "latest start, as `DURATION` from now (plus 5m for clock skew)")
+		fs.StringVar(&f.reason, "reason", "", "reason stored with the job, as `TEXT`")
+		fs.Var(f.output, "output", "output format: text, json, or names of nodes that did not succeed")
 		cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
 		if v.verb == signed.VerbRun || v.verb == signed.VerbPlan {
-			fs.IntVar(&f.atMost, "at-most", 0, "`NUMBER` of nodes at a time (default: all)")
-			fs.StringArrayVar(&f.targets, "target", nil, "only the resource `TYPE#NAME` and what it needs (may be given again)")
+			fs.IntVar(&f.atMost, "at-most", 0, "maximum `NUMBER` of nodes at a time (default: all)")
+			fs.StringArrayVar(&f.targets, "target", nil, "only resource `TYPE#NAME` and its requirements (repeatable)")
 		}
 		if v.verb == signed.VerbRun {
-			fs.BoolVar(&f.monitorOnly, "monitor-only", false, "only health checks")
+			fs.BoolVar(&f.monitorOnly, "monitor-only", false, "only run health checks")
 		}
 		list = append(list, cmd)
 	}
@@ -104,9 +111,9 @@ func environmentIn(d *identity.Directory, named string) (string, error) {
 	case named == "" && len(list) == 1:
 		return list[0], nil
 	case named == "":
-		return "", diag.At(diag.Pos{}, diag.Expected("an environment: there are %s", strings.Join(list, ", "))).WithHint("--environment NAME")
+		return "", diag.At(diag.Pos{}, diag.Expected("an environment: %s", strings.Join(list, ", "))).WithHint("select one with --environment NAME")
 	case !d.Fleet.HasEnvironment(named):
-		return "", diag.At(diag.Pos{}, diag.NotFound("environment", named, nil)).WithHint("there is %s", strings.Join(list, ", "))
+		return "", diag.At(diag.Pos{}, diag.NotFound("environment", named, nil)).WithHint("environments: %s", strings.Join(list, ", "))
 	}
 	return named, nil
 }
@@ -127,7 +134,7 @@ func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Clu
 	}
 	for _, name := range nodes[1:] {
 		if issued[name] != issued[nodes[0]] {
-			return "", fmt.Errorf("%s is of %s, and %s of %s: a job is for one environment", nodes[0], issued[nodes[0]], name, issued[name])
+			return "", fmt.Errorf("%s belongs to %s, and %s to %s: a job cannot span environments", nodes[0], issued[nodes[0]], name, issued[name])
 		}
 	}
 	return issued[nodes[0]], nil
@@ -137,7 +144,7 @@ func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Clu
 func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string, args []string) (names []string, total int, err error) {
 	switch given := len(args) > 0; {
 	case given && (f.condition != "" || f.all), f.condition != "" && f.all:
-		return nil, 0, diag.Expected("names, --where or --all, and only one of them")
+		return nil, 0, diag.Expected("exactly one of names, --where and --all")
 	case !given && f.condition == "" && !f.all:
 		return nil, 0, diag.At(diag.Pos{}, diag.Expected("the names of nodes, or a condition")).WithHint("--all means all nodes of the environment")
 	}
@@ -163,7 +170,7 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 			for _, n := range nodes {
 				others = append(others, n.Name)
 			}
-			return nil, 0, unknownNode(environment+" (of those that have told anything of themselves)", name, others)
+			return nil, 0, unknownNode(environment+" (of nodes that have reported)", name, others)
 		}
 	}
 	if len(args) > 0 {
@@ -176,7 +183,7 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
 	sayLeftOut(e, err)
 	if len(chosen) == 0 {
-		return nil, 0, errors.New("no node is meant")
+		return nil, 0, errors.New("no nodes selected")
 	}
 	for _, n := range chosen {
 		names = append(names, n.Name)
@@ -194,7 +201,7 @@ func sayUnheard(e *cli.Env, issued map[string]string, environment string, known 
 	}
 	if len(unheard) > 0 {
 		slices.Sort(unheard)
-		cli.Say(e, "! Nodes are left out, because they were never heard of: %s", terminal.Line(someNames(unheard)))
+		cli.Say(e, "! Skipped nodes that have never reported: %s", terminal.Line(someNames(unheard)))
 	}
 }
 
@@ -269,7 +276,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		cli.Say(e, "The job goes on: ccm fleet jobs --last 1")
+		cli.Say(e, "The job continues; follow it with: ccm fleet jobs --last 1")
 		return cli.Status(cli.ExitInterrupted)
 	case err != nil:
 		return err
@@ -313,10 +320,10 @@ func (f *jobFlags) print(e *cli.Env, j *signed.Job, p *job.Progress) error {
 		}
 	}
 	if len(p.Silent) > 0 {
-		terminal.Fprintf(e.Stdout, " no answer %d: %s (--output names)\n", len(p.Silent), terminal.Line(someNames(p.Silent)))
+		terminal.Fprintf(e.Stdout, " no response %d: %s (--output names)\n", len(p.Silent), terminal.Line(someNames(p.Silent)))
 	}
 	if p.NotAsked > 0 {
-		terminal.Fprintf(e.Stdout, " not asked %d: their turn did not come\n", p.NotAsked)
+		terminal.Fprintf(e.Stdout, " not started %d: the job expired first\n", p.NotAsked)
 	}
 	return nil
 }

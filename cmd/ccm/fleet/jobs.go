@@ -23,12 +23,16 @@ func newJobsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	last, environment := 20, ""
 	cmd := &cobra.Command{
 		Use:   "jobs",
-		Short: "List the jobs that were sent, and what became of them",
-		Long: `List the jobs that were sent, the newest first, and what became of them. Jobs are
-kept for 400 days, and nobody can remove one; what nodes told of them for 7.
+		Short: "List jobs and their outcomes",
+		Long: `List jobs and their outcomes, newest first. Read-only.
 
-BY is who has signed a job, by the file allowed_signers in the directory of the
-fleet. It is a key if that is not known, and none if the signature does not hold.`,
+  ccm fleet jobs --last 5
+
+Jobs are kept for 400 days, and nobody can remove one. Responses of nodes are kept for
+7 days.
+
+BY is the signer according to allowed_signers in the fleet directory. It is a key if
+the signer is unknown, and none if the signature is invalid.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
@@ -36,9 +40,9 @@ fleet. It is a key if that is not known, and none if the signature does not hold
 			return listJobs(ctx, e, fleet, environment, last, output.Value)
 		},
 	}
-	cmd.Flags().IntVar(&last, "last", last, "only the last `NUMBER` of them; 0 for all")
-	cmd.Flags().StringVar(&environment, "environment", "", "only those of this `ENVIRONMENT`")
-	cmd.Flags().Var(output, "output", "form of the output: text or json (one object a line)")
+	cmd.Flags().IntVar(&last, "last", last, "last `NUMBER` of jobs (0 for all)")
+	cmd.Flags().StringVar(&environment, "environment", "", "only jobs of `ENVIRONMENT`")
+	cmd.Flags().Var(output, "output", "output format: text or json (one object per line)")
 	cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
 	return cmd
 }
@@ -70,7 +74,7 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 		return nil
 	}
 	if len(list) == 0 {
-		cli.Say(e, "No job was sent.")
+		cli.Say(e, "No jobs.")
 		return nil
 	}
 	rows := [][]string{{"JOB", "TIME", "BY", "WHAT", "NODES", "REASON", ""}}
@@ -114,7 +118,7 @@ func sayUnverified(e *cli.Env, list []*job.SentJob) {
 		jobs[p.Doubt] = append(jobs[p.Doubt], p.ID)
 	}
 	for _, why := range reasons {
-		cli.Say(e, "! It is not known who has signed %s: %s", terminal.Line(someNames(jobs[why])), terminal.Line(why))
+		cli.Say(e, "! Unknown signer of %s: %s", terminal.Line(someNames(jobs[why])), terminal.Line(why))
 	}
 	if len(reasons) > 0 {
 		cli.Say(e, "  "+signersHint)
@@ -149,7 +153,7 @@ func jobRow(p *job.SentJob, now time.Time) []string {
 		reason = strconv.Quote(p.Reason)
 	}
 	if now.Before(p.Expires) {
-		silent = "not yet heard"
+		silent = "no response yet"
 	}
 	return []string{p.ID, p.CreateTime.Local().Format("2006-01-02 15:04"), signerOf(p), p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
 		fmt.Sprintf("%d ok, %d failed, %d refused, %d %s", r.Done-r.Failed, r.Failed, r.Refused+r.Expired, len(r.Silent)+r.NotAsked, silent)}

@@ -39,7 +39,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 		return err
 	}
 	if form == "text" {
-		cli.Say(e, "%d of %s; %d answered", len(answer.Nodes), counted(answer.Total, "node"), answer.Answered)
+		cli.Say(e, "%d of %s; %d responded", len(answer.Nodes), counted(answer.Total, "node"), answer.Answered)
 	}
 	sayLeftOut(e, answer.ConditionError)
 	if form == "text" {
@@ -49,8 +49,8 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 		names    []string
 		question string
 	}{
-		{answer.Unanswered, fmt.Sprintf("Asked, and no answer within %s", f.timeout)},
-		{answer.Offline, "Not asked, because they are silent"},
+		{answer.Unanswered, fmt.Sprintf("No response within %s", f.timeout)},
+		{answer.Offline, "Not contacted, because they are silent"},
 	} {
 		if len(x.names) > 0 {
 			cli.Say(e, "%s: %s", x.question, someOf(x.names))
@@ -60,7 +60,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 	case len(answer.Unanswered) > 0:
 		return cli.Status(cli.ExitFailed)
 	case len(names) == 1 && answer.Answered == 0:
-		return diag.Errorf(diag.Pos{}, "%s does not answer", names[0]).WithHint("ccm fleet nodes %s prints what it told before", names[0])
+		return diag.Errorf(diag.Pos{}, "%s does not respond", names[0]).WithHint("show its last report with: ccm fleet nodes %s", names[0])
 	}
 	return nil
 }

@@ -26,21 +26,20 @@ func newNodesCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json", "yaml", "names")
 	cmd := &cobra.Command{
 		Use:   "nodes [NODE]",
-		Short: "List the nodes of a fleet, or print all of one",
-		Long: `List the nodes of a fleet, or print all that is known of one.
+		Short: "List the nodes of a fleet, or show one",
+		Long: `List the nodes of a fleet, or show one. Read-only.
 
   ccm fleet nodes --where 'facts.os.family == "debian" && state.outcome == "failed"'
   ccm fleet nodes --where 'labels.role == "web"' --output names
   ccm fleet nodes web7
 
-A condition is about facts, state, labels, seen, node and environment, in the
-language of expressions in manifests. One that does not name facts is answered
-faster: they are not read.
+Conditions use facts, state, labels, seen, node and environment, in the expression
+language of manifests. Conditions without facts are faster, because facts are not read.
 
-That is what nodes told last. --live asks those that are there, by a signed job,
-and lists those that answer, as they are now; the others are named.
+The list shows the last report of each node. --live sends a signed job, and shows
+current reports of the nodes that respond; the others are named.
 
-Exit status: 4 if --live asked a node that did not answer.`,
+Exit status: 4 if a node did not respond to --live.`,
 		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := where.Parse(condition)
@@ -80,12 +79,12 @@ Exit status: 4 if --live asked a node that did not answer.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&condition, "where", "", "only nodes for which this `EXPRESSION` holds")
-	fs.StringVar(&environment, "environment", "", "only nodes of the environment `NAME`")
-	fs.BoolVar(&live.live, "live", false, "ask the nodes that are there now, by a signed job")
-	fs.DurationVar(&live.timeout, "within", 30*time.Second, "with --live, wait so `LONG` for answers")
+	fs.StringVar(&condition, "where", "", "only nodes that match `EXPRESSION`")
+	fs.StringVar(&environment, "environment", "", "only nodes of environment `NAME`")
+	fs.BoolVar(&live.live, "live", false, "query nodes now, with a signed job")
+	fs.DurationVar(&live.timeout, "within", 30*time.Second, "with --live, time limit for responses, as `DURATION`")
 	live.sign.add(fs)
-	fs.Var(output, "output", "how to print them: text, json, yaml or names")
+	fs.Var(output, "output", "output format: text, json, yaml or names")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -152,7 +151,7 @@ func listNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Option
 // them.
 func sayLeftOut(e *cli.Env, err error) {
 	if err != nil {
-		cli.Say(e, "! Nodes are left out, because the condition has no answer for them: %s", err)
+		cli.Say(e, "! Skipped nodes for which the condition cannot be evaluated: %s", err)
 	}
 }
 
@@ -199,7 +198,7 @@ func foreignText(list []enrol.ForeignNode) string {
 	for _, f := range list {
 		names = append(names, f.Node)
 	}
-	return fmt.Sprintf("! Not in fleet.json, which does not name the key that signed them: %s: %s", counted(len(list), "node"), someOf(names))
+	return fmt.Sprintf("! Signed by a key that is not in fleet.json: %s: %s", counted(len(list), "node"), someOf(names))
 }
 
 // printForeign prints foreign nodes for programs.

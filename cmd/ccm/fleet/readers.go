@@ -95,9 +95,9 @@ func namedNodes(e *cli.Env, near string) ([]string, error) {
 // read.
 func sayUnreadable(e *cli.Env, list []enrol.UnreadableSecret) {
 	for _, u := range list {
-		cli.Say(e, "! %s: %s cannot read it, and it is for %s", terminal.Line(u.Secret), someOf(u.Nodes), cli.NamesOf(u.For))
+		cli.Say(e, "! %s: %s cannot read it, although it is for %s", terminal.Line(u.Secret), someOf(u.Nodes), cli.NamesOf(u.For))
 	}
 	if len(list) > 0 {
-		cli.Say(e, "  ccm secret recipients nodes, then ccm secret rekey, has them read it.")
+		cli.Say(e, "  Update it with: ccm secret recipients nodes, then ccm secret rekey")
 	}
 }

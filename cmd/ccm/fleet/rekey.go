@@ -30,22 +30,24 @@ func newRekeyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "rekey",
-		Short: "Exchange the key that signs nodes, and empty the list of revoked ones",
-		Long: `Exchange the key that signs nodes: after its theft, or because the list of revoked
-nodes has grown (ccm fleet check says so). A new key signs all nodes that are not
-revoked, and is believed besides the old one. Each node takes its new JWT when it
-looks for it, within ten minutes, and connects anew. When all have, the old key is
-believed no more, and the nodes that it alone has signed are off the list.
+		Short: "Replace the key that signs nodes, and clear revocations",
+		Long: `Replace the key that signs nodes, and clear revocations: after a theft, or when the list
+of revoked nodes is long (see ccm fleet check).
 
-Ended in between, or if nodes are away, run it again: it goes on where it was.
-Until then both keys are believed. A node that is away for good is revoked, or left
-behind with --leave-silent: it has to be enrolled again.
+  ccm fleet rekey
 
-End ccm fleet enrol approve --watch before. The directory of the fleet changes:
-copy it again where you keep it, and give people the fleet.json of users/NAME,
-without which they see no nodes.
+A new key signs all nodes that are not revoked, and both keys are trusted. Nodes fetch
+their new JWT within ten minutes and reconnect. When all have, the old key is no longer
+trusted, and the list of revoked nodes is cleared.
 
-Exit status: 4 if nodes do not use the new key yet.`,
+If the command is interrupted, or nodes are offline, run it again: it continues. Revoke
+nodes that are gone for good, or leave them behind with --leave-silent: these must
+enrol again.
+
+Stop ccm fleet enrol approve --watch first. Afterwards, copy the fleet directory to your
+backups, and give people the fleet.json in users/NAME, which they need to see nodes.
+
+Exit status: 4 if some nodes do not use the new key yet.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if wait < 0 {
@@ -61,9 +63,9 @@ Exit status: 4 if nodes do not use the new key yet.`,
 			return rekeyFleet(ctx, e, d, e.Clock.Now().Add(wait), leave, output.Value)
 		},
 	}
-	cmd.Flags().DurationVar(&wait, "wait", wait, "how long to wait for nodes: `DURATION`")
-	cmd.Flags().BoolVar(&leave, "leave-silent", false, "after that leave nodes behind: they have to be enrolled again")
-	cmd.Flags().Var(output, "output", "how to print what became of it: text or json")
+	cmd.Flags().DurationVar(&wait, "wait", wait, "time to wait for nodes, as `DURATION`")
+	cmd.Flags().BoolVar(&leave, "leave-silent", false, "afterwards drop silent nodes, which must enrol again")
+	cmd.Flags().Var(output, "output", "output format: text or json")
 	return cmd
 }
 
@@ -91,12 +93,12 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 	if form == "json" {
 		err = e.Print().Line(out)
 	} else if out.Done {
-		terminal.Fprintf(e.Stdout, "- the old key, and %d revoked nodes from the list\n", r.Revoked)
+		terminal.Fprintf(e.Stdout, "- old key and %d revoked nodes\n", r.Revoked)
 	}
 	if len(r.Pending) > 0 {
-		hint := "Both keys are believed. Run it again when they are back, or revoke them"
+		hint := "Both keys are trusted. Run this again when they are online, or revoke them"
 		if out.Done {
-			hint = "They were left behind: enrol them again"
+			hint = "They were dropped: enrol them again"
 		}
 		cli.Say(e, "%d of %d nodes do not use the new key: %s. %s.", len(r.Pending), r.Signed, someOf(r.Pending), hint)
 	}
@@ -119,10 +121,10 @@ func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.T
 		ended := ctx.Err() != nil || e.Clock.Now().After(until)
 		switch {
 		case err != nil && (ended || !direct.IsPassing(err)):
-			return nil, fmt.Errorf("which nodes use the new key cannot be read: %w", err)
+			return nil, fmt.Errorf("cannot determine which nodes use the new key: %w", err)
 		case err != nil:
 			if !silent {
-				cli.Say(e, "The servers do not answer now, and are asked again: %s", err)
+				cli.Say(e, "Servers are not responding, retrying: %s", err)
 			}
 		case len(r.Pending) == 0 || ended:
 			return r, nil

@@ -42,23 +42,24 @@ func newReleaseCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	f := &releaseFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "release ENVIRONMENT SITE",
-		Short: "Have the nodes of an environment run a site, some of them first",
-		Long: `Have the nodes of an environment run a site. SITE is its folder, a script or
-manifest, or a bundle that ccm bundle has made. It is checked by ccm lint and
-ccm test, packed, stored, and signed. Then the first stage of nodes begins.
+		Short: "Release a site to an environment, in stages",
+		Long: `Release a site to an environment, in stages. SITE is a directory, script, manifest or
+bundle.
 
   ccm fleet release prod site/ --canary 'labels.role == "canary"' --stages 1%,10%,100% --soak 10m --max-failed 2%
   ccm fleet rollout prod --watch
 
-A stage passes when all its nodes have run the release, no more of them failed
-or are silent than may, and it has soaked. ccm fleet rollout --watch moves it on.
+The site is checked with ccm lint and ccm test, packed, signed and stored; then the first
+stage of nodes starts. A stage passes when all its nodes have run the release, failed and
+silent nodes are within their limits, and the soak time is over. ccm fleet rollout --watch
+starts the next stage.
 
-Secrets for a tag or an environment that came to nodes after they were encrypted
-are named with these nodes, which cannot read them.
+Secrets for a tag or environment that newer nodes cannot read yet are listed with these
+nodes.
 
-Nodes believe a release only if one of their signers has signed it. The signed
-documents and the bundle are also kept in the directory of the fleet: --again
-stores the last ones anew, for servers that have lost them.`,
+Nodes accept a release only if a trusted signer signed it. The signed documents and the
+bundle are also saved in the fleet directory: --again uploads the last ones to servers
+that lost them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.again {
 				return cli.WantArguments(1, 1)(cmd, args)
@@ -83,17 +84,17 @@ stores the last ones anew, for servers that have lost them.`,
 	fs := cmd.Flags()
 	f.sign.add(fs)
 	alsoSign(fs, &f.otherKeys)
-	fs.StringVar(&f.canary, "canary", "", "the nodes for which `CONDITION` holds are the first stage")
-	fs.StringVar(&f.stages, "stages", "100%", "the `STAGES` after it, as percentages of all nodes: 1%,10%,100%")
-	fs.StringVar(&f.soak, "soak", "0s", "watch a stage for so `LONG` before the next one begins")
-	fs.StringVar(&f.failed, "max-failed", "0", "the `NUMBER` or percentage of nodes that may fail, in each stage and in all")
-	fs.StringVar(&f.silent, "max-silent", "5%", "the `NUMBER` or percentage of nodes of a stage that may be silent")
-	fs.StringVar(&f.spread, "spread", "0s", "the nodes of a stage begin within this `TIME`")
-	fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why")
-	fs.StringArrayVar(&f.plain, "allow-plain", nil, "pack files that match `PATTERN` although they seem to hold a secret as it is (may be given again)")
-	fs.Var(f.output, "output", "form of the output: text or json")
-	fs.BoolVar(&f.again, "again", false, "store the last release and its rollout anew, from the directory of the fleet")
-	fs.BoolVar(&f.noCheck, "no-check", false, "release without ccm lint and ccm test")
+	fs.StringVar(&f.canary, "canary", "", "first stage: nodes that match `CONDITION`")
+	fs.StringVar(&f.stages, "stages", "100%", "further `STAGES`, as percentages of all nodes: 1%,10%,100%")
+	fs.StringVar(&f.soak, "soak", "0s", "wait `DURATION` between stages")
+	fs.StringVar(&f.failed, "max-failed", "0", "maximum `NUMBER` or percentage of failed nodes, per stage and total")
+	fs.StringVar(&f.silent, "max-silent", "5%", "maximum `NUMBER` or percentage of silent nodes in a stage")
+	fs.StringVar(&f.spread, "spread", "0s", "spread the starts in a stage over `TIME`")
+	fs.StringVar(&f.reason, "reason", "", "reason, as `TEXT`")
+	fs.StringArrayVar(&f.plain, "allow-plain", nil, "include files matching `PATTERN` that look like secrets (repeatable)")
+	fs.Var(f.output, "output", "output format: text or json")
+	fs.BoolVar(&f.again, "again", false, "upload the last release and its rollout again")
+	fs.BoolVar(&f.noCheck, "no-check", false, "skip ccm lint and ccm test")
 	return cmd
 }
 
@@ -114,7 +115,7 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 		r.Stages = append(r.Stages, stage)
 	}
 	if r.Stages[len(r.Stages)-1] != "100%" {
-		return nil, diag.Errorf(diag.Pos{}, "--stages: the last one must be 100%%").WithHint("ccm fleet pause and abort end a rollout before that")
+		return nil, diag.Errorf(diag.Pos{}, "--stages: the last one must be 100%%").WithHint("to end a rollout early, use ccm fleet pause or abort")
 	}
 	for _, x := range []struct {
 		flag, text string
@@ -148,7 +149,7 @@ func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.C
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
 	sayLeftOut(e, err)
 	if len(chosen) == 0 {
-		return diag.Errorf(diag.Pos{}, "--canary: the condition holds for no node of %s that was ever heard of: nothing was released", environment).WithHint("ccm fleet nodes --where with it lists its nodes, and when they were seen")
+		return diag.Errorf(diag.Pos{}, "--canary: no node of %s matches the condition: nothing was released", environment).WithHint("test the condition with: ccm fleet nodes --where CONDITION")
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.C
 // controllerOf returns the controller of an environment's rollouts.
 func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *signFlags) (*release.Controller, error) {
 	if fleet := c.Directory.Fleet; !fleet.HasEnvironment(environment) {
-		return nil, diag.At(diag.Pos{}, diag.NotFound("environment", environment, nil)).WithHint("ccm fleet init DIR --apply --environment %s makes it; there is %s", environment, strings.Join(fleet.Environments, ", "))
+		return nil, diag.At(diag.Pos{}, diag.NotFound("environment", environment, nil)).WithHint("create it with ccm fleet init DIR --apply --environment %s; existing: %s", environment, strings.Join(fleet.Environments, ", "))
 	}
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
 	store, err := release.Open(c, environment, e.Clock.Now)
@@ -194,7 +195,7 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 		return err
 	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		return diag.Errorf(diag.Pos{}, "there is no site %s", name)
+		return diag.Errorf(diag.Pos{}, "site %s does not exist", name)
 	}
 	if err := f.checkCanary(ctx, e, c, environment); err != nil {
 		return err
@@ -237,7 +238,7 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	if err := printRelease(e, f.output.Value, environment, r, before.Release, unreadable); err != nil || f.output.Value == "json" {
 		return err
 	}
-	cli.Say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
+	cli.Say(e, "The first stage has started. Continue with: ccm fleet rollout %s --watch", environment)
 	return nil
 }
 
@@ -311,7 +312,7 @@ func checkSite(ctx context.Context, e *cli.Env, name string) error {
 	var done []string
 	for _, command := range []string{"lint", "test"} {
 		if command == "test" && !hasSpecs(dir) {
-			cli.Say(e, "There are no tests: ccm init starts a site with one.")
+			cli.Say(e, "No tests found. ccm init creates a site with one.")
 			continue
 		}
 		var said bytes.Buffer
@@ -319,7 +320,7 @@ func checkSite(ctx context.Context, e *cli.Env, name string) error {
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Run(); err != nil {
 			terminal.Fprintf(e.Stderr, "%s", terminal.LinesText(said.String()))
-			return diag.Errorf(diag.Pos{}, "ccm %s %s found something: nothing was released", command, dir).WithHint("--no-check releases it nevertheless")
+			return diag.Errorf(diag.Pos{}, "ccm %s %s found problems: nothing was released", command, dir).WithHint("release it anyway with --no-check")
 		}
 		done = append(done, "ccm "+command)
 	}
@@ -352,7 +353,7 @@ func (f *releaseFlags) storeAgain(ctx context.Context, e *cli.Env, c *cluster.Cl
 		return err
 	}
 	if len(stored) == 0 {
-		cli.Say(e, "The servers of %s have all of it.", environment)
+		cli.Say(e, "The servers of %s are up to date.", environment)
 	}
 	for _, what := range slices.Sorted(slices.Values(stored)) {
 		c := fleetChange{Change: created, Kind: "document", Name: what, Environment: environment}

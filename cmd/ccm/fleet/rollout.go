@@ -34,13 +34,17 @@ func newRolloutCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "rollout ENVIRONMENT",
-		Short: "Say how far a release is, or move it on",
-		Long: `Say how far the release of an environment is. With --watch it is followed until
-its end, and moved on: a stage that passed is followed by the next one. That
-takes a key that may sign for ccm-rollout. Without anybody who watches, the
-stage stays where it is. Two who watch do no harm.
+		Short: "Show rollout progress, or advance it",
+		Long: `Show rollout progress of an environment, or advance it.
 
-Exit status: 4 if the rollout was stopped, or aborted.`,
+  ccm fleet rollout prod
+  ccm fleet rollout prod --watch
+
+--watch follows the rollout until it ends, and starts each next stage. This requires a
+key that may sign for ccm-rollout. Without anybody watching, the rollout stays at its
+stage. Several people can watch at once.
+
+Exit status: 4 if the rollout was stopped or aborted.`,
 		Args:              cli.WantArguments(1, 1),
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,9 +54,9 @@ Exit status: 4 if the rollout was stopped, or aborted.`,
 		},
 	}
 	f.sign.add(cmd.Flags())
-	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
-	cmd.Flags().BoolVar(&f.lookOnly, "look-only", false, "with --watch: move nothing on")
-	cmd.Flags().Var(f.output, "output", "form of the output: text or json (one object a line)")
+	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow the rollout until it ends, and advance it")
+	cmd.Flags().BoolVar(&f.lookOnly, "look-only", false, "with --watch: do not advance")
+	cmd.Flags().Var(f.output, "output", "output format: text or json (one object per line)")
 	return cmd
 }
 
@@ -61,10 +65,10 @@ var operations = []struct {
 	operation   release.Operation
 	short, long string
 }{
-	{release.Pause, "Have no further node begin with a release", "Have no further node begin with the release of an environment. Those that have begun go on. ccm fleet resume goes on."},
-	{release.Resume, "Go on with a rollout that was paused or stopped", "Go on with a rollout that was paused, or stopped because of failures. Nodes that failed count as long as they have not run without failing."},
-	{release.Next, "Begin the next stage of a rollout now", "Begin the next stage of a rollout now, whatever became of the present one."},
-	{release.Abort, "End a rollout where it is", "End a rollout where it is, for good. Nodes that have the release keep it: ccm fleet rollback takes it from them."},
+	{release.Pause, "Pause a rollout", "Pause a rollout: no further nodes start the release. Nodes that have started finish.\nContinue with ccm fleet resume."},
+	{release.Resume, "Resume a paused or stopped rollout", "Resume a rollout that was paused, or stopped because of failures. Failed nodes count\nuntil they succeed."},
+	{release.Next, "Start the next stage of a rollout now", "Start the next stage of a rollout now, whatever the outcome of the present one."},
+	{release.Abort, "Abort a rollout", "Abort a rollout for good. Nodes that have the release keep it; revert them with\nccm fleet rollback."},
 }
 
 func newOperationCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
@@ -86,8 +90,8 @@ func newOperationCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Comm
 			},
 		}
 		f.sign.add(cmd.Flags())
-		cmd.Flags().StringVar(&f.reason, "reason", "", "`TEXT` that says why")
-		cmd.Flags().Var(f.output, "output", "form of the output: text or json")
+		cmd.Flags().StringVar(&f.reason, "reason", "", "reason, as `TEXT`")
+		cmd.Flags().Var(f.output, "output", "output format: text or json")
 		list = append(list, cmd)
 	}
 	return list
@@ -98,14 +102,14 @@ func newRollbackCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	var also []string
 	cmd := &cobra.Command{
 		Use:   "rollback ENVIRONMENT",
-		Short: "Go back to the bundle before the present release",
-		Long: `Go back to the bundle before the present release. That is a release of its own,
-with a higher version: nodes never go back a version. The nodes that have the
-present one are its first stage.
+		Short: "Roll back to the previous bundle",
+		Long: `Roll back to the previous bundle. This is a new release with a higher version: nodes
+never go back a version. Nodes that have the present release are its first stage.
 
-Releases that nodes did not run without failing are left out, also when nobody
-watched their rollout. Going back once more
-goes to an older one, and never to what was gone back from.`,
+  ccm fleet rollback prod --reason "errors in nginx"
+
+Releases that nodes never ran successfully are skipped. A second rollback goes to an
+older release, never to one that was rolled back.`,
 		Args:              cli.WantArguments(1, 1),
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -137,7 +141,7 @@ goes to an older one, and never to what was gone back from.`,
 					return nil
 				}
 				if !f.watch {
-					cli.Say(e, "It goes on with: ccm fleet rollout %s --watch", args[0])
+					cli.Say(e, "Continue with: ccm fleet rollout %s --watch", args[0])
 					return nil
 				}
 				return f.follow(ctx, e, c)
@@ -146,9 +150,9 @@ goes to an older one, and never to what was gone back from.`,
 	}
 	f.sign.add(cmd.Flags())
 	alsoSign(cmd.Flags(), &also)
-	cmd.Flags().StringVar(&f.reason, "reason", "", "`TEXT` that says why")
-	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
-	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "reason, as `TEXT`")
+	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow the rollout until it ends, and advance it")
+	cmd.Flags().Var(f.output, "output", "output format: text or json")
 	return cmd
 }
 
@@ -208,7 +212,7 @@ func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Contro
 			held = e.Clock.Now().Add(record.Heartbeat)
 			if silentSince.IsZero() {
 				silentSince = e.Clock.Now()
-				cli.Say(e, "The servers do not answer now, and are asked again: %s", err)
+				cli.Say(e, "Servers are not responding, retrying: %s", err)
 			}
 			if err := pauseBetweenLooks(ctx); err != nil {
 				return err
@@ -305,11 +309,11 @@ func rolloutText(a *release.Assessment) string {
 		}
 	}
 	if names := a.Unheard(); len(names) > 0 {
-		wait := "; not waited for"
+		wait := "; ignored"
 		if a.WaitsForUnheard() {
 			wait = ""
 		}
-		terminal.Fprintf(&b, "  not heard of  %d  (%s)%s\n", len(names), terminal.Line(someNames(names)), wait)
+		terminal.Fprintf(&b, "  never reported  %d  (%s)%s\n", len(names), terminal.Line(someNames(names)), wait)
 	}
 	return b.String()
 }

@@ -15,16 +15,18 @@ func newServeCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	listen, origin := "127.0.0.1:0", ""
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Show how a fleet is in the browser",
-		Long: `Show how a fleet is in the browser: all of it, one node with its runs and
-differences, the rollout of an environment, one failure across nodes. It only
-reads, and does so as whoever runs it.
+		Short: "Show a fleet in the browser",
+		Long: `Show a fleet in the browser: an overview, nodes with their runs and differences,
+rollouts, and failures across nodes. Read-only, with the permissions of whoever runs it.
 
-The page is on this machine only. Its address is printed; it is good once and for
-two minutes. Enter prints a new one. Behind a proxy of your own, which keeps the
-Host of requests (proxy_set_header Host $http_host; in nginx), and --listen with a
-port of your choice, --origin https://ccm.example.net says how browsers name it.
-Whoever reaches the proxy needs the printed address all the same.`,
+  ccm fleet serve
+
+The page is available on this machine only. Its printed address works once and expires
+after two minutes. Press Enter to print a new one.
+
+Behind a proxy, set --listen to a fixed port and --origin to the page's public address,
+such as https://ccm.example.net. The proxy must keep the Host header, in nginx with
+proxy_set_header Host $http_host; users still need the printed address.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := f.Desk(e)
@@ -51,7 +53,7 @@ Whoever reaches the proxy needs the printed address all the same.`,
 			return s.Serve(ctx)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "serve the page on this `ADDRESS` of this machine; port 0 takes a free one")
-	cmd.Flags().StringVar(&origin, "origin", "", "the page as browsers name it behind a proxy: `URL`")
+	cmd.Flags().StringVar(&listen, "listen", listen, "local `ADDRESS` to listen on; port 0 uses a free one")
+	cmd.Flags().StringVar(&origin, "origin", "", "public `URL` of the page behind a proxy")
 	return cmd
 }

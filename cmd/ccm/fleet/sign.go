@@ -22,7 +22,7 @@ const signVariable = "CCM_SIGN"
 type signFlags struct{ key string }
 
 func (f *signFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.key, "sign", "", "sign with the SSH `KEY` in this file, private or public (default "+signVariable+", else the first key of ssh-agent)")
+	fs.StringVar(&f.key, "sign", "", "file with the SSH `KEY` to sign with (default "+signVariable+" or ssh-agent's first)")
 }
 
 // sender returns the sender of jobs to an environment.
@@ -44,7 +44,7 @@ func others(e *cli.Env, files []string) (keys []signers.Key) {
 
 // alsoSign adds the flag for the keys of further signers.
 func alsoSign(fs *pflag.FlagSet, files *[]string) {
-	fs.StringArrayVar(files, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
+	fs.StringArrayVar(files, "also-sign", nil, "additional `KEY` to sign with (repeatable)")
 }
 
 // sayTooFew warns if there are fewer signatures than necessary. It prevents nothing, because the
@@ -52,7 +52,7 @@ func alsoSign(fs *pflag.FlagSet, files *[]string) {
 func sayTooFew(ctx context.Context, e *cli.Env, c *release.Controller, others []string) error {
 	want, err := c.Threshold(ctx)
 	if have := 1 + len(others); err == nil && have < want {
-		cli.Say(e, "! %d have to sign this, and %d does: nodes will refuse it. --also-sign KEY signs with another key too.", want, have)
+		cli.Say(e, "! %d signatures required, %d given: nodes will refuse it. Add another with --also-sign KEY.", want, have)
 	}
 	return err
 }
@@ -63,13 +63,13 @@ func (f *signFlags) signer(e *cli.Env) signers.Key {
 }
 
 // signersHint says how to name the signers who are believed.
-const signersHint = "ccm fleet init DIR --signers FILE, or " + identity.SignersFile + " in the directory of the fleet, says whose signatures are believed."
+const signersHint = "Set the trusted signers with ccm fleet init DIR --signers FILE, or " + identity.SignersFile + " in the fleet directory."
 
 // sayUnknownSigners warns that what is signed now follows from documents on the servers that anybody
 // may have signed.
 func sayUnknownSigners(e *cli.Env, c *release.Controller) {
 	if c.Store.Book.IsEmpty() {
-		cli.Say(e, "! It is not checked who has signed what the servers have.")
+		cli.Say(e, "! Signatures on the servers' documents are not verified.")
 		cli.Say(e, "  "+signersHint)
 	}
 }

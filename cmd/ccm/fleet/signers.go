@@ -34,16 +34,17 @@ func newSignersCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	f := &signersFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "signers ENVIRONMENT [FILE]",
-		Short: "Say whose signatures an environment believes, or change that",
-		Long: `Say whose signatures the nodes of an environment believe. With FILE, one as
-allowed_signers of ssh-keygen(1), those in it are believed from now on, and as many
-of them as --threshold says must sign each release.
+		Short: "Show or change the trusted signers of an environment",
+		Long: `Show or change the trusted signers of an environment. FILE is an allowed_signers file
+of ssh-keygen(1).
 
+  ccm fleet signers prod
   ccm fleet signers prod allowed_signers --threshold 2 --also-sign ~/.ssh/bob
 
-Nodes take it if those sign it who may sign now, as many as must now. Nodes that
-are enrolled later begin with the file that they were given, and take it too if
-one of that file has signed it: keep the file that you hand out up to date.`,
+From then on, nodes trust the signers in FILE, and --threshold of them must sign each
+release. The change itself must be signed by the present signers, as many as required
+now. Nodes that enrol later start with the file given to them, and accept the change if
+a signer in that file signed it: keep the file that you distribute up to date.`,
 		Args:              cli.WantArguments(1, 2),
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,8 +58,8 @@ one of that file has signed it: keep the file that you hand out up to date.`,
 	}
 	f.sign.add(cmd.Flags())
 	alsoSign(cmd.Flags(), &f.otherKeys)
-	cmd.Flags().IntVar(&f.threshold, "threshold", 1, "how many of FILE must sign a release: `NUMBER`")
-	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
+	cmd.Flags().IntVar(&f.threshold, "threshold", 1, "`NUMBER` of signatures that a release requires")
+	cmd.Flags().Var(f.output, "output", "output format: text or json")
 	return cmd
 }
 
@@ -76,7 +77,7 @@ func (f *signersFlags) show(ctx context.Context, e *cli.Env, environment string)
 		case s == nil && f.output.Value == "json":
 			return e.Print().Line(signersOutput{Environment: environment})
 		case s == nil:
-			cli.Say(e, "Nodes of %s believe those in the file that they were enrolled with.", environment)
+			cli.Say(e, "Nodes of %s trust the signers in the file that they were enrolled with.", environment)
 			return nil
 		case f.output.Value == "json":
 			return e.Print().Line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
@@ -107,7 +108,7 @@ func (f *signersFlags) change(ctx context.Context, e *cli.Env, environment, file
 			return e.Print().Line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
 		}
 		terminal.Fprintf(e.Stdout, "Signers %d of %s: %d must sign a release\n", s.Version, environment, s.Threshold)
-		cli.Say(e, "Who refuses it says so: ccm fleet check")
+		cli.Say(e, "Run ccm fleet check to see which nodes refuse it")
 		return nil
 	})
 }

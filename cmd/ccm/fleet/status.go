@@ -23,10 +23,14 @@ func newStatusCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show how a fleet is, again and again",
-		Long: `Show how a fleet is: its nodes by outcome and release, how far rollouts are, and
-why nodes failed. On a terminal it is shown again every two seconds until Ctrl-C;
-otherwise once.`,
+		Short: "Show the status of a fleet, updated every two seconds",
+		Long: `Show the status of a fleet: nodes by outcome and release, rollouts, and failures.
+Read-only.
+
+  ccm fleet status
+  ccm fleet status --once --output json
+
+On a terminal it is updated every two seconds until Ctrl-C, otherwise shown once.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
@@ -49,10 +53,10 @@ otherwise once.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&environment, "environment", "", "only the environment `NAME`")
-	fs.DurationVar(&every, "every", every, "show it again after this `DURATION`")
-	fs.BoolVar(&once, "once", false, "show it once")
-	fs.Var(output, "output", "how to print it: text or json")
+	fs.StringVar(&environment, "environment", "", "only environment `NAME`")
+	fs.DurationVar(&every, "every", every, "update after `DURATION`")
+	fs.BoolVar(&once, "once", false, "show the status once")
+	fs.Var(output, "output", "output format: text or json")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
 	return cmd
 }
@@ -129,7 +133,7 @@ func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 		}
 	}
 	if f.Nodes == 0 && len(f.Foreign) == 0 {
-		lines = append(lines, "", "A machine asks to be a node with ccm agent enrol; ccm fleet enrol lists those that ask.")
+		lines = append(lines, "", "Enrol machines with ccm agent enrol, and list their requests with ccm fleet enrol.")
 	}
 	if rows > 0 {
 		if room := max(rows-causeRows(f), 2); len(lines) > room {

@@ -52,7 +52,7 @@ func TestJobRow(t *testing.T) {
 	p := &job.SentJob{Job: &signed.Job{Count: 3}, Progress: &job.Progress{Done: 2, Silent: []string{"web3"}}}
 	p.Expires = sent.Add(10 * time.Minute)
 	last := func(now time.Time) string { row := jobRow(p, now); return row[len(row)-1] }
-	require.Equal(t, "2 ok, 0 failed, 0 refused, 1 not yet heard", last(sent))
+	require.Equal(t, "2 ok, 0 failed, 0 refused, 1 no response yet", last(sent))
 	require.Equal(t, "2 ok, 0 failed, 0 refused, 1 silent", last(p.Expires))
 }
 

@@ -17,7 +17,7 @@ import (
 func newUserCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "user",
-		Short: "Give people access to a fleet",
+		Short: "Manage access of people to a fleet",
 	}
 	cmd.AddCommand(newUserAddCommand(e, f))
 	cli.NeedCommand(cmd)
@@ -29,16 +29,18 @@ func newUserAddCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "add NAME",
-		Short: "Make the credentials of a person",
-		Long: `Make a directory with the credentials of a person, to be handed over as it is. It
-becomes that person's ~/.config/ccm/fleet, or what CCM_FLEET names.
+		Short: "Create credentials for a person",
+		Long: `Create a directory with credentials for a person. It becomes that person's
+~/.config/ccm/fleet, or the directory that CCM_FLEET names.
+
+  ccm fleet user add bob --role operator
 
   viewer     reads nodes, events and jobs
-  operator   also writes releases, roll-outs and jobs; nodes believe them only if
-             they are signed, so an operator also stands in allowed_signers
-  admin      also enrols, and changes streams
+  operator   also writes releases, rollouts and jobs; nodes accept them only if
+             signed, so an operator must be in allowed_signers too
+  admin      also enrols machines and changes streams
 
-To approve and to revoke takes keys of the directory of the fleet besides.`,
+Approving and revoking machines also requires keys in the fleet directory.`,
 		Args: cli.WantArguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			d, err := f.Open(e)
@@ -53,12 +55,12 @@ To approve and to revoke takes keys of the directory of the fleet besides.`,
 			if err := out.print(e, c, fmt.Sprintf("%s %s: %s", c.Role, c.Name, c.Path)); err != nil {
 				return err
 			}
-			cli.Say(e, "Hand this directory over by a safe way: it holds a private key. Then remove it here.")
+			cli.Say(e, "Transfer this directory securely; it contains a private key. Then remove it here.")
 			return nil
 		},
 	}
 	out = addChangePrinter(cmd)
-	cmd.Flags().Var(role, "role", "what the person may do: viewer, operator or admin")
+	cmd.Flags().Var(role, "role", "role of the person: viewer, operator or admin")
 	return cmd
 }
 
@@ -67,10 +69,13 @@ func newRevokeCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "revoke NAME",
-		Short: "Take the credentials of a node back, or with --user those of a person",
-		Long: `Take the credentials of a node back. The servers end its connection at once, and
-take none of it again. The machine goes on as it is, with what it has: to have it
-do something else somebody has to go there.`,
+		Short: "Revoke a node or, with --user, a person",
+		Long: `Revoke a node or, with --user, a person. The servers close its connection at once, and
+accept no other.
+
+  ccm fleet revoke web7
+
+The machine keeps its present configuration. To change it, somebody must log in there.`,
 		Args: cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := f.DeskOf(e, identity.Admin)
@@ -85,7 +90,7 @@ do something else somebody has to go there.`,
 		},
 	}
 	out = addChangePrinter(cmd)
-	cmd.Flags().BoolVar(&person, "user", false, "the name is that of a person")
+	cmd.Flags().BoolVar(&person, "user", false, "NAME is a person")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 		switch {
 		case len(args) > 0:
@@ -127,7 +132,7 @@ func revokeNode(ctx context.Context, e *cli.Env, d *enrol.Desk, out changePrinte
 	}
 	if !found {
 		if slices.Contains(names, name) {
-			return diag.Errorf(diag.Pos{}, "%s was revoked already", name)
+			return diag.Errorf(diag.Pos{}, "%s is already revoked", name)
 		}
 		return unknownNode("the fleet", name, names)
 	}
@@ -153,6 +158,6 @@ func revokeUser(ctx context.Context, e *cli.Env, d *enrol.Desk, out changePrinte
 // sayServers says if not all servers have a change of the account.
 func sayServers(e *cli.Env, d *enrol.Desk, servers []string) {
 	if all := len(d.Cluster.Directory.Fleet.Servers); len(servers) < all {
-		cli.Say(e, "%d of %d servers know it: %s. The others get it from these when they are back.", len(servers), all, cli.NamesOf(servers))
+		cli.Say(e, "%d of %d servers have it: %s. The others get it from these when they are back.", len(servers), all, cli.NamesOf(servers))
 	}
 }

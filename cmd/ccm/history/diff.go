@@ -23,11 +23,15 @@ func DiffCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [RUN [PATH...]]",
 		Short: "Show how a run changed files, as a patch",
-		Long: `Print how a run changed files, in the form that patch -p1 and git apply read.
-Without RUN it is the last run that changed files; a line that begins with #
-names it.
-What a patch cannot say, such as a change of owner, is told in lines that begin
-with #, and so is that a file changed which holds secrets or has held some. Given PATHs, it is only these and what is below them.`,
+		Long: `Show how a run changed files, as a patch for patch -p1 or git apply. Read-only.
+
+  ccm diff
+  ccm diff last /etc/nginx
+
+Without RUN, it shows the last run that changed files, and names it in a line that
+begins with #. Other lines that begin with # describe what a patch cannot express:
+changed owners, and changed files that contain or contained secrets. With PATHs, it
+shows only these and everything below them.`,
 		Args:              cli.WantArguments(0, cli.AnyNumber),
 		ValidArgsFunction: cli.CompleteRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -139,7 +143,7 @@ func (d *differ) diff(c *state.Change) (text, note string) {
 func (d *differ) contents(c *state.Change) (text, note string, err error) {
 	was, is := c.Before, state.Version{}
 	if c.After == nil {
-		return "", "what became of it is not known: the run ended before", nil
+		return "", "outcome unknown: the run ended first", nil
 	}
 	is = *c.After
 	if was.Kind != host.Regular && is.Kind != host.Regular {
@@ -151,7 +155,7 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 	t := resource.TextChange{Path: string(c.Path), HaveExists: was.Kind == host.Regular, WantExists: is.Kind == host.Regular}
 	if t.HaveExists {
 		if was.Object == "" {
-			return "", "the content before is not kept: " + was.Unkept, nil
+			return "", "previous content not kept: " + was.Unkept, nil
 		}
 		before, err := d.store.Content(was.Object)
 		if err != nil {
@@ -165,10 +169,10 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 	}
 	t.Want = string(after)
 	if !known && is.Size > resource.TextLimit {
-		return "", fmt.Sprintf("the content after is not kept: it is larger than %s", bytesize.Format(resource.TextLimit)), nil
+		return "", fmt.Sprintf("new content not kept: larger than %s", bytesize.Format(resource.TextLimit)), nil
 	}
 	if !known {
-		return "", "the content after is not kept: the file was changed since", nil
+		return "", "new content not kept: the file has changed since", nil
 	}
 	if c.Sensitive {
 		side := func(exists bool, text string) string {
@@ -177,11 +181,11 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 			}
 			return resource.MaskContent(d.env.Secrets, text)
 		}
-		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
+		return "", fmt.Sprintf("contains secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}
 	text, ok := report.Unified(t)
 	if !ok {
-		note = fmt.Sprintf("%d bytes → %d bytes, which are not text", len(t.Have), len(t.Want))
+		note = fmt.Sprintf("binary: %d bytes → %d bytes", len(t.Have), len(t.Want))
 	}
 	return text, note, nil
 }

@@ -28,13 +28,18 @@ func Command(e *cli.Env) *cobra.Command {
 	limit, pending := 20, false
 	cmd := &cobra.Command{
 		Use:   "history",
-		Short: "List the runs on this machine, the latest first",
-		Long: `List the runs on this machine, the latest first. A name of a run may be cut
-short where commands ask for it, and last is the latest. Runs of the same that
-ended in the same way and changed nothing are one line; --limit 0 lists each.
+		Short: "List the runs on this machine, newest first",
+		Long: `List the runs on this machine, newest first. Read-only.
 
-With --pending it lists the refreshes that runs have left over, because they
-were ended before, or because the refresh failed. The next run performs them.`,
+  ccm history
+  ccm history show last
+
+Other commands accept a unique prefix of a run's name, and last for the newest.
+Consecutive runs of one site that changed nothing and ended alike share a line;
+--limit 0 lists each.
+
+--pending lists refreshes that are still due, because a run was interrupted or the
+refresh failed. The next run performs them.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if pending {
@@ -44,8 +49,8 @@ were ended before, or because the refresh failed. The next run performs them.`,
 		},
 	}
 	f.Add(cmd.Flags())
-	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "how many lines to list; 0 lists all runs")
-	cmd.Flags().BoolVar(&pending, "pending", false, "list the refreshes that are left over")
+	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "maximum number of lines (0 lists all runs)")
+	cmd.Flags().BoolVar(&pending, "pending", false, "list refreshes that are still due")
 	cmd.AddCommand(newShowCommand(e))
 	return cmd
 }
@@ -96,7 +101,7 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 		return nil
 	}
 	if len(list) == 0 {
-		terminal.Fprintf(e.Stderr, "No run is recorded.\n")
+		terminal.Fprintf(e.Stderr, "No runs recorded.\n")
 		return nil
 	}
 	current := currentRun(f, list)
@@ -131,7 +136,7 @@ func historyLines(list []state.HistoryEntry, current string, limit int) (lines [
 	for _, entry := range list {
 		result := resultOf(entry)
 		if entry.ID == current {
-			result = "is going on"
+			result = "in progress"
 		}
 		at, ok := newer[entry.Command]
 		if ok && limit > 0 && changedNothing(entry) && changedNothing(lines[at].HistoryEntry) && lines[at].result == result {
@@ -163,7 +168,7 @@ func currentRun(f *cli.HistoryFlags, list []state.HistoryEntry) string {
 func resultOf(entry state.HistoryEntry) string {
 	s := entry.Summary
 	if s == nil {
-		return "ended without a last word"
+		return "ended without an outcome"
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -191,8 +196,13 @@ func newShowCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show what a run did",
-		Long: `Show what a run did. Read-only. RUN is a name that ccm history lists, or last;
-without it, it is the last run that changed something.`,
+		Long: `Show what a run did. Read-only.
+
+  ccm history show
+  ccm history show last
+
+RUN is a name that ccm history lists, or last. Without it, the last run that changed
+something is shown.`,
 		Args:              cli.WantArguments(0, 1),
 		ValidArgsFunction: cli.CompleteRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -218,7 +228,7 @@ without it, it is the last run that changed something.`,
 		},
 	}
 	f.Add(cmd.Flags())
-	cmd.Flags().BoolVar(&html, "html", false, "write a page to standard output, as ccm run --report FILE.html does")
+	cmd.Flags().BoolVar(&html, "html", false, "write an HTML page to standard output, as ccm run --report FILE.html")
 	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	return cmd
 }
@@ -234,7 +244,7 @@ func nameOrLatest(store *state.Store, args []string, chosen func(state.HistoryEn
 		return "", err
 	}
 	if run == nil {
-		return "", diag.Errorf(diag.Pos{}, "%s", missing).WithHint("ccm history lists the runs")
+		return "", diag.Errorf(diag.Pos{}, "%s", missing).WithHint("list the runs with: ccm history")
 	}
 	return run.ID, nil
 }
@@ -290,7 +300,7 @@ func showRun(e *cli.Env, rec *state.Record) error {
 		terminal.Fprintf(w, "root %s\n", rec.Root)
 	}
 	for _, in := range rec.Inputs {
-		terminal.Fprintf(w, "looked at %s %s  %s\n", in.Kind, in.Name, in.Value)
+		terminal.Fprintf(w, "checked %s %s  %s\n", in.Kind, in.Name, in.Value)
 	}
 	for _, text := range rec.Events {
 		var ev report.Event
@@ -343,7 +353,7 @@ func showChange(w io.Writer, v *host.View, c state.Change) {
 	mark, what := "~", strings.Join(attributeChanges(v, c), ", ")
 	switch {
 	case c.After == nil:
-		mark, what = "?", "what became of it is not known"
+		mark, what = "?", "outcome unknown"
 	case c.Before.Kind == host.Missing:
 		mark, what = "+", "made"
 	case c.After.Kind == host.Missing:

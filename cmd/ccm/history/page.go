@@ -29,7 +29,7 @@ func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.R
 		run.Summary = *rec.Summary
 	} else {
 		run.Summary.Interrupted = true
-		run.Error = "The run ended without a last word: it was killed, or the machine went down."
+		run.Error = "The run ended without an outcome: it was killed, or the machine went down."
 	}
 	s := &run.Summary
 	s.RunID, s.StartTime, s.Host = rec.ID, rec.Start, rec.Host
@@ -49,7 +49,7 @@ func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.R
 		s.CountAgain(run.Events)
 	}
 	if damaged > 0 {
-		run.Error = strings.TrimSpace(fmt.Sprintf("%d lines of the record are damaged and left out. %s", damaged, run.Error))
+		run.Error = strings.TrimSpace(fmt.Sprintf("Skipped %d damaged lines of the record. %s", damaged, run.Error))
 	}
 	return run
 }

@@ -25,12 +25,15 @@ func CatalogCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("json", "json", "yaml")
 	cmd := &cobra.Command{
 		Use:   "catalog FILE [ARG...]",
-		Short: "Print what a script or manifest declares on this machine, as plain data",
-		Long: `Print the resources that a script or manifest declares on this machine, in the
-order in which they are converged, with all their properties. Secrets are not
-shown. The same script on the same machine gives the same text.
+		Short: "Print the catalog of a script or manifest on this machine",
+		Long: `Print the catalog of a script or manifest on this machine: its resources in order,
+with all properties. Read-only.
 
-With --output json, mistakes are told on standard output as well, one object a line.`,
+  ccm catalog site.lua --output yaml
+
+Secrets are masked. The same script on the same machine prints the same text.
+
+With --output json, errors are also printed to standard output, one object per line.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			leave, err := f.Enter(cmd.Context(), e, args[0])
@@ -51,7 +54,7 @@ With --output json, mistakes are told on standard output as well, one object a l
 	cmd.Annotations = map[string]string{cli.TellsEvents: "yes"}
 	f.Add(cmd.Flags())
 	cli.AddBundleFlags(cmd.Flags(), &f.Bundle)
-	cmd.Flags().Var(output, "output", "form of the output: json or yaml")
+	cmd.Flags().Var(output, "output", "output format: json or yaml")
 	cli.AddUnsavedFlag(cmd)
 	return cmd
 }

@@ -11,13 +11,14 @@ func ConvertCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	cmd := &cobra.Command{
 		Use:   "convert MANIFEST",
-		Short: "Print the Lua script that declares what a manifest does",
-		Long: `Print a Lua script that declares the same resources as a YAML manifest. It
-belongs beside the manifest: data stays there, and the script reads it with
-data.load. What Lua has no words for is written as its value on this machine,
-with a comment.
+		Short: "Convert a YAML manifest to a Lua script",
+		Long: `Convert a YAML manifest to a Lua script that declares the same resources. Read-only.
 
-  ccm convert site.yaml > site.lua`,
+  ccm convert site.yaml > site.lua
+
+Save the script beside the manifest, because it reads the data there with data.load.
+Expressions without an equivalent in Lua become their value on this machine, with a
+comment.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			leave, err := f.Enter(cmd.Context(), e, args[0])

@@ -41,12 +41,13 @@ func DataCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data FILE [KEY] [NAME=VALUE...]",
 		Short: "Resolve a hierarchy document and print its data",
-		Long: `Resolve the data of a hierarchy document with the facts of this machine, and
-print it or what is at KEY, a path such as web.port in the syntax of GJSON. A
-manifest is a hierarchy document too. Arguments with = are facts.
+		Long: `Resolve a hierarchy document with this machine's facts and print its data. Read-only.
 
   ccm data site.yaml web --fact os.family=debian --output yaml
-  eval "$(ccm data site.yaml --env)"; echo "$HIERA_WEB"`,
+  eval "$(ccm data site.yaml --env)"; echo "$HIERA_WEB"
+
+KEY selects a part, with a path such as web.port in GJSON syntax. A manifest is a
+hierarchy document too. Arguments that contain = are facts.`,
 	}
 	addData(e, cmd, f)
 	return cmd
@@ -55,7 +56,7 @@ manifest is a hierarchy document too. Arguments with = are facts.
 // HieraCommand returns the command data under the name that Choria has for it.
 func HieraCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "hiera", Short: "Resolve hierarchy documents: another name of data", Hidden: true,
+		Use: "hiera", Short: "Resolve hierarchy documents (alias of data)", Hidden: true,
 	}
 	parse := &cobra.Command{
 		Use: "parse FILE [NAME=VALUE...]", Aliases: []string{"resolve"},
@@ -63,8 +64,8 @@ func HieraCommand(e *cli.Env) *cobra.Command {
 	}
 	f := &dataFlags{}
 	addData(e, parse, f)
-	parse.Flags().StringVar(&f.query, "query", "", "print only what is at the `KEY`")
-	parse.Flags().BoolP("system-facts", "S", true, "facts of this machine are always known")
+	parse.Flags().StringVar(&f.query, "query", "", "only print the value at `KEY`")
+	parse.Flags().BoolP("system-facts", "S", true, "ignored: facts of this machine are always used")
 	parse.Flags().Lookup("system-facts").Hidden = true
 	cmd.AddCommand(parse)
 	cli.NeedCommand(cmd)
@@ -75,17 +76,17 @@ func addData(e *cli.Env, cmd *cobra.Command, f *dataFlags) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	f.output = cli.NewChoice("json", "json", "yaml", "env", "text")
-	fs.Var(f.output, "output", "form of the output: json, yaml, env (variables for a shell) or text")
-	fs.BoolVar(&f.env, "env", false, "the same as --output env")
-	fs.BoolVar(&f.yaml, "yaml", false, "the same as --output yaml")
-	fs.StringVar(&f.prefix, "env-prefix", "HIERA", "how the names of variables begin")
-	fs.StringArrayVarP(&f.given, "set", "D", nil, "lay `KEY=VALUE` over the data (repeatable)")
-	fs.StringArrayVar(&f.given, "data", nil, "the same as --set")
+	fs.Var(f.output, "output", "output format: json, yaml, env (shell variables) or text")
+	fs.BoolVar(&f.env, "env", false, "same as --output env")
+	fs.BoolVar(&f.yaml, "yaml", false, "same as --output yaml")
+	fs.StringVar(&f.prefix, "env-prefix", "HIERA", "prefix for names of variables")
+	fs.StringArrayVarP(&f.given, "set", "D", nil, "override data with `KEY=VALUE` (repeatable)")
+	fs.StringArrayVar(&f.given, "data", nil, "same as --set")
 	fs.Lookup("data").Hidden = true
-	fs.StringArrayVar(&f.overlays, "data-file", nil, "lay the data of the hierarchy document `FILE` over it (repeatable)")
-	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
-	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
-	fs.BoolVarP(&f.envFacts, "env-facts", "E", false, "environment variables are facts too")
+	fs.StringArrayVar(&f.overlays, "data-file", nil, "override data with hierarchy document `FILE` (repeatable)")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
+	fs.BoolVarP(&f.envFacts, "env-facts", "E", false, "include environment variables in the facts")
 	fs.BoolVar(&f.Data.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -211,7 +212,7 @@ func variableText(val any) (string, error) {
 		return "", nil
 	case string:
 		if strings.ContainsRune(x, 0) {
-			return "", errors.New("a variable cannot hold a NUL byte")
+			return "", errors.New("variables cannot contain NUL bytes")
 		}
 		return x, nil
 	case float64:

@@ -19,9 +19,13 @@ func FactsCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json", "yaml")
 	cmd := &cobra.Command{
 		Use:   "facts [PATH]",
-		Short: "Print what is known about this machine",
-		Long: `Print the facts of this machine, or the one at a dotted path such as
-os.family. Only what is asked for is gathered.`,
+		Short: "Print facts about this machine",
+		Long: `Print the facts of this machine, or the one at a dotted path. Read-only.
+
+  ccm facts
+  ccm facts os.family
+
+Only the requested facts are gathered.`,
 		Args: cli.WantArguments(0, 1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			return completeFact(e, cmd, args, prefix, f)
@@ -50,10 +54,10 @@ os.family. Only what is asked for is gathered.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
-	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
-	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
-	fs.Var(output, "output", "form of the output: text, json or yaml")
+	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
+	fs.Var(output, "output", "output format: text, json or yaml")
 	return cmd
 }
 

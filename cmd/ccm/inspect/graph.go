@@ -17,16 +17,18 @@ func GraphCommand(e *cli.Env) *cobra.Command {
 	stack := uint(graph.DefaultStack)
 	cmd := &cobra.Command{
 		Use:   "graph FILE [ARG...]",
-		Short: "Draw the resources of a script or manifest, and what comes before what",
-		Long: `Draw the resources that a script or manifest declares. An arrow leads from each
-to what has to come after it; it is dashed if a change of the one refreshes the
-other. Resources without arrows are converged in the order of the text.
+		Short: "Draw the resources of a script or manifest and their order",
+		Long: `Draw the resources of a script or manifest and their order. Read-only.
 
   ccm graph site.lua | dot -Tpng > site.png
   ccm graph site.lua --output svg > site.svg
 
-In svg, resources of one type with the same neighbors make a stack, and an arrow
-is left out if a longer way implies it.`,
+An arrow leads from a resource to those that come after it. It is dashed if a change
+of the first refreshes the second. Resources without arrows are applied in the order
+of the script.
+
+In SVG, resources of one type with the same neighbors are drawn as a stack, and an
+arrow that a longer path implies is omitted.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			leave, err := f.Enter(cmd.Context(), e, args[0])
@@ -54,7 +56,7 @@ is left out if a longer way implies it.`,
 	f.Add(cmd.Flags())
 	cli.AddBundleFlags(cmd.Flags(), &f.Bundle)
 	cli.AddUnsavedFlag(cmd)
-	cmd.Flags().Var(output, "output", "form of the drawing: dot, mermaid or svg")
-	cmd.Flags().UintVar(&stack, "stack", stack, "in svg, draw `N` or more resources that are alike as one; 0 draws each by itself")
+	cmd.Flags().Var(output, "output", "output format: dot, mermaid or svg")
+	cmd.Flags().UintVar(&stack, "stack", stack, "in SVG, stack `N` or more similar resources (0 never stacks)")
 	return cmd
 }

@@ -18,17 +18,18 @@ import (
 
 func newGetCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "get [MODULE[@VERSION]...]", Short: "Ask for modules, or get what the lock has",
-		Long: `Ask for a module in ` + module.FileName + `, choose versions, and write ` + module.LockName + `. A module is a
-name that ` + module.FileName + ` has, a name such as example.org/nginx, or an address: of a
-git repository, or of an archive that ends in .tar.gz. A folder in it is written
-after two slashes. Without a version it is the newest release.
+		Use: "get [MODULE[@VERSION]...]", Short: "Add modules, or fetch those in the lock file",
+		Long: `Add a module to ` + module.FileName + `, resolve versions, and update ` + module.LockName + `.
 
   ccm mod get nginx@v1.3.0
   ccm mod get git@git.example.org:ops/modules.git//nginx@v1.2.0
   ccm mod get https://example.org/nginx-1.2.0.tar.gz@v1.2.0
 
-Without arguments it gets what the lock has and this machine has not.`,
+A module is a name in ` + module.FileName + `, a name such as example.org/nginx, or the address
+of a git repository or a .tar.gz archive. Two slashes separate a directory in it.
+Without a version, it is the newest release.
+
+Without arguments, it fetches the locked modules that are missing here.`,
 		Args: cli.WantArguments(0, cli.AnyNumber), ValidArgsFunction: completeModules(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := openModSite(e)
@@ -58,7 +59,7 @@ func (x *modSite) getLocked(ctx context.Context) error {
 		return err
 	}
 	if x.Lock == nil {
-		_, err := terminal.Fprintf(x.e.Stdout, "nothing is locked\n")
+		_, err := terminal.Fprintf(x.e.Stdout, "No modules are locked\n")
 		return err
 	}
 	for i := range x.Lock.Modules {
@@ -73,7 +74,7 @@ func (x *modSite) getLocked(ctx context.Context) error {
 	if _, err := x.Copies(); err != nil {
 		return err
 	}
-	_, err := terminal.Fprintf(x.e.Stdout, "%s, all here\n", count(len(x.Lock.Modules), "module"))
+	_, err := terminal.Fprintf(x.e.Stdout, "%s, all present\n", count(len(x.Lock.Modules), "module"))
 	return err
 }
 
@@ -89,15 +90,15 @@ func (x *modSite) ask(ctx context.Context, text, arg string) (string, error) {
 	}
 	if version == "" {
 		if source.Git == "" {
-			return "", diag.Errorf(diag.Pos{}, "%s: %w", arg, diag.Expected("a version behind the address of an archive")).WithHint("ccm mod get %s@v1.0.0", arg)
+			return "", diag.Errorf(diag.Pos{}, "%s: %w", arg, diag.Expected("a version after the address of an archive")).WithHint("ccm mod get %s@v1.0.0", arg)
 		}
 		versions, err := x.r.Versions(ctx, source)
 		if err != nil {
 			return "", err
 		}
 		if version = resolve.Latest(versions, ""); version == "" {
-			return "", diag.Errorf(diag.Pos{}, "%s has no tag that is a version, such as v1.0.0", source).
-				WithHint("its author makes one: git tag v1.0.0; a folder can be used with replace")
+			return "", diag.Errorf(diag.Pos{}, "no version tag such as v1.0.0 in %s", source).
+				WithHint("ask its author for a tag (git tag v1.0.0), or use a directory with replace")
 		}
 	}
 	if source.URL != "" && !strings.Contains(source.URL, module.VersionMark) {
@@ -141,7 +142,7 @@ func (x *modSite) parse(file *module.File, arg string) (name string, source modu
 		if git := module.DefaultGit(at); git != "" {
 			return at, module.Source{Git: git}, version, nil
 		}
-		return "", source, "", diag.Errorf(diag.Pos{}, "%s does not say where %s comes from", module.FileName, at).
+		return "", source, "", diag.Errorf(diag.Pos{}, "no address for module %[2]s in %[1]s", module.FileName, at).
 			WithHint("ccm mod get https://git.example.org/%s.git", at)
 	}
 	address, folder := splitFolder(at)
@@ -171,10 +172,14 @@ func splitFolder(at string) (address, folder string) {
 
 func newUpdateCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "update [MODULE...]", Short: "Ask for the newest versions",
-		Long: `Ask in ` + module.FileName + ` for the newest release of each module that it names, or of
-those that are given, and write ` + module.LockName + `. The first number of a version stays:
-v2.0.0 after v1.9.0 may need changes of the site, and ccm mod get takes it.`,
+		Use: "update [MODULE...]", Short: "Update modules to their newest releases",
+		Long: `Update modules in ` + module.FileName + ` to their newest releases: all, or those given, and write ` + module.LockName + `.
+
+  ccm mod update
+  ccm mod update nginx
+
+The first number of a version is kept: v2.0.0 after v1.9.0 may require changes to the
+site; update to it with ccm mod get.`,
 		Args: cli.WantArguments(0, cli.AnyNumber), ValidArgsFunction: completeModules(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := openModSite(e)
@@ -186,7 +191,7 @@ v2.0.0 after v1.9.0 may need changes of the site, and ccm mod get takes it.`,
 			defer cancel()
 			for _, name := range args {
 				if x.File.Dependency(name) == nil {
-					return diag.Errorf(diag.Pos{}, "%s does not ask for %s", module.FileName, name).WithHint("ccm mod get %s", name)
+					return diag.Errorf(diag.Pos{}, "module %[2]s is not in %[1]s", module.FileName, name).WithHint("ccm mod get %s", name)
 				}
 			}
 			text := x.File.Doc.Text

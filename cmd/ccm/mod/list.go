@@ -32,9 +32,12 @@ func newListCommand(e *cli.Env) *cobra.Command {
 	outdated := false
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the modules of the lock",
-		Long: `List the modules of ` + module.LockName + ` with their versions. With --outdated it asks the
-repositories, and lists those of which there is a newer release.`,
+		Use: "list", Short: "List the locked modules",
+		Long: `List the modules in ` + module.LockName + ` with their versions. Read-only.
+
+  ccm mod list --outdated
+
+--outdated asks the repositories, and lists modules with a newer release.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := openModSite(e)
@@ -70,8 +73,8 @@ repositories, and lists those of which there is a newer release.`,
 			return w.Flush()
 		},
 	}
-	cmd.Flags().BoolVar(&outdated, "outdated", false, "only those of which there is a newer release")
-	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	cmd.Flags().BoolVar(&outdated, "outdated", false, "only modules with a newer release")
+	cmd.Flags().Var(output, "output", "output format: text or json")
 	return cmd
 }
 
@@ -102,10 +105,13 @@ func (x *modSite) rows(ctx context.Context, outdated bool) ([]modRow, error) {
 
 func newTidyCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "tidy", Short: "Write the lock anew, without modules that nothing requires",
-		Long: `Take modules out of ` + module.FileName + ` that no script of the site requires, and write
-` + module.LockName + ` as ` + module.FileName + ` wants it. If a script requires something whose name is not
-written out, no module is taken out.`,
+		Use: "tidy", Short: "Remove unused modules and update the lock file",
+		Long: `Remove modules that no script of the site requires from ` + module.FileName + `, and
+update ` + module.LockName + `.
+
+  ccm mod tidy
+
+If a script requires a computed name, no module is removed.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := openModSite(e)
@@ -130,7 +136,7 @@ written out, no module is taken out.`,
 					continue
 				}
 				if len(used.Unsure) > 0 {
-					terminal.Fprintf(e.Stdout, "%s may be unused; it stays, because %s requires a name that is not written out\n", d.Name, used.Unsure[0])
+					terminal.Fprintf(e.Stdout, "kept %s, which may be unused: %s requires a computed name\n", d.Name, used.Unsure[0])
 					continue
 				}
 				file, err := module.ParseFile(x.File.Doc.File, text)
@@ -140,7 +146,7 @@ written out, no module is taken out.`,
 				if text, err = file.RemoveDependency(d.Name); err != nil {
 					return err
 				}
-				terminal.Fprintf(e.Stdout, "%s: no script requires it\n", d.Name)
+				terminal.Fprintf(e.Stdout, "%s: not required by any script\n", d.Name)
 			}
 			return x.relock(ctx, text)
 		},
@@ -149,10 +155,14 @@ written out, no module is taken out.`,
 
 func newVendorCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "vendor", Short: "Copy the modules of the lock into the site",
-		Long: `Copy the modules of ` + module.LockName + ` to ` + module.VendorDir + ` beside it, for machines without a network. A
-run takes them from there before it looks into the cache. Modules that the lock
-has no more are removed from ` + module.VendorDir + `, all else there is left alone.`,
+		Use: "vendor", Short: "Copy the locked modules into the site",
+		Long: `Copy the modules of ` + module.LockName + ` to ` + module.VendorDir + `, for machines without a
+network.
+
+  ccm mod vendor
+
+Runs use these copies before the cache. Modules that are no longer locked are removed
+from ` + module.VendorDir + `; other files there are kept.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := openModSite(e)
@@ -205,10 +215,13 @@ func (x *modSite) fromCache(ctx context.Context) ([]module.Copy, error) {
 
 func newVerifyCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Read all files of the modules, and compare them with the lock",
-		Long: `Read all files of all modules of ` + module.LockName + `, and compare their hashes with it. A run
-does so too, for the modules that it uses, and reads only files that were
-touched since the last time.`,
+		Use: "verify", Short: "Verify the modules against the lock file",
+		Long: `Verify the hashes of all files of the modules in ` + module.LockName + `. Read-only.
+
+  ccm mod verify
+
+Runs verify the modules that they use too, but read only files that changed since the
+last time.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			x, err := openModSite(e)
@@ -227,9 +240,9 @@ touched since the last time.`,
 				case err != nil:
 					wrong.Add(err)
 				case m.Replace != "":
-					terminal.Fprintf(e.Stdout, "%s: a folder, which has no hash\n", m)
+					terminal.Fprintf(e.Stdout, "%s: a directory, not hashed\n", m)
 				default:
-					terminal.Fprintf(e.Stdout, "%s: as the lock says, in %s\n", m, c.Dir)
+					terminal.Fprintf(e.Stdout, "%s: matches the lock file, in %s\n", m, c.Dir)
 				}
 			}
 			return wrong.Err()
@@ -239,7 +252,7 @@ touched since the last time.`,
 
 func newWhyCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "why MODULE", Short: "Say who asks for a module, and for which version",
+		Use: "why MODULE", Short: "Show which modules require a module, and in which version",
 		Args: cli.WantArguments(1, 1), ValidArgsFunction: completeModules(e),
 		RunE: func(_ *cobra.Command, args []string) error {
 			x, err := openModSite(e)
@@ -260,7 +273,7 @@ func newWhyCommand(e *cli.Env) *cobra.Command {
 }
 
 func (x *modSite) unknown(name string) error {
-	err := diag.Errorf(diag.Pos{}, "%s has no module %s", module.LockName, name)
+	err := diag.Errorf(diag.Pos{}, "no module %[2]s in %[1]s", module.LockName, name)
 	if x.Lock != nil {
 		var names []string
 		for _, m := range x.Lock.Modules {
@@ -274,14 +287,14 @@ func (x *modSite) unknown(name string) error {
 // why prints the modules that require a module, and recursively the modules that require those.
 func (x *modSite) why(name, indent string, above []string) {
 	if d := x.File.Dependency(name); d != nil {
-		terminal.Fprintf(x.e.Stdout, "%s%s asks for %s %s\n", indent, module.FileName, name, d.Version)
+		terminal.Fprintf(x.e.Stdout, "%s%s requires %s %s\n", indent, module.FileName, name, d.Version)
 	}
 	for _, by := range x.Dependent(name) {
 		if by == "" || slices.Contains(above, by) {
 			continue
 		}
 		m := x.Lock.Module(by)
-		terminal.Fprintf(x.e.Stdout, "%s%s asks for %s %s\n", indent, m, name, m.Dependencies[name])
+		terminal.Fprintf(x.e.Stdout, "%s%s requires %s %s\n", indent, m, name, m.Dependencies[name])
 		x.why(by, indent+"  ", append(above, name))
 	}
 }

@@ -27,14 +27,15 @@ import (
 func Command(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mod",
-		Short: "Use Lua modules of others at fixed versions",
-		Long: `Use Lua modules of others, at versions that are written down. ccm.mod.lua says
-which modules a site asks for, and ccm.lock which version of each it gets. A run
-reads both and fetches nothing: only these commands ask servers.
+		Short: "Manage third-party Lua modules",
+		Long: `Manage third-party Lua modules at fixed versions.
 
   ccm mod init
   ccm mod get https://git.example.org/nginx.git@v1.2.0
-  ccm mod list --outdated`,
+  ccm mod list --outdated
+
+ccm.mod.lua lists the modules of a site, and ccm.lock the exact version of each. Runs
+read both and fetch nothing: only these commands contact servers.`,
 	}
 	cmd.AddCommand(newInitCommand(e), newGetCommand(e), newUpdateCommand(e), newTidyCommand(e), newVendorCommand(e),
 		newVerifyCommand(e), newWhyCommand(e), newListCommand(e))
@@ -59,7 +60,7 @@ func openModSite(e *cli.Env) (*modSite, error) {
 		return nil, err
 	}
 	if s == nil || s.File == nil {
-		return nil, diag.Errorf(diag.Pos{}, "there is no %s here", module.FileName).WithHint("ccm mod init writes one")
+		return nil, diag.Errorf(diag.Pos{}, "%s does not exist here", module.FileName).WithHint("create it with: ccm mod init")
 	}
 	return &modSite{Site: s, e: e, r: newResolver(e)}, nil
 }
@@ -126,7 +127,7 @@ func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
 		changed = true
 		for _, c := range m.Capabilities {
 			if !slices.Contains(file.Allow[m.Name], c) {
-				terminal.Fprintf(w, "  it %s if %s has allow = { [%q] = { %q } }\n", module.Capabilities[c].Doc, module.FileName, m.Name, c)
+				terminal.Fprintf(w, "  it %s if %s contains allow = { [%q] = { %q } }\n", module.Capabilities[c].Doc, module.FileName, m.Name, c)
 			}
 		}
 	}
@@ -138,11 +139,11 @@ func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
 	}
 	for _, d := range file.Dependencies {
 		if m := lock.Module(d.Name); m.Version != d.Version && m.Replace == "" {
-			terminal.Fprintf(w, "  %s asks for %s only, and others for %s: ccm mod why %s\n", module.FileName, d.Version, m, m.Name)
+			terminal.Fprintf(w, "  %s only requires %s, others require %s (see: ccm mod why %s)\n", module.FileName, d.Version, m, m.Name)
 		}
 	}
 	if !changed {
-		terminal.Fprintf(w, "%s is as it was: %s\n", module.LockName, count(len(lock.Modules), "module"))
+		terminal.Fprintf(w, "%s is unchanged: %s\n", module.LockName, count(len(lock.Modules), "module"))
 	}
 }
 
@@ -166,7 +167,7 @@ func (x *modSite) tellVendor() error {
 		m := &x.Lock.Modules[i]
 		dir := filepath.Join(x.Dir, module.VendorDir, filepath.FromSlash(m.Name))
 		if have, err := module.HashDir(dir); m.Replace == "" && err == nil && have != m.Hash {
-			terminal.Fprintf(x.e.Stdout, "%s has another %s: ccm mod vendor\n", module.VendorDir, m.Name)
+			terminal.Fprintf(x.e.Stdout, "%s contains another %s (update it with: ccm mod vendor)\n", module.VendorDir, m.Name)
 		}
 	}
 	return nil
@@ -200,10 +201,14 @@ func completeModules(e *cli.Env) cobra.CompletionFunc {
 
 func newInitCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "init [NAME]", Short: "Begin the " + module.FileName + " of a site or, with a name, of a module",
-		Long: `Write ` + module.FileName + ` to the working directory. Without a name it is that of a
-site. With one, such as nginx or example.org/nginx, it is that of a module, which
-exports the Lua files that are in lib under this name.`,
+		Use: "init [NAME]", Short: "Create the " + module.FileName + " of a site or, with a name, of a module",
+		Long: `Write ` + module.FileName + ` to the working directory.
+
+  ccm mod init
+  ccm mod init example.org/nginx
+
+Without a name, it describes a site. With a name, it describes a module that exports
+the Lua files in lib under this name.`,
 		Args: cli.WantArguments(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := "return {\n  dependencies = {},\n}\n"

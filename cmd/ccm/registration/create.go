@@ -26,11 +26,11 @@ type entryFlags struct {
 
 // add adds the flags that tell entries apart.
 func (f *entryFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.entry.Cluster, "cluster", "", "the `NAME` of the cluster")
-	fs.StringVar(&f.entry.Service, "service", "", "the `NAME` of the service")
-	fs.StringVar(&f.entry.Protocol, "protocol", "", "the `NAME` of the protocol")
-	fs.StringVar(&f.entry.Address, "address", "", "the `ADDRESS`: of IP, or the name of a host")
-	fs.Int64Var(&f.port, "port", 0, "the number of the port; without it the entry has none")
+	fs.StringVar(&f.entry.Cluster, "cluster", "", "cluster `NAME`")
+	fs.StringVar(&f.entry.Service, "service", "", "service `NAME`")
+	fs.StringVar(&f.entry.Protocol, "protocol", "", "protocol `NAME`")
+	fs.StringVar(&f.entry.Address, "address", "", "IP `ADDRESS` or host name")
+	fs.Int64Var(&f.port, "port", 0, "port number (optional)")
 	f.entry.Priority = defaultPriority
 }
 
@@ -91,9 +91,9 @@ func newCreateCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	x.add(fs)
-	fs.Int64Var(&x.entry.Priority, "priority", defaultPriority, "from 1 to 255; the lower, the better")
-	fs.StringVar(&x.ttl, "ttl", "30s", "how long it holds, as a `TIME` such as 10m, or never")
-	fs.StringArrayVarP(&x.annotations, "annotation", "A", nil, "a further text, as `NAME=TEXT` (repeatable)")
+	fs.Int64Var(&x.entry.Priority, "priority", defaultPriority, "priority from 1 (preferred) to 255")
+	fs.StringVar(&x.ttl, "ttl", "30s", "expiry `TIME` such as 10m, or never")
+	fs.StringArrayVarP(&x.annotations, "annotation", "A", nil, "annotation `NAME=TEXT` (repeatable)")
 	f.add(fs)
 	return cmd
 }
@@ -103,14 +103,14 @@ func newRmCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	force := false
 	cmd := &cobra.Command{
 		Use: "rm", Aliases: []string{"delete"},
-		Short: "Take a service out of the registry",
+		Short: "Remove a service from the registry",
 		Args:  cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := x.check(cmd.Flags()); err != nil {
 				return err
 			}
 			if !force {
-				tty, err := e.OpenTerminal("ccm registration rm", "--force removes without being asked")
+				tty, err := e.OpenTerminal("ccm registration rm", "remove without asking with --force")
 				if err != nil {
 					return err
 				}

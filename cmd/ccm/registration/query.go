@@ -28,9 +28,13 @@ func newQueryCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	asJSON, asYAML := false, false
 	cmd := &cobra.Command{
 		Use: "query" + queryUse, Aliases: []string{"q"},
-		Short: "Print the services that are registered",
-		Long: `Print the services that are registered. * stands for any cluster, protocol,
-service or address, and so does what is left out.`,
+		Short: "List registered services",
+		Long: `List registered services. Read-only.
+
+  ccm registration query production
+  ccm registration query '*' http
+
+* matches any cluster, protocol, service or address, and so do omitted arguments.`,
 		Args: cli.WantArguments(0, 4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, e, func(ctx context.Context, r *registry.Registry) error {
@@ -49,8 +53,8 @@ service or address, and so does what is left out.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&asJSON, "json", false, "print a list in JSON")
-	fs.BoolVar(&asYAML, "yaml", false, "print a list in YAML")
+	fs.BoolVar(&asJSON, "json", false, "print a JSON list")
+	fs.BoolVar(&asYAML, "yaml", false, "print a YAML list")
 	cmd.MarkFlagsMutuallyExclusive("json", "yaml")
 	f.add(fs)
 	return cmd
@@ -90,12 +94,14 @@ func newWatchCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "watch" + queryUse,
-		Short: "Tell of services as they are registered and removed",
-		Long: `Tell of the services that are registered, and then of each that is registered
-again or removed, until it is interrupted. * stands for any.
+		Short: "Watch services as they are registered and removed",
+		Long: `Watch services as they are registered and removed, until interrupted. Read-only.
 
-A server tells of what has expired, and only if the stream was made with --upstream.
-So the stream is looked at every two seconds, and what is gone is told too.`,
+  ccm registration watch production
+
+It first lists the registered services. * matches anything. The server reports expired
+services only if the stream was created with --upstream, so ccm also checks the stream
+every two seconds.`,
 		Args: cli.WantArguments(0, 4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, e, func(ctx context.Context, r *registry.Registry) error {
@@ -107,7 +113,7 @@ So the stream is looked at every two seconds, and what is gone is told too.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a line of JSON for each")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	f.add(cmd.Flags())
 	return cmd
 }

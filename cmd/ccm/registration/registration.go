@@ -24,21 +24,20 @@ func Command(e *cli.Env) *cobra.Command {
 	f := &registrationFlags{}
 	cmd := &cobra.Command{
 		Use: "registration", Aliases: []string{"reg"},
-		Short: "Find and keep services in the registry",
-		Long: `Find and keep services in the registry: a stream of NATS JetStream in which
-resources say where a service is offered (register_when_stable), and in which
-templates and scripts find them (registrations).
+		Short: "Manage the service registry",
+		Long: `Manage the service registry: a NATS JetStream stream where resources register services
+(register_when_stable), and where templates and scripts find them (registrations).
 
-  ccm registration init                         make the stream, once
-  ccm registration query production             what is registered
-  ccm registration watch                        tell of changes as they happen
+  ccm registration init                         create the stream, once
+  ccm registration query production             list services
+  ccm registration watch                        watch changes
   ccm registration create --cluster production --service web --protocol http \
       --address 192.0.2.7 --port 80             register a service by hand
-  ccm registration rm ...                       take it out again
+  ccm registration rm ...                       remove it
 
-Choria CCM keeps the same entries in the same stream.`,
+The entries and the stream are compatible with Choria CCM.`,
 	}
-	cmd.PersistentFlags().StringVar(&f.Context, "context", "", "ask the servers of this context `NAME` of the nats tool (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
+	cmd.PersistentFlags().StringVar(&f.Context, "context", "", "nats CLI context `NAME` (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
 	cmd.AddCommand(newInitCommand(e, f), newCreateCommand(e, f), newRmCommand(e, f),
 		newQueryCommand(e, f), newWatchCommand(e, f))
 	cli.NeedCommand(cmd)
@@ -62,13 +61,16 @@ func newInitCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	upstream := false
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Make the stream of the registry, or correct it",
-		Long: `Make the stream of the registry, or correct one that is there. What is right
-already is left alone, and what is changed is said. How many servers keep it,
-and how long services stay, is changed only if that is said here.
+		Short: "Create or update the stream of the registry",
+		Long: `Create or update the stream of the registry.
+
+  ccm registration init --replicas 3
+
+It reports what it changes. The number of replicas and the expiry change only if
+given.
 
 Agents of Choria CCM send a header that the server refuses unless the stream was
-made with --upstream. Whoever may publish one service there can remove all of them.`,
+created with --upstream. With it, anybody who may publish one service can remove all.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("upstream") {
@@ -84,16 +86,16 @@ made with --upstream. Whoever may publish one service there can remove all of th
 					terminal.Fprintf(e.Stdout, "+ stream %s: %s\n", r.Stream, c)
 				}
 				if len(changes) == 0 {
-					terminal.Fprintf(e.Stdout, "Nothing to do: the stream %s is as wanted\n", r.Stream)
+					terminal.Fprintf(e.Stdout, "Nothing to do: stream %s is up to date\n", r.Stream)
 				}
 				return nil
 			})
 		},
 	}
 	fs := cmd.Flags()
-	fs.IntVar(&o.Replicas, "replicas", 1, "on how many servers it is kept")
-	fs.DurationVar(&o.MaxAge, "max-age", 15*time.Minute, "how long a service stays that is not registered again; three times the interval of the runs is a good measure")
-	fs.BoolVar(&upstream, "upstream", false, "agents of Choria CCM register services there too")
+	fs.IntVar(&o.Replicas, "replicas", 1, "number of replicas")
+	fs.DurationVar(&o.MaxAge, "max-age", 15*time.Minute, "expiry of services, such as three times the run interval")
+	fs.BoolVar(&upstream, "upstream", false, "allow agents of Choria CCM to register services")
 	f.add(fs)
 	return cmd
 }

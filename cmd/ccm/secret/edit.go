@@ -23,22 +23,22 @@ func newEditCommand(e *cli.Env) *cobra.Command {
 	var names []string
 	cmd := &cobra.Command{
 		Use:   "edit FILE",
-		Short: "Edit what is encrypted",
-		Long: `Edit what an encrypted file holds, or a document with its encrypted values, with
-$VISUAL or $EDITOR. The file may be new.
+		Short: "Edit an encrypted file or encrypted values",
+		Long: `Edit an encrypted file, or a document with encrypted values, in $VISUAL or $EDITOR.
 
-In a document the values stand as DEC[hunter2] while it is edited. A further value
-that is written like that is encrypted too; one that did not change stays as it is,
-byte for byte.
+  ccm secret edit files/tls.key.age
+  ccm secret edit data.yaml
 
-What is edited lies in a directory that only its owner can enter, in memory if the
-system has such a place, and is overwritten and removed when the editor ends. If
-the editor fails, or what was written has a mistake, it is kept encrypted in
-FILE.edited.age, which ccm secret decrypt prints.`,
+The file may be new. In a document, values appear as DEC[hunter2] in the editor. New
+values that you write like this are encrypted; unchanged ones keep their ciphertext.
+
+The plaintext is in a private directory, in memory if the system supports it, and is
+overwritten and removed afterwards. If the editor fails or the text has a mistake,
+your text is saved encrypted as FILE.edited.age; ccm secret decrypt prints it.`,
 		Args: cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return editSecret(cmd.Context(), e, args[0], names) },
 	}
-	addFor(e, cmd, &names, "who can read what is new (default: who can read the rest, else "+encryption.Everybody+")")
+	addFor(e, cmd, &names, "recipients of new values (default: of the others, or "+encryption.Everybody+")")
 	return cmd
 }
 
@@ -87,13 +87,13 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	to, err := r.Audience(asked...)
 	if err != nil {
 		if inner, ok := errors.AsType[*diag.Error](err); ok && len(names) == 0 {
-			return inner.WithHint("ccm secret rekey brings it in order with the recipients, --for says who is to read it")
+			return inner.WithHint("update the recipients with ccm secret rekey, or set them with --for")
 		}
 		return err
 	}
 	after, err := edited(ctx, e, strings.TrimSuffix(filepath.Base(file), encryption.Suffix), plain)
 	if err == nil && bytes.Equal(after, plain) {
-		err = fmt.Errorf("nothing was changed, and %s stays as it is", file)
+		err = fmt.Errorf("nothing changed in %s", file)
 	}
 	if after == nil || bytes.Equal(after, plain) {
 		return err
@@ -140,13 +140,13 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	}
 	now, err := e.Files.ReadFile(file)
 	if err != nil && !isNew || err == nil && (isNew || !bytes.Equal(now, raw)) {
-		return kept(fmt.Errorf("%s was changed by somebody else meanwhile, and stays as it is", file))
+		return kept(fmt.Errorf("%s was changed by someone else meanwhile; your changes were not saved", file))
 	}
 	if err := saveSecret(e, file, out); err != nil {
 		return kept(err)
 	}
 	if len(readers) == 0 {
-		cli.Say(e, "wrote %s; nothing in it was encrypted anew", file)
+		cli.Say(e, "wrote %s; no value was encrypted again", file)
 		return nil
 	}
 	cli.Say(e, "wrote %s, for %s", file, strings.Join(readers, " and "))
@@ -164,11 +164,11 @@ func keepEdited(e *cli.Env, file string, text []byte, to *encryption.Audience, e
 			name = fmt.Sprintf("%s.%d%s", base, i, encryption.Suffix)
 		}
 		if failed = cli.Machine(e).SaveNew(name, sealed, 0o600); failed == nil {
-			return diag.Errorf(diag.Pos{}, "%w; what you wrote is in %s", err, name).WithHint("ccm secret decrypt %s prints it", name)
+			return diag.Errorf(diag.Pos{}, "%w; your text is saved in %s", err, name).WithHint("print it with: ccm secret decrypt %s", name)
 		}
 		if errors.Is(failed, fs.ErrExist) {
 			failed = nil
 		}
 	}
-	return errors.Join(err, fmt.Errorf("what you wrote is lost: %w", failed))
+	return errors.Join(err, fmt.Errorf("your text is lost: %w", failed))
 }

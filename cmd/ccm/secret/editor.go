@@ -55,11 +55,11 @@ func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []
 	after, err = (&safepath.Resolver{Root: "/"}).ReadRegular(path, encryption.LargestFile)
 	switch {
 	case failed != nil && (err != nil || bytes.Equal(after, text)):
-		return nil, diag.Errorf(diag.Pos{}, "the editor %s: %w", argv[0], failed).WithHint("EDITOR names another one; nothing was changed")
+		return nil, diag.Errorf(diag.Pos{}, "editor %s: %w", argv[0], failed).WithHint("set another one in EDITOR; nothing was changed")
 	case failed != nil:
-		return after, fmt.Errorf("the editor %s: %w", argv[0], failed)
+		return after, fmt.Errorf("editor %s: %w", argv[0], failed)
 	case err != nil:
-		return nil, fmt.Errorf("the editor has removed the file: %w", err)
+		return nil, fmt.Errorf("editor removed the file: %w", err)
 	}
 	return after, nil
 }
@@ -97,7 +97,7 @@ func newPrivateDir() (*privateDir, error) {
 			return d, nil
 		} // another process took the directory for a leftover
 	}
-	return nil, errors.New("no private directory for what is edited could be made in " + parent)
+	return nil, errors.New("cannot create a private directory in " + parent)
 }
 
 // lockPrivateDir locks a directory of this user that no process has locked.

@@ -27,16 +27,16 @@ func newEncryptCommand(e *cli.Env) *cobra.Command {
 	f := &encryptFlags{}
 	cmd := &cobra.Command{
 		Use:   "encrypt FILE",
-		Short: "Encrypt a file, or single values of a document in their places",
-		Long: `Encrypt a file: FILE.age is written, and FILE stays as it is. - is standard input,
-and needs -o.
+		Short: "Encrypt a file, or values of a document in place",
+		Long: `Encrypt a file to FILE.age, or values of a document in place. FILE itself is kept.
+- is standard input, and requires -o.
 
-With --key a value of a document in YAML, JSON, TOML or Lua is encrypted in its
-place, and all around it stays: the text at db.password becomes ENC[age,...]. It can
-be decrypted only in this file and under this key. --marked does that for each value
-that is marked: !secret hunter2 in YAML, DEC[hunter2] in all of them.
+With --key, one value of a YAML, JSON, TOML or Lua document is encrypted in place: the
+text at db.password becomes ENC[age,...]. It can be decrypted only in this file and
+under this key. With --marked, all marked values are encrypted: !secret hunter2 in
+YAML, DEC[hunter2] in any format.
 
-In Lua the values stand in a table: secret.values { db = { password = "..." } }.`,
+In Lua, values are in a table: secret.values { db = { password = "..." } }.`,
 		Example: `  ccm secret encrypt files/tls.key --for @web
   ccm secret encrypt data.yaml --key data.db.password
   pwgen 32 1 | ccm secret encrypt - -o secrets/db.age
@@ -54,14 +54,14 @@ In Lua the values stand in a table: secret.values { db = { password = "..." } }.
 			return encryptFile(e, args[0], f)
 		},
 	}
-	addFor(e, cmd, &f.names, "who can read it (default "+encryption.Everybody+")")
-	f.nodes.add(e, cmd, "which nodes can read it, too")
+	addFor(e, cmd, &f.names, "recipients (default "+encryption.Everybody+")")
+	f.nodes.add(e, cmd, "additional recipients")
 	fs := cmd.Flags()
-	fs.StringArrayVar(&f.keys, "key", nil, "encrypt the value at `PATH`, such as db.password or users.0.token (may be given again)")
-	fs.BoolVar(&f.marked, "marked", false, "encrypt all values that are marked")
+	fs.StringArrayVar(&f.keys, "key", nil, "encrypt the value at `PATH`, such as db.password (repeatable)")
+	fs.BoolVar(&f.marked, "marked", false, "encrypt all marked values")
 	fs.StringVarP(&f.out, "output", "o", "", "write `FILE` instead of FILE.age")
-	fs.BoolVarP(&f.armor, "armor", "a", false, "write text that can be printed and mailed")
-	fs.BoolVar(&f.force, "force", false, "overwrite the file that is written")
+	fs.BoolVarP(&f.armor, "armor", "a", false, "write ASCII-armored text")
+	fs.BoolVar(&f.force, "force", false, "overwrite an existing output file")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	out := f.out
 	switch {
 	case out == "" && name == "-":
-		return diag.At(diag.Pos{}, diag.Expected("the name of the file to write")).WithHint("-o FILE")
+		return diag.At(diag.Pos{}, diag.Expected("an output file")).WithHint("-o FILE")
 	case out == "":
 		out = name + encryption.Suffix
 	}
@@ -94,7 +94,7 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 		return err
 	}
 	if encryption.IsFile(text) {
-		return diag.Errorf(diag.Pos{}, "%s is encrypted already", name).WithHint("ccm secret rekey encrypts it to others")
+		return diag.Errorf(diag.Pos{}, "%s is already encrypted", name).WithHint("change its recipients with: ccm secret rekey")
 	}
 	enc, err := encryption.Encrypt(text, to, f.armor)
 	if err != nil {
@@ -102,7 +102,7 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	}
 	if !f.force {
 		if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-			return diag.Errorf(diag.Pos{}, "%s is there already", out).WithHint("--force overwrites it, ccm secret edit changes what it holds")
+			return diag.Errorf(diag.Pos{}, "%s already exists", out).WithHint("overwrite it with --force, or change its content with ccm secret edit")
 		}
 	}
 	if err := saveSecret(e, out, enc); err != nil {
@@ -111,7 +111,7 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	cli.Say(e, "wrote %s, for %s", out, audienceText(to))
 	warnNobody(e, out, to)
 	if name != "-" {
-		cli.Say(e, "%s is still there, and not encrypted: remove it, and take it out of version control", name)
+		cli.Say(e, "%s still exists unencrypted: remove it, also from version control", name)
 	}
 	return nil
 }
@@ -134,11 +134,11 @@ func audienceText(to *encryption.Audience) string {
 
 func encryptValues(e *cli.Env, file string, f *encryptFlags) error {
 	if f.out != "" || f.armor {
-		return errors.New("--output and --armor are for whole files: a value is encrypted in its place")
+		return errors.New("--output and --armor require a whole file: values are encrypted in place")
 	}
 	s := cli.SecretSyntax(file)
 	if s == nil {
-		return fmt.Errorf("%s: %w", file, diag.Expected("a document in YAML, JSON, TOML or Lua, by the end of its name"))
+		return fmt.Errorf("%s: %w", file, diag.Expected("a YAML, JSON, TOML or Lua document, by file name extension"))
 	}
 	r, err := readRecipients(e, file)
 	if err != nil {
@@ -165,7 +165,7 @@ func encryptValues(e *cli.Env, file string, f *encryptFlags) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		if done = append(done, more...); len(done) == 0 {
-			return diag.Errorf(diag.Pos{}, "%s: nothing is marked", file).WithHint("mark a value as !secret hunter2 or DEC[hunter2], or name it with --key")
+			return diag.Errorf(diag.Pos{}, "%s: no marked values", file).WithHint("mark a value as !secret hunter2 or DEC[hunter2], or select it with --key")
 		}
 	}
 	if err := saveSecret(e, file, []byte(text)); err != nil {
@@ -180,9 +180,14 @@ func newDecryptCommand(e *cli.Env) *cobra.Command {
 	out, key := "", ""
 	cmd := &cobra.Command{
 		Use:   "decrypt FILE",
-		Short: "Print what an encrypted file or value holds",
-		Long: `Print what an encrypted file holds, or a document with its encrypted values as
-DEC[...]. With --key a single value is printed, as it is.`,
+		Short: "Decrypt and print a file or value",
+		Long: `Decrypt and print an encrypted file, or a document with its values as DEC[...].
+Read-only without -o.
+
+  ccm secret decrypt files/tls.key.age
+  ccm secret decrypt data.yaml --key db.password
+
+With --key, a single value is printed as it is.`,
 		Args: cli.WantArguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := decrypted(e, args[0], key)
@@ -196,7 +201,7 @@ DEC[...]. With --key a single value is printed, as it is.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write `FILE`, with mode 0600 if it is new")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE`, with mode 0600 if new")
 	cmd.Flags().StringVar(&key, "key", "", "print the value at `PATH`, such as db.password")
 	return cmd
 }
@@ -209,7 +214,7 @@ func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 	d := e.Decrypter()
 	if encryption.IsFile(raw) || strings.HasSuffix(file, encryption.Suffix) {
 		if key != "" {
-			return nil, fmt.Errorf("%s is encrypted as a whole, and has no key %s", file, key)
+			return nil, fmt.Errorf("%s is encrypted as a whole: cannot select key %s", file, key)
 		}
 		return d.File(file, raw)
 	}
@@ -220,7 +225,7 @@ func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 	if key == "" {
 		text, values, err := d.Open(s, file, string(raw))
 		if err == nil && len(values) == 0 {
-			err = fmt.Errorf("%s holds nothing that is encrypted", file)
+			err = fmt.Errorf("no encrypted values in %s", file)
 		}
 		return []byte(text), err
 	}
@@ -234,5 +239,5 @@ func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 			return []byte(text), err
 		}
 	}
-	return nil, fmt.Errorf("%s: there is no encrypted value under the key %s", file, key)
+	return nil, fmt.Errorf("%s: no encrypted value at key %s", file, key)
 }

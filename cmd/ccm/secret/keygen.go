@@ -26,20 +26,24 @@ func newKeygenCommand(e *cli.Env) *cobra.Command {
 	out, passphrase, pluginName, show := "", false, "", false
 	cmd := &cobra.Command{
 		Use:   "keygen",
-		Short: "Make a private key for whoever runs this, and print its public key",
-		Long: `Make a private key of age, an identity, and print its public key, which goes into
-.ccm/recipients. For root it is the key of the machine, /etc/ccm/age.key, for
-others ~/.config/ccm/age.key, with mode 0600. A key that is there stays.
+		Short: "Create a private age key, and print its public key",
+		Long: `Create a private age key, and print its public key.
 
-An SSH key of the kind ed25519 or RSA does as well: a host that has
-/etc/ssh/ssh_host_ed25519_key needs no other.`,
+  ccm secret keygen
+  ccm secret recipients add ann age1...
+
+For root, the key is the machine's, /etc/ccm/age.key; for other users,
+~/.config/ccm/age.key, with mode 0600. An existing key is never overwritten.
+
+An SSH key of type ed25519 or RSA works as well: a host that has
+/etc/ssh/ssh_host_ed25519_key does not need another key.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
 				out = identityPath()
 			}
 			if out == "" {
-				return diag.Errorf(diag.Pos{}, "there is no directory for it: HOME is not set").WithHint("-o FILE names the file")
+				return diag.Errorf(diag.Pos{}, "no default file: HOME is not set").WithHint("set the file with -o FILE")
 			}
 			if show {
 				return showPublicKeys(e, out)
@@ -48,10 +52,10 @@ An SSH key of the kind ed25519 or RSA does as well: a host that has
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&out, "output", "o", "", "write it to `FILE`")
-	fs.BoolVar(&passphrase, "passphrase", false, "encrypt it with a passphrase, which is asked for")
-	fs.StringVar(&pluginName, "plugin", "", "an identity that the program age-plugin-`NAME` keeps, such as yubikey or tpm")
-	fs.BoolVar(&show, "show", false, "make nothing, print the public key of the one that is there")
+	fs.StringVarP(&out, "output", "o", "", "write the key to `FILE`")
+	fs.BoolVar(&passphrase, "passphrase", false, "encrypt the key with a passphrase (prompted)")
+	fs.StringVar(&pluginName, "plugin", "", "create the key with age-plugin-`NAME`, such as yubikey or tpm")
+	fs.BoolVar(&show, "show", false, "only print the public key of the existing key")
 	cmd.MarkFlagsMutuallyExclusive("passphrase", "plugin", "show")
 	return cmd
 }
@@ -69,8 +73,8 @@ func identityPath() string {
 
 func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return diag.Errorf(diag.Pos{}, "%s is there already, and stays: without it nobody could read what is for it", path).
-			WithHint("ccm secret keygen --show prints its public key, -o FILE makes another one")
+		return diag.Errorf(diag.Pos{}, "%s already exists and is kept: secrets encrypted to it would be lost", path).
+			WithHint("print its public key with --show, or create another key with -o FILE")
 	}
 	var text []byte
 	public := ""
@@ -80,10 +84,10 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 			return fmt.Errorf("--plugin: %w", diag.Expected("the name of a plugin").Got("%q", pluginName))
 		}
 		if _, err := exec.LookPath("age-plugin-" + pluginName); err != nil {
-			return diag.Errorf(diag.Pos{}, "the program age-plugin-%s is not installed, and nobody but it could use this identity", pluginName).
-				WithHint("install age-plugin-%s; some make identities of their own, for CCM_AGE_IDENTITY_FILE", pluginName)
+			return diag.Errorf(diag.Pos{}, "age-plugin-%s is not installed", pluginName).
+				WithHint("install age-plugin-%s, or use its own identity in CCM_AGE_IDENTITY_FILE", pluginName)
 		}
-		text = []byte("# " + e.Clock.Now().Format(time.RFC3339) + ", kept by age-plugin-" + pluginName + "\n" + id + "\n")
+		text = []byte("# " + e.Clock.Now().Format(time.RFC3339) + ", stored by age-plugin-" + pluginName + "\n" + id + "\n")
 	} else {
 		plain, key, err := encryption.NewIdentity(e.Clock.Now().Format(time.RFC3339))
 		if err != nil {
@@ -109,7 +113,7 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 	}
 	if err := h.SaveNew(path, text, 0o600); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s is there already", path)
+			err = fmt.Errorf("%s already exists", path)
 		}
 		return err
 	}
@@ -117,12 +121,12 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 	if path == filepath.Join(encryption.SystemDir, encryption.IdentityFile) {
 		what += ", the key of this machine"
 	}
-	cli.Say(e, "wrote %s: keep it to yourself, and a copy where the machine cannot lose it", what)
+	cli.Say(e, "wrote %s: keep it private, and back it up elsewhere", what)
 	if passphrase && what != path {
-		cli.Say(e, "it has a passphrase: where nobody can be asked, as in a timer or in ccm agent, it decrypts nothing")
+		cli.Say(e, "the key has a passphrase: it cannot be used unattended, as in a timer or ccm agent")
 	}
 	if public == "" {
-		cli.Say(e, "its public key is told by age-plugin-%s", pluginName)
+		cli.Say(e, "print its public key with age-plugin-%s", pluginName)
 		return nil
 	}
 	terminal.Fprintf(e.Stdout, "%s\n", public)
@@ -135,7 +139,7 @@ func showPublicKeys(e *cli.Env, path string) error {
 		return err
 	}
 	if encryption.IsFile(text) {
-		return diag.Errorf(diag.Pos{}, "%s has a passphrase", path).WithHint("age-keygen -y reads such a file")
+		return diag.Errorf(diag.Pos{}, "%s has a passphrase", path).WithHint("print its public key with: age-keygen -y FILE")
 	}
 	keys, err := encryption.PublicKeys(text)
 	if err != nil {
@@ -150,18 +154,22 @@ func showPublicKeys(e *cli.Env, path string) error {
 func newRecipientsCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recipients",
-		Short: "List, add and remove those to whom secrets are encrypted",
-		Long: `List those to whom secrets of this site are encrypted: people, hosts and groups,
-as .ccm/recipients names them. add and remove change that file, and leave its
-comments; ccm secret rekey then has what is encrypted already follow.`,
+		Short: "List, add and remove recipients of secrets",
+		Long: `List the recipients of secrets: people, hosts and groups in .ccm/recipients.
+
+  ccm secret recipients
+  ccm secret recipients add ann age1...
+
+add and remove change that file and keep its comments. Run ccm secret rekey afterwards
+to update existing secrets.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error { return listRecipients(e) },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "add NAME KEY|FILE",
 		Short: "Add a person or a host with a public key",
-		Long: `Add a person or a host with a public key: age1..., "ssh-ed25519 AAAA...", or a
-file that holds one, such as ~/.ssh/id_ed25519.pub. A name may have several keys.`,
+		Long: `Add a person or a host with a public key: age1..., "ssh-ed25519 AAAA...", or a file
+that contains one, such as ~/.ssh/id_ed25519.pub. A name may have several keys.`,
 		Example: "  ccm secret recipients add web1 /etc/ssh/ssh_host_ed25519_key.pub",
 		Args:    cli.WantArguments(2, cli.AnyNumber), // a key of SSH has words, and its comment may have several
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -206,7 +214,7 @@ func addRecipient(e *cli.Env, name, key string) error {
 			return diag.At(diag.Pos{}, diag.Expected("a key or the file of one: %w", err))
 		}
 		if strings.Contains(string(text), "PRIVATE KEY") || strings.Contains(string(text), "AGE-SECRET-"+"KEY-") {
-			return fmt.Errorf("%s holds a private key: %w", key, diag.Expected("the public one"))
+			return fmt.Errorf("%s contains a private key: %w", key, diag.Expected("the public one"))
 		}
 		key = strings.TrimSpace(string(text))
 		if strings.Contains(key, "\n") {
@@ -214,7 +222,7 @@ func addRecipient(e *cli.Env, name, key string) error {
 		}
 	}
 	if !encryption.IsName(name) {
-		return diag.Expected("a name of letters, digits, - _ and . for whom the key is").Got("%q", name)
+		return diag.Expected("a name of letters, digits, - _ and .").Got("%q", name)
 	}
 	path := recipientsPath("x")
 	old, err := e.Files.ReadFile(path)
@@ -222,7 +230,7 @@ func addRecipient(e *cli.Env, name, key string) error {
 		return err
 	}
 	if len(old) == 0 {
-		old = []byte("# To whom the secrets of this site are encrypted: a name and a public key a line, groups as @NAME MEMBERS.\n")
+		old = []byte("# Recipients of this site's secrets: one name and public key per line, groups as @NAME MEMBERS.\n")
 	}
 	if !bytes.HasSuffix(old, []byte("\n")) {
 		old = append(old, '\n')
@@ -237,7 +245,7 @@ func addRecipient(e *cli.Env, name, key string) error {
 	if err := saveSecret(e, path, []byte(text)); err != nil {
 		return err
 	}
-	cli.Say(e, "%s is in %s; ccm secret rekey lets %[1]s read what is encrypted already", name, path)
+	cli.Say(e, "added %s to %s (let %[1]s read existing secrets with: ccm secret rekey)", name, path)
 	return nil
 }
 
@@ -269,7 +277,7 @@ func removeRecipient(e *cli.Env, name string) error {
 				break
 			}
 			if len(kept) == 1 {
-				cli.Say(e, "the group %s has nobody any more, and goes too", kept[0])
+				cli.Say(e, "removed empty group %s", kept[0])
 				continue
 			}
 			line = strings.Join(kept, " ") + "\n"
@@ -277,7 +285,7 @@ func removeRecipient(e *cli.Env, name string) error {
 		out.WriteString(line)
 	}
 	if !found {
-		return fmt.Errorf("%s has no %q", r.File, name)
+		return fmt.Errorf("no recipient %[2]q in %[1]s", r.File, name)
 	}
 	if _, err := encryption.ReadRecipients(r.File, out.String()); err != nil {
 		return err
@@ -285,6 +293,6 @@ func removeRecipient(e *cli.Env, name string) error {
 	if err := saveSecret(e, r.File, []byte(out.String())); err != nil {
 		return err
 	}
-	cli.Say(e, "%s is not in %s any more; ccm secret rekey takes what is encrypted away from %[1]s, and says what %[1]s could read", name, r.File)
+	cli.Say(e, "removed %s from %s (encrypt existing secrets without %[1]s, and list what %[1]s could read, with: ccm secret rekey)", name, r.File)
 	return nil
 }

@@ -27,7 +27,7 @@ type nodeFlags struct {
 
 func (f *nodeFlags) add(e *cli.Env, cmd *cobra.Command, what string) {
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.to, "to", nil, what+": `NODES` of the fleet by name, tag:NAME=VALUE or env:NAME, with commas between them")
+	fs.StringSliceVar(&f.to, "to", nil, what+": `NODES` by name, tag:NAME=VALUE or env:NAME")
 	f.Flags.Add(fs)
 	cli.CompleteFlag(e, cmd, "to", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return f.selectors(cmd.Context(), e), cobra.ShellCompDirectiveNoFileComp
@@ -100,7 +100,7 @@ func (f *nodeFlags) update(ctx context.Context, e *cli.Env, near string, dry boo
 		return false, err
 	}
 	if len(foreign) > 0 {
-		return false, diag.Errorf(diag.Pos{}, "the key that signed %d of the nodes is not in fleet.json: they would be left out", len(foreign)).
+		return false, diag.Errorf(diag.Pos{}, "the key that signed %d nodes is not in fleet.json: they would be skipped", len(foreign)).
 			WithHint("%s", fleetdir.ForeignHint)
 	}
 	path := recipientsPath(near)
@@ -149,7 +149,7 @@ func (f *nodeFlags) nodes(issued []enrol.Node, had *encryption.Nodes) (*encrypti
 		} else if none {
 			hint := diag.DidYouMean(text, selectorsOf(issued))
 			if hint == "" {
-				hint = "operators give tags with ccm fleet enrol approve NAME --tag NAME=VALUE"
+				hint = "set tags with: ccm fleet enrol approve NAME --tag NAME=VALUE"
 			}
 			return nil, diag.Errorf(diag.Pos{}, "--to %s: %w", text, err).WithHint("%s", hint)
 		}
@@ -158,7 +158,7 @@ func (f *nodeFlags) nodes(issued []enrol.Node, had *encryption.Nodes) (*encrypti
 		}
 		for _, n := range list {
 			if n.Recipient == "" {
-				return nil, diag.Errorf(diag.Pos{}, "node %s has no key of age", n.Name).WithHint("it has one when it is enrolled again")
+				return nil, diag.Errorf(diag.Pos{}, "no age key for node %s", n.Name).WithHint("enrol the node again to create one")
 			}
 			now.Add(encryption.NodeKey{Name: n.Name, Text: n.Recipient, Note: n.Environment + " " + enrol.Fingerprint(n.Key, n.Recipient)})
 			if group := groupOf(text); group != text && !slices.Contains(now.Groups[group], n.Name) {
@@ -179,8 +179,8 @@ func checkByHand(path, text string, now *encryption.Nodes) error {
 	for _, k := range r.Keys {
 		for _, n := range now.Keys {
 			if k.Name == n.Name && k.Text != n.Text {
-				return diag.Errorf(diag.Pos{File: path, Line: k.Line}, "%s stands here by hand, with another key than the node of this name", k.Name).
-					WithHint("give it another name, or remove it with ccm secret recipients remove %s", k.Name)
+				return diag.Errorf(diag.Pos{File: path, Line: k.Line}, "%s was added by hand, with a different key than the node of this name", k.Name).
+					WithHint("rename it, or remove it with: ccm secret recipients remove %s", k.Name)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func printNodeChanges(e *cli.Env, had, now *encryption.Nodes) {
 		case before[k.Name] == "":
 			cli.Say(e, "+ %s  %s", k.Name, k.Note)
 		case before[k.Name] != k.Text:
-			cli.Say(e, "~ %s  %s, another key", k.Name, k.Note)
+			cli.Say(e, "~ %s  %s, new key", k.Name, k.Note)
 		}
 	}
 	for _, k := range had.Keys {
@@ -217,7 +217,7 @@ func printNodeChanges(e *cli.Env, had, now *encryption.Nodes) {
 		switch {
 		case slices.Equal(is, slices.Sorted(slices.Values(had.Groups[g]))):
 		case len(is) == 0:
-			cli.Say(e, "- %s: no node is any more", g)
+			cli.Say(e, "- %s: no nodes left", g)
 		default:
 			cli.Say(e, "~ %s is %s", g, cli.NamesOf(is))
 		}
@@ -229,19 +229,18 @@ func newNodesCommand(e *cli.Env) *cobra.Command {
 	dry := false
 	cmd := &cobra.Command{
 		Use:   "nodes [NODES...]",
-		Short: "Bring the nodes of a fleet among the recipients up to date, or add some",
-		Long: `Bring the nodes of a fleet that stand in .ccm/recipients to what operators have
-approved: who has come, who was revoked, who has another key. With NODES these are
-added: names, tag:NAME=VALUE or env:NAME. Groups of them are called @tag:role=db.
+		Short: "Update the fleet's nodes among the recipients, or add nodes",
+		Long: `Update the fleet's nodes in .ccm/recipients to the approved ones: new nodes, revoked
+nodes, changed keys. With NODES, add these: names, tag:NAME=VALUE or env:NAME.
 
   ccm secret recipients nodes tag:role=db
   ccm secret recipients nodes -n
 
-Tags and environments are those that an operator has signed with the node's key;
-its facts do not count. Behind each key stands the fingerprint that was compared
-when the node was enrolled, as ccm fleet nodes NODE prints it.
+Groups of nodes are named @tag:role=db. Only tags and environments that an operator
+signed with the node's key count, not its facts. After each key is the fingerprint
+that was compared at enrolment, as in ccm fleet nodes NODE.
 
-Exit status: 4 if with -n the file is not as the fleet is.`,
+Exit status: 4 if, with -n, the file is out of date.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.to = args
 			changed, err := f.update(cmd.Context(), e, "x", dry)
@@ -249,11 +248,11 @@ Exit status: 4 if with -n the file is not as the fleet is.`,
 			case err != nil:
 				return err
 			case !changed:
-				cli.Say(e, "The nodes in %s are those of the fleet.", recipientsPath("x"))
+				cli.Say(e, "The nodes in %s are up to date.", recipientsPath("x"))
 			case dry:
 				return cli.Status(cli.ExitFailed)
 			default:
-				cli.Say(e, "ccm secret rekey has what is encrypted already follow")
+				cli.Say(e, "Update existing secrets with: ccm secret rekey")
 			}
 			return nil
 		},
@@ -262,7 +261,7 @@ Exit status: 4 if with -n the file is not as the fleet is.`,
 		},
 	}
 	f.Flags.Add(cmd.Flags())
-	cmd.Flags().BoolVarP(&dry, "noop", "n", false, "only say what would be changed")
+	cmd.Flags().BoolVarP(&dry, "noop", "n", false, "show what would change, without changing anything")
 	return cmd
 }
 
@@ -282,5 +281,5 @@ func warnNobody(e *cli.Env, near string, to *encryption.Audience) {
 			return
 		}
 	}
-	terminal.Fprintf(e.Stderr, "Only nodes can read it: nobody can edit or rekey it. --for NAME adds people.\n")
+	terminal.Fprintf(e.Stderr, "Only nodes can read it: nobody can edit or rekey it. Add people with --for NAME.\n")
 }

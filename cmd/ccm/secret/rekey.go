@@ -20,22 +20,26 @@ func newRekeyCommand(e *cli.Env) *cobra.Command {
 	dry := false
 	cmd := &cobra.Command{
 		Use:   "rekey [FILE|DIR...]",
-		Short: "Encrypt to the recipients as they are now",
-		Long: `Encrypt what is encrypted to others than it should be, as .ccm/recipients is now:
-after somebody came or left, or has another key. All files below this directory are
-looked at, or those that are named. If one of them cannot be decrypted, none is
-written.
+		Short: "Encrypt secrets to the current recipients",
+		Long: `Encrypt secrets again whose recipients differ from .ccm/recipients, as after somebody
+joined, left or changed keys.
 
-Whoever left could read what he could read: his copy of the repository still has it,
-and his key opens it. That is listed, and has to be changed where it is used.`,
+  ccm secret rekey
+  ccm secret rekey files/tls.key.age
+
+Without arguments, all files below this directory are checked. If one of them cannot be
+decrypted, nothing is written.
+
+Former recipients can still read old copies of the repository. The secrets that they
+could read are listed: change these where they are used.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(nodes.to) > 0 {
 				if len(args) == 0 {
-					return diag.At(diag.Pos{}, diag.Expected("the files that are to be for %s", cli.NamesOf(nodes.to))).
-						WithHint("ccm secret recipients nodes, then ccm secret rekey has all follow that is for nodes")
+					return diag.At(diag.Pos{}, diag.Expected("the files to encrypt to %s", cli.NamesOf(nodes.to))).
+						WithHint("update all secrets of nodes with: ccm secret recipients nodes, then ccm secret rekey")
 				}
 				if dry {
-					return diag.Expected("--to or --noop: nodes are written into %s", encryption.RecipientsFile)
+					return diag.Expected("--to or --noop: nodes would be written to %s", encryption.RecipientsFile)
 				}
 				more, err := nodes.resolve(cmd.Context(), e, args[0])
 				if err != nil {
@@ -46,9 +50,9 @@ and his key opens it. That is listed, and has to be changed where it is used.`,
 			return rekey(e, args, names, dry)
 		},
 	}
-	addFor(e, cmd, &names, "let these read it, instead of those that it names itself")
-	nodes.add(e, cmd, "let these read it")
-	cmd.Flags().BoolVarP(&dry, "noop", "n", false, "only say what would be done")
+	addFor(e, cmd, &names, "replace the recipients")
+	nodes.add(e, cmd, "add recipients")
+	cmd.Flags().BoolVarP(&dry, "noop", "n", false, "show what would change, without changing anything")
 	return cmd
 }
 
@@ -76,7 +80,7 @@ func rekey(e *cli.Env, args, names []string, dry bool) error {
 		return err
 	}
 	if len(items) == 0 {
-		return errors.New("nothing here is encrypted")
+		return errors.New("no encrypted files or values here")
 	}
 	r, err := readRecipients(e, items[0].File)
 	if err != nil {
@@ -132,11 +136,11 @@ func rekey(e *cli.Env, args, names []string, dry bool) error {
 		terminal.Fprintf(e.Stdout, "%s could read: %s\n", name, strings.Join(gone[name], ", "))
 	}
 	if len(gone) > 0 {
-		terminal.Fprintf(e.Stdout, "Who left, or whose old key was lost, still can, from a copy of the repository: change these secrets where they are used\n")
+		terminal.Fprintf(e.Stdout, "They can still read old copies of the repository: change these secrets where they are used\n")
 	}
-	words := "encrypted anew"
+	words := "encrypted again"
 	if dry {
-		words = "to be encrypted anew"
+		words = "to be encrypted again"
 	}
 	terminal.Fprintf(e.Stdout, "%d of %d %s\n", changes, len(items), words)
 	return nil
@@ -160,8 +164,8 @@ func changeText(c *encryption.Change) string {
 		}
 	}
 	add("now for", c.Added)
-	add("no more for", c.Removed)
-	add("with another key of", c.Renewed)
+	add("no longer for", c.Removed)
+	add("with a new key of", c.Renewed)
 	return strings.Join(parts, ", ")
 }
 
@@ -169,13 +173,16 @@ func newListCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use: "ls [FILE|DIR...]", Aliases: []string{"list"},
-		Short: "List what is encrypted, and for whom",
-		Long: `List the files and values that are encrypted, and for whom, with the names that
-they have themselves. No identity is needed. What the recipients have moved away
-from is marked; ccm secret rekey brings it in order.`,
+		Short: "List encrypted files and values with their recipients",
+		Long: `List encrypted files and values with their recipients. Read-only.
+
+  ccm secret ls
+
+No identity is needed. Secrets whose recipients are out of date are marked; update
+them with ccm secret rekey.`,
 		RunE: func(_ *cobra.Command, args []string) error { return listSecrets(e, args, output.Value == "json") },
 	}
-	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
+	cmd.Flags().Var(output, "output", "output format: text or json (one object per line)")
 	return cmd
 }
 
@@ -202,7 +209,7 @@ func listSecrets(e *cli.Env, args []string, asJSON bool) error {
 			if c, err := r.ChangeOf(item, nil); errors.Is(err, encryption.ErrNoNames) {
 				note = ""
 			} else if err != nil {
-				note = "its recipients are none any more"
+				note = "recipients no longer exist"
 			} else if !c.IsNone() {
 				note = "rekey: " + changeText(c)
 			}

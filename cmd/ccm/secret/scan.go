@@ -16,19 +16,22 @@ func newScanCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "scan [DIR...]",
-		Short: "Look for what is likely a secret that is not encrypted",
-		Long: `Look through all files below a directory for what is likely a secret that is not
-encrypted: private keys, tokens of known services, passwords in URLs, what is
-assigned to names such as password, and the file tls.key beside tls.key.age. It
-guesses, and does not find all. ccm lint looks for the same in scripts.
+		Short: "Find likely secrets that are not encrypted",
+		Long: `Find likely secrets that are not encrypted in all files below a directory. Read-only.
 
-A line with the comment "ccm: ignore" is left alone, and so is what .ccmignore names,
-and .git.
+  ccm secret scan
+
+It looks for private keys, tokens of known services, passwords in URLs, values assigned
+to names such as password, and files such as tls.key beside tls.key.age. It guesses and
+does not find everything. ccm lint checks scripts the same way.
+
+Lines with the comment "ccm: ignore", files excluded by .ccmignore, and .git are
+skipped.
 
 Exit status: 1 if something is found.`,
 		RunE: func(_ *cobra.Command, args []string) error { return scanSecrets(e, args, output.Value == "json") },
 	}
-	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
+	cmd.Flags().Var(output, "output", "output format: text or json (one object per line)")
 	return cmd
 }
 

@@ -19,17 +19,17 @@ import (
 func Command(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
-		Short: "Keep secrets in a site, encrypted with age to people and hosts",
-		Long: `Keep secrets in the directory of a site, encrypted with age. Who can read them
-stands in .ccm/recipients, the private key of each in a file of their own.
+		Short: "Encrypt secrets in a site with age",
+		Long: `Encrypt secrets in a site with age. .ccm/recipients lists who can read them; private
+keys are in separate files.
 
-  ccm secret keygen                            make a key for you, or for this machine
-  ccm secret recipients add ann age1...        let ann read what is encrypted from now on
+  ccm secret keygen                            create a key for you or this machine
+  ccm secret recipients add ann age1...        let ann read secrets encrypted from now on
   ccm secret encrypt db.conf                   write db.conf.age
-  ccm secret encrypt data.yaml --key data.pw   encrypt one value in its place
-  ccm secret edit data.yaml                    edit what is encrypted in it
-  ccm secret rekey                             after the recipients have changed
-  ccm secret ls                                what is for whom`,
+  ccm secret encrypt data.yaml --key data.pw   encrypt one value in place
+  ccm secret edit data.yaml                    edit the encrypted values
+  ccm secret rekey                             update after recipients changed
+  ccm secret ls                                list secrets and their recipients`,
 	}
 	cmd.AddCommand(newKeygenCommand(e), newRecipientsCommand(e), newEncryptCommand(e), newDecryptCommand(e),
 		newEditCommand(e), newRekeyCommand(e), newListCommand(e), newScanCommand(e))
@@ -54,8 +54,8 @@ func readRecipients(e *cli.Env, file string) (*encryption.Recipients, error) {
 	path := recipientsPath(file)
 	text, err := e.Files.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, diag.Errorf(diag.Pos{}, "there is no %s here, nor in a directory above", encryption.RecipientsFile).
-			WithHint("ccm secret recipients add NAME KEY makes it")
+		return nil, diag.Errorf(diag.Pos{}, "%s does not exist here or in a parent directory", encryption.RecipientsFile).
+			WithHint("create it with: ccm secret recipients add NAME KEY")
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func readRecipients(e *cli.Env, file string) (*encryption.Recipients, error) {
 
 // addFor adds the flag with the recipients of a secret.
 func addFor(e *cli.Env, cmd *cobra.Command, names *[]string, what string) {
-	cmd.Flags().StringSliceVar(names, "for", nil, what+": `NAMES` of people, hosts and @groups, with commas between them")
+	cmd.Flags().StringSliceVar(names, "for", nil, what+": comma-separated `NAMES` of people, hosts and @groups")
 	cli.CompleteFlag(e, cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		r, err := readRecipients(e, ".")
 		if err != nil {

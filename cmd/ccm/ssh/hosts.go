@@ -150,8 +150,8 @@ func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s 
 	}
 	for _, name := range passwords {
 		if text(name) != "" || err != nil {
-			return s, diag.Errorf(diag.Pos{}, "host %s of the inventory has the password %s, and ccm takes none from files", h.Name, name).
-				WithHint("keys for ssh; --ask-sudo-pass for sudo")
+			return s, diag.Errorf(diag.Pos{}, "host %s of the inventory sets the password %s: ccm does not read passwords from files", h.Name, name).
+				WithHint("use SSH keys, and --ask-sudo-pass for sudo")
 		}
 	}
 	address, port, user := text("ansible_host", "ansible_ssh_host"), text("ansible_port", "ansible_ssh_port"), text("ansible_user", "ansible_ssh_user")
@@ -216,7 +216,7 @@ func (u *unknownVariables) warn(e *cli.Env) {
 		if n := u.hosts[key]; n > 1 {
 			of = fmt.Sprintf("%s and %d more", of, n-1)
 		}
-		e.Messages.Warn(fmt.Sprintf("%s: %s: %s; it is left out of the facts of %s", err.At, err.Variable, err.Reason, of))
+		e.Messages.Warn(fmt.Sprintf("%s: %s: %s; omitted from the facts of %s", err.At, err.Variable, err.Reason, of))
 	}
 }
 

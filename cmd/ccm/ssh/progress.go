@@ -61,7 +61,7 @@ func (p *sshProgress) change(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	do()
-	text := fmt.Sprintf("%d ended", p.doneCount)
+	text := fmt.Sprintf("%d finished", p.doneCount)
 	if n := len(p.running); n > 0 {
 		text += ", at " + strings.Join(p.running[:min(n, fewHosts)], ", ")
 		if n > fewHosts {

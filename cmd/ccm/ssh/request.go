@@ -27,7 +27,7 @@ import (
 func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFacts bool) (req ssh.Request, content []byte, err error) {
 	name := args[0]
 	if !slices.Contains(remoteCommands, name) {
-		return req, nil, diag.Errorf(diag.Pos{}, "%s is no command that ccm runs on other machines", name).WithHint("these are: %s", strings.Join(remoteCommands, ", "))
+		return req, nil, diag.Errorf(diag.Pos{}, "command %s cannot run on other machines", name).WithHint("supported commands: %s", strings.Join(remoteCommands, ", "))
 	}
 	fs, rest, err := f.parseRemote(args)
 	if err != nil {
@@ -41,7 +41,7 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 		req.WantFacts()
 	}
 	if name == "test" && len(rest) != 1 {
-		return req, nil, diag.At(diag.Pos{}, diag.Expected("one folder of a site behind test").Got("%d", len(rest)))
+		return req, nil, diag.At(diag.Pos{}, diag.Expected("one site directory after test").Got("%d", len(rest)))
 	}
 	if slices.Contains(siteCommands, name) && len(rest) > 0 {
 		if req.Bundle, content, err = f.pack(ctx, e, args, rest[0]); err != nil {
@@ -149,9 +149,9 @@ func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, named st
 func (f *sshFlags) readScript(ctx context.Context, e *cli.Env, command string) (path string, remove func(), err error) {
 	switch {
 	case command == "test":
-		return "", nil, diag.Errorf(diag.Pos{}, "test wants the folder of a site, and - is a script")
+		return "", nil, diag.Errorf(diag.Pos{}, "test requires a site directory, got a script on standard input")
 	case f.hosts == "-":
-		return "", nil, diag.Errorf(diag.Pos{}, "standard input cannot be both the hosts and the script")
+		return "", nil, diag.Errorf(diag.Pos{}, "standard input cannot be both the list of hosts and the script")
 	}
 	text, err := e.ReadStdin(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (f *sshFlags) argumentOf(args []string, site string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, diag.At(diag.Pos{}, diag.Expected("the site as an argument by itself").Got("%q", site))
+	return 0, diag.At(diag.Pos{}, diag.Expected("the site as a separate argument").Got("%q", site))
 }
 
 // notInName matches characters that a folder's name may have, but the name of a site on the hosts

@@ -45,8 +45,8 @@ func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Comm
 	f := &sshFlags{newRoot: newRoot, output: *cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "ssh HOST... -- COMMAND [ARG...]",
-		Short: "Run ccm on other machines, by way of your own ssh",
-		Long: `Run a command of ccm on other machines, by way of your own ssh:
+		Short: "Run ccm on other machines over your own ssh",
+		Long: `Run ccm on other machines over your own ssh.
 
   ccm ssh web1 web2 -- run site/
   ccm ssh --hosts hosts.txt --sudo -- plan site/
@@ -54,16 +54,17 @@ func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Comm
   ccm ssh -i inventory.ini 'web:!old' -- run site/
   ccm ssh web1 -- facts os.name
 
-It calls ssh, so that ~/.ssh/config, agents, jump hosts and known_hosts are as
-you have set them up. The first time it stores ccm in ~/.cache/ccm on the host.
-After run, plan, prune and test, the folder of a site or its script is taken
-there as a bundle, and - is a script on standard input; all other paths are
-those of the host.
+It calls ssh, so ~/.ssh/config, agents, jump hosts and known_hosts work as configured.
+The first time, it copies ccm to ~/.cache/ccm on the host. After run, plan, prune and
+test, the site directory or script is copied as a bundle, and - is a script on
+standard input. All other paths are paths on the host.
 
-These commands may follow: ` + strings.Join(remoteCommands, ", ") + `.
+Supported commands: ` + strings.Join(remoteCommands, ", ") + `
+Exit status: the worst of all
+.
 
-Exit status: the worst of all hosts, 5 if one could not be reached or did not
-finish within --timeout.`,
+Exit status: the worst of all hosts; 5 if a host could not be reached or exceeded
+--timeout.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
@@ -74,7 +75,7 @@ finish within --timeout.`,
 				return f.printHosts(cmd.Context(), e, args)
 			}
 			if dash < 0 || dash == len(args) {
-				return diag.At(diag.Pos{}, diag.Expected("-- and a command of ccm behind the hosts")).WithHint("%s web1 -- run site/", cmd.CommandPath())
+				return diag.At(diag.Pos{}, diag.Expected("-- and a ccm command after the hosts")).WithHint("%s web1 -- run site/", cmd.CommandPath())
 			}
 			if helped, err := f.help(cmd, e, args[dash:]); helped || err != nil {
 				return err
@@ -83,22 +84,22 @@ finish within --timeout.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.hosts, "hosts", "", "further hosts from `FILE`: one a line, with facts as name=value behind it; - is standard input")
-	fs.StringArrayVarP(&f.inventories, "inventory", "i", nil, "hosts of an inventory of Ansible: `FILE` or directory (may be given again); the arguments are patterns then, such as 'web:!old'")
-	fs.BoolVar(&f.listHosts, "list-hosts", false, "print the selected hosts, with address and user, and connect to none")
-	fs.BoolVar(&f.sudo, "sudo", false, "run as root there, by way of sudo")
-	fs.BoolVar(&f.askPassword, "ask-sudo-pass", false, "ask once for the password of sudo")
-	fs.StringVar(&f.become, "become", "", "run as root there, by way of `COMMAND`, such as doas")
-	fs.IntVarP(&f.parallel, "parallel", "j", 32, "work on `N` hosts at a time")
-	fs.StringVar(&f.serial, "serial", "0", "work on `N` hosts, or N%, and begin the next when all of them have ended")
-	fs.StringVar(&f.maxFailed, "max-failed", "", "begin no other host when more than `N`, or N%, have failed")
-	fs.DurationVar(&f.timeout, "timeout", 0, "end what takes longer than `DURATION` on one host")
-	fs.DurationVar(&f.connectTimeout, "connect-timeout", time.Minute, "give up a host that has not answered after `DURATION`, 0 for never")
-	fs.Var(&f.output, "output", "how to report: text or json")
-	fs.StringVar(&f.command, "ssh-command", "", "call `COMMAND` instead of ssh (default CCM_SSH)")
-	fs.StringArrayVar(&f.binaries, "binaries", nil, "look in `DIR` for ccm-linux-arm64 and the like, for hosts of another system (may be given again)")
-	fs.StringVar(&f.remoteDir, "remote-dir", "", "store ccm in `DIR` on the hosts")
-	fs.StringVar(&f.siteName, "site-name", "", "know the site by `NAME` on the hosts, wherever it lies here")
+	fs.StringVar(&f.hosts, "hosts", "", "read hosts from `FILE` (- is standard input), with name=value facts")
+	fs.StringArrayVarP(&f.inventories, "inventory", "i", nil, "Ansible inventory `FILE` or directory; HOSTs are patterns (repeatable)")
+	fs.BoolVar(&f.listHosts, "list-hosts", false, "list the selected hosts with address and user, then exit")
+	fs.BoolVar(&f.sudo, "sudo", false, "run as root on the hosts with sudo")
+	fs.BoolVar(&f.askPassword, "ask-sudo-pass", false, "ask once for the sudo password")
+	fs.StringVar(&f.become, "become", "", "run as root on the hosts with `COMMAND`, such as doas")
+	fs.IntVarP(&f.parallel, "parallel", "j", 32, "number `N` of hosts at a time")
+	fs.StringVar(&f.serial, "serial", "0", "batches of `N` hosts, or N%")
+	fs.StringVar(&f.maxFailed, "max-failed", "", "stop starting hosts after more than `N`, or N%, failed")
+	fs.DurationVar(&f.timeout, "timeout", 0, "time limit for each host, as `DURATION`")
+	fs.DurationVar(&f.connectTimeout, "connect-timeout", time.Minute, "connection timeout `DURATION` (0 for none)")
+	fs.Var(&f.output, "output", "output format: text or json")
+	fs.StringVar(&f.command, "ssh-command", "", "use `COMMAND` instead of ssh (default CCM_SSH)")
+	fs.StringArrayVar(&f.binaries, "binaries", nil, "find ccm for other systems, as ccm-linux-arm64, in `DIR` (repeatable)")
+	fs.StringVar(&f.remoteDir, "remote-dir", "", "install ccm to `DIR` on the hosts")
+	fs.StringVar(&f.siteName, "site-name", "", "`NAME` of the site in the history of the hosts")
 	return cmd
 }
 
@@ -217,7 +218,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 	}
 	for flag, d := range map[string]time.Duration{"timeout": f.timeout, "connect-timeout": f.connectTimeout} {
 		if d < 0 {
-			return nil, diag.Errorf(diag.Pos{}, "--%s: %w", flag, diag.Expected("no less than nothing").Got("%s", d))
+			return nil, diag.Errorf(diag.Pos{}, "--%s: %w", flag, diag.Expected("0 or more").Got("%s", d))
 		}
 	}
 	if c.ConnectTimeout = f.connectTimeout; c.Interactive {
@@ -233,7 +234,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 		}
 	}
 	if _, err := exec.LookPath(c.Command[0]); err != nil {
-		return nil, diag.Errorf(diag.Pos{}, "%s is not there, and ccm has no SSH of its own", c.Command[0]).WithHint("install OpenSSH's client, or name another with --ssh-command")
+		return nil, diag.Errorf(diag.Pos{}, "%s not found: ccm requires an SSH client", c.Command[0]).WithHint("install the OpenSSH client, or set another with --ssh-command")
 	}
 	if f.remoteDir != "" {
 		if err := ssh.CheckRemoteDir(f.remoteDir); err != nil {
@@ -258,12 +259,12 @@ func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 		}
 		c.Become = words
 	case f.askPassword:
-		password, err := e.ReadHidden("Password of sudo on the hosts: ", "sudo that asks for no password needs only --sudo")
+		password, err := e.ReadHidden("sudo password on the hosts: ", "use only --sudo if sudo does not ask for a password")
 		if err != nil {
 			return fmt.Errorf("--ask-sudo-pass: %w", err)
 		}
 		if c.Password = string(password); c.Password == "" {
-			return diag.Errorf(diag.Pos{}, "--ask-sudo-pass: %w", diag.Expected("a password").Found("none")).WithHint("sudo that asks for no password needs only --sudo")
+			return diag.Errorf(diag.Pos{}, "--ask-sudo-pass: %w", diag.Expected("a password").Found("none")).WithHint("use only --sudo if sudo does not ask for a password")
 		}
 		_ = e.Secrets.Add(c.Password) // a password too short for masking is sent all the same
 		c.Become = ssh.SudoWithPassword()
@@ -278,7 +279,7 @@ func ServeCommand(e *cli.Env) *cobra.Command {
 	digest := false
 	cmd := &cobra.Command{
 		Use: "serve-stdio", Hidden: true, Args: cobra.NoArgs,
-		Short: "Answer ccm ssh, which calls this",
+		Short: "Serve ccm ssh (internal)",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			own, err := os.Executable()
 			if err != nil {
@@ -301,6 +302,6 @@ func ServeCommand(e *cli.Env) *cobra.Command {
 			return s.Serve(ctx)
 		},
 	}
-	cmd.Flags().BoolVar(&digest, "digest", false, "print the SHA-256 of this program instead, by which ccm ssh sees that it has arrived")
+	cmd.Flags().BoolVar(&digest, "digest", false, "print the SHA-256 of this program instead")
 	return cmd
 }

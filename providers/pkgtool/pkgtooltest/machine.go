@@ -22,7 +22,7 @@ type Machine struct {
 	Root  string // where its files are
 }
 
-// Install installs what the specs say, each a name or a name, the separator and a version. A
+// Install installs what the specs describe, each a name or a name, the separator and a version. A
 // spec that no repository has is returned, and then nothing is installed.
 func (m *Machine) Install(separator string, specs []string) (unknown string) {
 	db := maps.Clone(m.DB)
@@ -86,7 +86,7 @@ func Suite(t *testing.T, p *pkgtool.Packages, answer func(m *Machine, c host.Cmd
 		held.Hold = new(true)
 		wants["held"] = held
 	}
-	const missing = "no repository has version 9-9 of demo, but "
+	const missing = "no repository provides version 9-9 of demo, only "
 	fails := map[string]string{"absent/9-9": missing, "oldest/9-9": missing, "middle/9-9": missing, "newest/9-9": missing}
 	if !onlyNewest {
 		wants["1.0-1"], wants["< 2"] = Package("demo", "1.0-1"), Package("demo", "< 2")

@@ -104,7 +104,7 @@ const halfInstalled = "half-installed"
 func state(want resources.Package, found map[string][]Record, provider string) (s resources.PackageState, err error) {
 	list, ok := found[want.Name]
 	if !ok {
-		return s, fmt.Errorf("rpm has no package of the name %s, but reads it as the version of one", want.Name)
+		return s, fmt.Errorf("no rpm package named %s: rpm reads it as a version", want.Name)
 	}
 	if len(list) == 0 {
 		return s, nil
@@ -150,7 +150,7 @@ func parseRecords(out string, found map[string][]Record) error {
 		r.license, r.url, r.summary = known(texts[1]), known(texts[2]), known(texts[3])
 		var ok bool
 		if r.description, out, ok = strings.Cut(out, "\n"+end+"\n"); !ok {
-			return fmt.Errorf("rpm -q: the description of %s has no end", r.Name)
+			return fmt.Errorf("rpm -q: unterminated description of %s", r.Name)
 		}
 		r.description = known(r.description)
 		for _, key := range []string{r.Name, r.Name + "." + r.Arch} {

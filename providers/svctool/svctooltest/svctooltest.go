@@ -165,11 +165,11 @@ func (tool Tool) Suite(t *testing.T, provider *svctool.Scripts) {
 		for want := range suite.Wants {
 			switch {
 			case want == "of a user":
-				suite.Fails[name+"/"+want] = "expected a service of a user, found " + provider.Init + ": only systemd has these"
+				suite.Fails[name+"/"+want] = "expected a service of a user, found " + provider.Init + ": only systemd supports these"
 			case name == "not found":
 				suite.Fails[name+"/"+want] = "service not found: x"
 			case want == "masked":
-				suite.Fails[name+"/"+want] = "found that it cannot be: " + provider.Init + " has no masks"
+				suite.Fails[name+"/"+want] = "the service cannot be masked: " + provider.Init + " does not support masks"
 			case name == "dies" && (want == "unmasked" || want == "running enabled"):
 				suite.Fails[name+"/"+want] = "the service was started and is not running ("
 			}

@@ -68,7 +68,7 @@ func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) 
 		list = append(list, uint32(n))
 	}
 	if !ok {
-		return nil, fmt.Errorf("cannot tell which groups user %q is in: id -G says %q", user, strings.TrimSpace(string(out)))
+		return nil, fmt.Errorf("cannot determine the groups of user %q: unexpected output of id -G: %q", user, strings.TrimSpace(string(out)))
 	}
 	slices.Sort(list)
 	return list, nil

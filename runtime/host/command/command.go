@@ -102,7 +102,7 @@ func (c Cmd) openDir() (*safepath.Handle, error) {
 	}
 	d, err := c.Files.Directory(path.Join("/", c.Dir))
 	if safepath.IsMissing(err) {
-		return nil, fmt.Errorf("there is no directory %s to run it in", c.Dir)
+		return nil, fmt.Errorf("working directory %s does not exist", c.Dir)
 	}
 	return d, safepath.PathError("chdir", c.Dir, err)
 }
@@ -120,7 +120,7 @@ type Result struct {
 	Signal syscall.Signal
 }
 
-// Status says how the command ended, as in "exit status 1" or "killed by SIGKILL".
+// Status describes how the command ended, as in "exit status 1" or "killed by SIGKILL".
 func (r Result) Status() string {
 	if r.Signal == 0 {
 		return fmt.Sprintf("exit status %d", r.Code)
@@ -216,7 +216,7 @@ func LookPath(name, path string) (string, error) {
 // directories of a user.
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// A NotFoundError says that a command was not found.
+// A NotFoundError reports that a command was not found.
 type NotFoundError struct {
 	Name string
 	Dirs []string // the directories searched

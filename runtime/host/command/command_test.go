@@ -38,7 +38,7 @@ func TestOutputIsBounded(t *testing.T) {
 	require.Less(t, len(res.Stdout), command.OutputLimit+100)
 	require.True(t, strings.HasPrefix(string(res.Stdout), "first\n"))
 	require.True(t, strings.HasSuffix(string(res.Stdout), "last\n"))
-	require.Contains(t, string(res.Stdout), "bytes left out]")
+	require.Contains(t, string(res.Stdout), "bytes omitted]")
 }
 
 // TestWorkingDirectory: PWD is the working directory, for programs that use the variable.

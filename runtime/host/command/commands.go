@@ -36,7 +36,7 @@ type Record interface {
 }
 
 // SetRun assigns the following commands to a run. Record is called before the start of each; apart
-// says that the command gets a session of its own. Record may be nil.
+// means that the command gets a session of its own. Record may be nil.
 func (c *Commands) SetRun(run string, record func(command string, apart bool) Record) {
 	if c == nil {
 		return
@@ -138,7 +138,7 @@ func processAt(pid int) (p process, err error) {
 	// The name of the command, in brackets, may have any bytes.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
-		return p, fmt.Errorf("/proc/%d/stat cannot be understood", pid)
+		return p, fmt.Errorf("cannot parse /proc/%d/stat", pid)
 	}
 	p.state = fields[0][0]
 	if _, err = fmt.Sscan(string(bytes.Join(fields[1:4], []byte(" "))), &p.parent, &p.group, &p.session); err == nil {

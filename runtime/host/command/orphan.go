@@ -12,7 +12,7 @@ import (
 )
 
 // errOurs says that the command is an ancestor of this process.
-var errOurs = errors.New("it has started this process")
+var errOurs = errors.New("it is an ancestor of this process")
 
 // An Orphan is a command of a dead run.
 type Orphan struct {

@@ -39,7 +39,7 @@ func (c *capture) Bytes() []byte {
 	}
 	out := c.head.Bytes()
 	if c.remaining > 0 {
-		out = append(out, fmt.Sprintf("\n[%d bytes left out]\n", c.remaining)...)
+		out = append(out, fmt.Sprintf("\n[%d bytes omitted]\n", c.remaining)...)
 	}
 	return append(out, c.tail.Bytes()...)
 }

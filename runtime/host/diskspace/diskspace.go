@@ -13,15 +13,15 @@ import (
 // largestReserve is the largest part that is kept free; on smaller disks it is a twentieth.
 const largestReserve = 1 << 30
 
-// An Error says that too little of a disk would stay free.
+// An Error reports that too little of a disk would stay free.
 type Error struct{ Free, Reserve, Size int64 }
 
-// Error says how much there is.
+// Error reports how much there is.
 func (e *Error) Error() string {
 	if e.Size > 0 {
-		return fmt.Sprintf("no space for %s: %s of the disk are free, of which %s are left to others", bytesize.Format(e.Size), bytesize.Format(e.Free), bytesize.Format(e.Reserve))
+		return fmt.Sprintf("no space for %s: %s free on disk, of which %s are reserved", bytesize.Format(e.Size), bytesize.Format(e.Free), bytesize.Format(e.Reserve))
 	}
-	return fmt.Sprintf("no space: %s of the disk are free, of which %s are left to others", bytesize.Format(e.Free), bytesize.Format(e.Reserve))
+	return fmt.Sprintf("no space: %s free on disk, of which %s are reserved", bytesize.Format(e.Free), bytesize.Format(e.Reserve))
 }
 
 // Unwrap returns the error of a full disk.

@@ -76,7 +76,7 @@ func NewTransport() http.RoundTripper {
 const maxRedirects = 10
 
 // ErrNotModified says that the content that is here already is the server's.
-var ErrNotModified = errors.New("it is not modified")
+var ErrNotModified = errors.New("not modified")
 
 // open sends the request, follows redirects and returns the response. It calls alive before each
 // request.
@@ -159,9 +159,9 @@ func plainError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF):
-		return errors.New("the server ended the connection without an answer")
+		return errors.New("server closed the connection without a response")
 	case strings.Contains(err.Error(), "readLoopPeekFailLocked"): // the server sent something before the request
-		return errors.New("the server sent something before it was asked, so it is probably not an HTTP server")
+		return errors.New("server sent data before the request, so it is probably not an HTTP server")
 	}
 	return err
 }
@@ -180,7 +180,7 @@ func (d Request) follows(from, to *url.URL) error {
 	case to.Scheme != "http" && to.Scheme != "https" || to.Host == "":
 		return fmt.Errorf("redirect to %s, which is neither http nor https", RedactURL(to))
 	case from.Scheme == "https" && to.Scheme == "http" && d.Checksum == "":
-		return fmt.Errorf("redirect from https to %s, which anyone on the way can change (give a checksum to allow it)", RedactURL(to))
+		return fmt.Errorf("redirect from https to %s, which is not protected against tampering (set a checksum to allow it)", RedactURL(to))
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (d Request) refusal(status int, trusted bool) error {
 	err := diag.Expected("status 200").Got("%d %s", status, http.StatusText(status))
 	authorized := d.Username != "" || len(d.Header) > 0
 	if !trusted && authorized && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
-		return fmt.Errorf("%w (credentials and headers do not follow a redirect to another server)", err)
+		return fmt.Errorf("%w (credentials and headers are not sent to another server after a redirect)", err)
 	}
 	return err
 }

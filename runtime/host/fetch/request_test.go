@@ -13,8 +13,8 @@ func TestPlainError(t *testing.T) {
 	other := errors.New("connection refused")
 	require.NoError(t, plainError(nil))
 	require.Equal(t, other, plainError(other))
-	require.EqualError(t, plainError(fmt.Errorf("read: %w", io.EOF)), "the server ended the connection without an answer")
+	require.EqualError(t, plainError(fmt.Errorf("read: %w", io.EOF)), "server closed the connection without a response")
 	// The message of net/http (transport.go) for data on an idle connection.
 	require.EqualError(t, plainError(errors.New("readLoopPeekFailLocked: %!w(<nil>)")),
-		"the server sent something before it was asked, so it is probably not an HTTP server")
+		"server sent data before the request, so it is probably not an HTTP server")
 }

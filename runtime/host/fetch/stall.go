@@ -34,7 +34,7 @@ func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, conte
 		if got := g.received.Load(); got > 0 {
 			what = "only " + bytesize.Format(got)
 		}
-		cancel(fmt.Errorf("timed out: %s came for %s", what, limit))
+		cancel(fmt.Errorf("timed out: %s received for %s", what, limit))
 	})
 	return g, ctx
 }

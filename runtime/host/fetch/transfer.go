@@ -102,18 +102,18 @@ func (x *Transfer) Read(p []byte) (int, error) {
 	return n, truncated(err, x.received, x.Size)
 }
 
-// A SizeError says that a server sends more than the limit.
+// A SizeError reports that a server sends more than the limit.
 type SizeError struct {
 	Size  int64 // announced by the server, or 0
 	Limit int64
 }
 
-// Error says how much is taken.
+// Error reports how much is taken.
 func (e *SizeError) Error() string {
 	if e.Size > 0 {
-		return fmt.Sprintf("the server sends %s, and the limit is %s", bytesize.Format(e.Size), bytesize.Format(e.Limit))
+		return fmt.Sprintf("response of %s exceeds the limit of %s", bytesize.Format(e.Size), bytesize.Format(e.Limit))
 	}
-	return fmt.Sprintf("the server sends more than %s, which is the limit", bytesize.Format(e.Limit))
+	return fmt.Sprintf("response exceeds the limit of %s", bytesize.Format(e.Limit))
 }
 
 // Limit returns the number of bytes that may come.
@@ -130,7 +130,7 @@ func truncated(err error, got, want int64) error {
 		return err
 	}
 	if want < 0 {
-		return fmt.Errorf("the connection ended in the middle, after %d bytes: %w", got, err)
+		return fmt.Errorf("connection closed after %d bytes: %w", got, err)
 	}
-	return fmt.Errorf("the connection ended in the middle, after %d of %d bytes: %w", got, want, err)
+	return fmt.Errorf("connection closed after %d of %d bytes: %w", got, want, err)
 }

@@ -108,7 +108,7 @@ func sharedCounter(name string) (*uint64, error) {
 func (a *Adversary) Wait() {
 	for since := time.Now(); atomic.LoadUint64(a.count) < a.observed+20; runtime.Gosched() {
 		if time.Since(since) > 5*time.Minute {
-			a.t.Fatal("the adversary swaps nothing any more")
+			a.t.Fatal("the adversary stopped swapping")
 		}
 	}
 	a.observed = atomic.LoadUint64(a.count)

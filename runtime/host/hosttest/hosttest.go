@@ -46,7 +46,7 @@ func (r *Runner) Ran() []string {
 	return append([]string(nil), r.commands...)
 }
 
-// Clock stands still.
+// Clock always returns the same time.
 type Clock struct{}
 
 // Now implements host.Clock.

@@ -98,7 +98,7 @@ func RefuseCalls(calls ...uint32) error {
 		return errno
 	}
 	if _, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH}); len(calls) == 2 && err != unix.ENOSYS {
-		return errors.New("the filter has no effect")
+		return errors.New("the filter does not work")
 	}
 	return nil
 }

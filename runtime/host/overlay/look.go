@@ -87,7 +87,7 @@ func (o *View) Readlink(name string) (string, error) {
 
 // LeadsNowhere returns the error of a symbolic link whose target is missing.
 func LeadsNowhere(name string) error {
-	return fmt.Errorf("the symbolic link %s leads nowhere: %w", name, syscall.ENOENT)
+	return fmt.Errorf("symbolic link %s has a missing target: %w", name, syscall.ENOENT)
 }
 
 // LinkEnd returns the path to which the symbolic link at a path leads. A link that leads nowhere

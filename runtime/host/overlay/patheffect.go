@@ -49,7 +49,7 @@ type PathEffect struct {
 	Account *Account
 }
 
-// Removes reports whether nothing will be at the path any more, nor below it.
+// Removes reports whether nothing will be at the path any longer, nor below it.
 func (p *PathEffect) Removes() bool {
 	return p.Account == nil && p.Kind == safepath.Missing && !p.Vague && !p.Unsure
 }
@@ -79,13 +79,13 @@ const (
 	firstPlaceholder uint32 = NoAccount - mostPlaceholders
 )
 
-// IsPlaceholder reports whether a number stands for a user or group that gets its number only when
+// IsPlaceholder reports whether a number represents a user or group that gets its number only when
 // it is made. Each has its own placeholder, so that a plan can compare owners.
 func IsPlaceholder(id uint32) bool { return id < NoAccount && id >= firstPlaceholder }
 
 // ErrNotKnown means that nobody knows yet what a look will find, because a pending resource is
 // going to bring or change it.
-var ErrNotKnown = errors.New("what it will hold is not known before it is written")
+var ErrNotKnown = errors.New("its content is unknown until it is written")
 
 // A NotKnownError is an [ErrNotKnown] about one path.
 type NotKnownError struct {

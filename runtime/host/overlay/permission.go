@@ -35,7 +35,7 @@ func NeedsRoot(what string) error {
 	return fmt.Errorf("%w: %s", ErrNeedsRoot, what)
 }
 
-// Permits returns an error if something stands in the way of planned effects, or if the user of
+// Permits returns an error if something prevents planned effects, or if the user of
 // this process may not cause them. It finds that out without trying.
 func (o *View) Permits(list ...PathEffect) error {
 	if o == nil {
@@ -111,9 +111,9 @@ func permitsAttr(p PathEffect, now safepath.Info, uid uint32) error {
 	case a == nil:
 		return nil
 	case a.UID != uid && (now.Kind == safepath.Missing || !p.Kept && p.Kind == safepath.Regular || a.UID != now.UID):
-		return fmt.Errorf("%w: only root can give %s to another user", ErrNeedsRoot, p.Path)
+		return fmt.Errorf("%w: only root can change the owner of %s", ErrNeedsRoot, p.Path)
 	case (now.Kind == safepath.Missing || a.GID != now.GID) && !hasGroup(a.GID):
-		return fmt.Errorf("%w: only root can give %s to a group that this user is not in", ErrNeedsRoot, p.Path)
+		return fmt.Errorf("%w: only root can change %s to a group without this user", ErrNeedsRoot, p.Path)
 	case (p.Kept || p.Kind == safepath.Directory) && now.Kind == p.Kind && now.UID != uid && (a.Mode != now.Mode || a.GID != now.GID):
 		return fmt.Errorf("%w: %s belongs to another user", ErrNeedsRoot, p.Path)
 	}
@@ -142,7 +142,7 @@ func permitsEntry(o *View, dir string, uid uint32) error {
 				err = unix.Faccessat(unix.AT_FDCWD, real, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 			}
 			if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
-				return fmt.Errorf("%w: %s may not be written by uid %d", ErrNeedsRoot, at.path, uid)
+				return fmt.Errorf("%w: %s is not writable by uid %d", ErrNeedsRoot, at.path, uid)
 			}
 			return nil
 		}

@@ -84,7 +84,7 @@ func newSocketBus() *socketBus {
 // connection.
 const inFlight = 64
 
-var errBusTimeout = errors.New("no answer in time")
+var errBusTimeout = errors.New("no response in time")
 
 // Call implements Bus.
 func (b *socketBus) Call(ctx context.Context, calls []Call) ([]Reply, error) {
@@ -109,7 +109,7 @@ func (b *socketBus) Call(ctx context.Context, calls []Call) ([]Reply, error) {
 	if cause := context.Cause(within); cause != nil {
 		err = cause
 	}
-	b.conn, b.err = nil, fmt.Errorf("the system bus: %w", err)
+	b.conn, b.err = nil, fmt.Errorf("system bus: %w", err)
 	return nil, b.forgive(ctx)
 }
 
@@ -163,7 +163,7 @@ func (b *socketBus) connect(ctx context.Context) (*dbus.Conn, error) {
 		failed = err
 	}
 	if failed == nil {
-		failed = errors.New("there is no system bus")
+		failed = errors.New("system bus not available")
 	}
 	return nil, failed
 }

@@ -192,7 +192,7 @@ func TestBusReplies(t *testing.T) {
 	require.Equal(t, int32(1), s.peer.Load())
 }
 
-// A bus that does not answer is not waited for, and not used again.
+// A bus that does not respond is not waited for, and not used again.
 func TestBusSilent(t *testing.T) {
 	// until the client closes the connection
 	until := func(p *peer) { _, _ = io.Copy(io.Discard, p) }
@@ -201,10 +201,10 @@ func TestBusSilent(t *testing.T) {
 		serve func(p *peer)
 		err   string
 	}{
-		{"lets nobody in", func(p *peer) { until(p) }, "no answer in time"},
-		{"says nothing", func(p *peer) { p.welcome(false); until(p) }, "the system bus: no answer in time"},
-		{"stops half way", func(p *peer) { p.welcome(false); p.reply(p.next(), uint32(0)); until(p) }, "the system bus: no answer in time"},
-		{"hangs up", func(p *peer) { p.welcome(false); p.next() }, "the system bus: "}, // EOF, or a reset if data was left unread
+		{"lets nobody in", func(p *peer) { until(p) }, "no response in time"},
+		{"says nothing", func(p *peer) { p.welcome(false); until(p) }, "system bus: no response in time"},
+		{"stops half way", func(p *peer) { p.welcome(false); p.reply(p.next(), uint32(0)); until(p) }, "system bus: no response in time"},
+		{"hangs up", func(p *peer) { p.welcome(false); p.next() }, "system bus: "}, // EOF, or a reset if data was left unread
 		{"hangs up at once", func(*peer) {}, "/bus, with 100%: "},
 		{"speaks otherwise", func(p *peer) { fmt.Fprint(p, "hello\r\n"); until(p) }, "dbus: authentication protocol error"},
 	} {
@@ -212,7 +212,7 @@ func TestBusSilent(t *testing.T) {
 			s := serveBus(t, x.serve)
 			b := s.bus(t)
 			switch {
-			case x.err == "no answer in time":
+			case x.err == "no response in time":
 				b.hello = time.Second / 10
 			case strings.Contains(x.err, "in time"):
 				b.patience = time.Second / 10
@@ -242,7 +242,7 @@ func TestBusInterrupted(t *testing.T) {
 	})
 	b := s.bus(t)
 	_, err := b.Call(ctx, asking(1))
-	require.EqualError(t, err, "the system bus: interrupted")
+	require.EqualError(t, err, "system bus: interrupted")
 	_, err = b.Call(ctx, asking(1))
 	require.ErrorContains(t, err, "interrupted")
 	replies, err := b.Call(t.Context(), asking(1))
@@ -261,6 +261,6 @@ func TestBusAddresses(t *testing.T) {
 
 	b = &socketBus{addresses: []busAddress{{path: filepath.Join(t.TempDir(), "none")}}}
 	_, err = b.Call(t.Context(), asking(1))
-	require.EqualError(t, err, "there is no system bus")
+	require.EqualError(t, err, "system bus not available")
 	require.Equal(t, "/run/dbus/system_bus_socket", newSocketBus().addresses[0].path)
 }

@@ -61,7 +61,7 @@ func (t Target) SetNewAttr(attr safepath.Attr, more func(d *safepath.Handle) boo
 	defer d.Close()
 	names, err := safepath.NamesIn(d)
 	if own, _ := safepath.Self(); err == nil && (d.Stat.Uid != own || len(names) > 0) {
-		err = fmt.Errorf("%s: another directory was put in the place of the one that was made", t.PathName)
+		err = fmt.Errorf("%s: created directory was replaced meanwhile", t.PathName)
 	}
 	if err != nil {
 		return safepath.PathError("open", t.PathName, err)

@@ -51,7 +51,7 @@ func (t Target) Backup(copy bool) error {
 			}
 		}
 	default:
-		return diag.Expected("a file to set aside").Found("%s", info.Kind)
+		return diag.Expected("a file to back up").Found("%s", info.Kind)
 	}
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func FindBackup(p safepath.Location) (BackupFile, error) {
 		var err error
 		old.info, err = old.at.Stat()
 		if err == nil && old.Exists() && !isBackup(old.info) {
-			err = fmt.Errorf("%s: %w", old.at.Path(), diag.Expected("a file that was set aside").Found("%s", old.info.Kind))
+			err = fmt.Errorf("%s: %w", old.at.Path(), diag.Expected("a backup copy").Found("%s", old.info.Kind))
 		}
 		return old, err
 	}

@@ -31,7 +31,7 @@ type Copy struct {
 	Links CopyLinks
 }
 
-// CopyLinks says what becomes of a symbolic link at the path of a copy.
+// CopyLinks describes what becomes of a symbolic link at the path of a copy.
 type CopyLinks int
 
 // The values of CopyLinks.

@@ -86,6 +86,6 @@ func TestExtractBombs(t *testing.T) {
 	for name, b := range map[string][]byte{"a.tar.xz": hosttest.TarXz(t, zeros), "a.tar.zst": hosttest.TarZstd(t, zeros)} {
 		require.Less(t, len(b), 1<<20)
 		_, err := extract(t, name, b, unpack.Options{MaxBytes: 10 << 20})
-		require.ErrorContains(t, err, "expands to more than 10.0 MiB", name)
+		require.ErrorContains(t, err, "expands to more than the limit of 10.0 MiB", name)
 	}
 }

@@ -136,9 +136,9 @@ func (r checkedReader) Read(p []byte) (int, error) {
 // unreadable returns the error that an archive is damaged, truncated or no archive.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
-		return errors.New("the archive is cut short")
+		return errors.New("archive is truncated")
 	}
-	return fmt.Errorf("the archive cannot be read: %w", err)
+	return fmt.Errorf("cannot read archive: %w", err)
 }
 
 func readTar(r io.Reader, check func() error, add func(entry) error) error {
@@ -147,7 +147,7 @@ func readTar(r io.Reader, check func() error, add func(entry) error) error {
 		head, err := tr.Next()
 		switch {
 		case err == io.EOF && n == 0:
-			return errors.New("the archive is empty")
+			return errors.New("archive is empty")
 		case err == io.EOF:
 			return nil
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // put checks the names
@@ -187,9 +187,9 @@ func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
 	case tar.TypeXGlobalHeader:
 		return e, true, nil
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
-		return e, false, errors.New("is a device or a pipe, which is not extracted")
+		return e, false, errors.New("is a device or pipe, which is not extracted")
 	default:
-		return e, false, fmt.Errorf("is of the unknown type %q", head.Typeflag)
+		return e, false, fmt.Errorf("is of unknown type %q", head.Typeflag)
 	}
 	return e, false, nil
 }
@@ -202,7 +202,7 @@ func readZip(f *os.File, check func() error, add func(entry) error) error {
 	zr, err := zip.NewReader(f, fi.Size())
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		if errors.Is(err, zip.ErrFormat) {
-			return errors.New("the archive is cut short or is no zip archive")
+			return errors.New("archive is truncated or not a zip archive")
 		}
 		return unreadable(err)
 	}
@@ -228,7 +228,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 	mode, kind := zipMode(file)
 	e := entry{name: name, kind: kind, mode: mode, mtime: file.Modified, unique: true}
 	if kind == host.Special {
-		return errors.New("is a device or a pipe, which is not extracted")
+		return errors.New("is a device or pipe, which is not extracted")
 	}
 	body, err := file.Open()
 	if err != nil {

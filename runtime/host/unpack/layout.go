@@ -39,7 +39,7 @@ const (
 func entryName(name string) (string, error) {
 	switch {
 	case name == "":
-		return "", errors.New("has no name")
+		return "", errors.New("has an empty name")
 	case len(name) > maxNameLen:
 		return "", fmt.Errorf("has a name of %d bytes, which %w", len(name), diag.MustBe("at most %d", maxNameLen))
 	case strings.ContainsRune(name, 0):
@@ -71,7 +71,7 @@ func strip(name string, n int) string {
 func (l *layout) put(name string, kind host.FileKind) (replaces bool, err error) {
 	for at := parentOf(name); at != ""; at = parentOf(at) {
 		if k, ok := l.kinds[at]; ok && k != host.Directory {
-			return false, fmt.Errorf("lies below %s, which is %s in the archive", at, k)
+			return false, fmt.Errorf("is below %s, which is %s in the archive", at, k)
 		}
 	}
 	for at := parentOf(name); at != "" && l.kinds[at] != host.Directory; at = parentOf(at) {
@@ -124,7 +124,7 @@ func (l *layout) follow(name, parent string) error {
 			continue
 		case "..":
 			if len(at) == 0 {
-				return errors.New("leads out of the directory")
+				return errors.New("points outside of the directory")
 			}
 			at = at[:len(at)-1]
 			continue
@@ -140,7 +140,7 @@ func (l *layout) follow(name, parent string) error {
 		if strings.HasPrefix(target, "/") {
 			inside, ok := strings.CutPrefix(target+"/", strings.TrimSuffix(parent, "/")+"/")
 			if !ok {
-				return errors.New("leads out of the directory")
+				return errors.New("points outside of the directory")
 			}
 			at, target = nil, inside
 		}

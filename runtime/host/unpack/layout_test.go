@@ -15,7 +15,7 @@ func TestEntryName(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	for name, want := range map[string]string{
-		"":         "has no name",
+		"":         "has an empty name",
 		"/etc/x":   "is an absolute path",
 		"//x":      "is an absolute path",
 		"..":       "has .. in its path",
@@ -30,7 +30,7 @@ func TestEntryName(t *testing.T) {
 	}
 }
 
-// No order of links, whatever they pass through, leads out of the directory.
+// No order of links, whatever they pass through, points outside of the directory.
 func TestCheckLinks(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -42,16 +42,16 @@ func TestCheckLinks(t *testing.T) {
 		{"absolute, inside", map[string]string{"a/l": "/opt/app/b"}, ""},
 		{"absolute, to the directory", map[string]string{"a/l": "/opt/app"}, ""},
 		{"to nothing, inside", map[string]string{"l": "missing/x"}, ""},
-		{"in a circle", map[string]string{"a": "b", "b": "a"}, ""},
-		{"absolute", map[string]string{"l": "/etc/passwd"}, `entry "l": is a symbolic link to /etc/passwd, which leads out of the directory`},
-		{"absolute, beside", map[string]string{"l": "/opt/app2"}, "leads out"},
-		{"absolute, back out", map[string]string{"l": "/opt/app/../x"}, "leads out"},
-		{"up", map[string]string{"a/l": "../../x"}, "leads out"},
-		{"up and back in", map[string]string{"l": "../app/x"}, "leads out"},
-		{"up through something missing", map[string]string{"l": "no/../../x"}, "leads out"},
+		{"which forms a loop", map[string]string{"a": "b", "b": "a"}, ""},
+		{"absolute", map[string]string{"l": "/etc/passwd"}, `entry "l": is a symbolic link to /etc/passwd, which points outside of the directory`},
+		{"absolute, beside", map[string]string{"l": "/opt/app2"}, "points outside"},
+		{"absolute, back out", map[string]string{"l": "/opt/app/../x"}, "points outside"},
+		{"up", map[string]string{"a/l": "../../x"}, "points outside"},
+		{"up and back in", map[string]string{"l": "../app/x"}, "points outside"},
+		{"up through something missing", map[string]string{"l": "no/../../x"}, "points outside"},
 		// x/y/z is the directory itself, so z/.. is above it, although x/y/z/.. looks like x/y.
 		{"up through a link", map[string]string{"x/y/z": "../..", "w": "x/y/z/.."}, `entry "w"`},
-		{"through a chain of links", map[string]string{"a": "b/c", "b": "d", "d/c": "../..", "e": "a/f"}, "leads out"},
+		{"through a chain of links", map[string]string{"a": "b/c", "b": "d", "d/c": "../..", "e": "a/f"}, "points outside"},
 		{"through an absolute link", map[string]string{"a/b": "/opt/app", "c": "a/b/.."}, `entry "c"`},
 	}
 	for _, tt := range tests {

@@ -115,7 +115,7 @@ func (s *stage) fits(name string) (there bool, err error) {
 	if err == nil && s.kinds[name] == host.Directory && info.Kind == host.Symlink {
 		info, err = s.look(name, true) // a link to a directory inside the parent is good too
 		if errors.Is(err, os.ErrNotExist) {
-			return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("a directory").Found("a symbolic link to nothing"))
+			return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("a directory").Found("a symbolic link without target"))
 		}
 	}
 	switch {
@@ -124,7 +124,7 @@ func (s *stage) fits(name string) (there bool, err error) {
 	case errors.Is(err, syscall.ENOTDIR):
 		return false, fmt.Errorf("%s: %w", s.full(parentOf(name)), diag.Expected("a directory").Found("something else"))
 	case err != nil:
-		return false, fmt.Errorf("%s: a symbolic link on the way leads out of %s, or cannot be followed: %w", s.full(name), s.x.Parent, err)
+		return false, fmt.Errorf("%s: a symbolic link in its path points outside of %s or is broken: %w", s.full(name), s.x.Parent, err)
 	case (s.kinds[name] == host.Directory) != (info.Kind == host.Directory):
 		return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("%s", s.kinds[name]).Found("%s", info.Kind))
 	case info.Kind == host.Special:

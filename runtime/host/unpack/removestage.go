@@ -20,7 +20,7 @@ import (
 func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
 	dir, base := filepath.Split(path)
 	if !strings.HasPrefix(base, ".") || !strings.HasSuffix(base, stageSuffix) && !safepath.IsRandomName(base, stageSuffix) {
-		return false, fmt.Errorf("%s is no directory for unpacking", path)
+		return false, fmt.Errorf("%s is not a directory for unpacking", path)
 	}
 	w := &safepath.Resolver{Root: "/", UserName: func(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }}
 	parent, err := w.Directory(filepath.Clean(dir))

@@ -214,7 +214,7 @@ func (s *stage) add(e entry) error {
 	}
 	if name == "" {
 		if e.kind != host.Directory {
-			return errors.New("is the directory itself, and no directory in the archive")
+			return errors.New("is the directory itself, but not a directory in the archive")
 		}
 		return nil
 	}
@@ -236,7 +236,7 @@ func (s *stage) add(e entry) error {
 	}
 	if replaces {
 		if e.unique {
-			return errors.New("is in the archive twice")
+			return errors.New("is a duplicate entry")
 		}
 		if err := s.root.Remove(name); err != nil {
 			return err
@@ -253,7 +253,7 @@ func (s *stage) add(e entry) error {
 		return s.do("mkdir", name, func() error { return s.root.MkdirAll(name, 0o700) })
 	case e.kind == host.Symlink:
 		if e.target == "" || len(e.target) > maxLinkLen || strings.ContainsRune(e.target, 0) {
-			return errors.New("is a symbolic link to nowhere")
+			return errors.New("is a symbolic link without target")
 		}
 		s.links[name] = e.target
 		return s.do("symlink", name, func() error { return s.root.Symlink(e.target, name) })
@@ -314,7 +314,7 @@ func (s *stage) write(name string, e entry) (err error) {
 		return &LimitError{Limit: s.x.MaxBytes}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the archive is cut short")
+		return errors.New("archive is truncated")
 	}
 	if err != nil {
 		return err

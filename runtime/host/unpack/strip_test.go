@@ -27,10 +27,10 @@ func TestExtractStrip(t *testing.T) {
 		require.Equal(t, want, below(t, root+"/opt/app"))
 	}
 	_, err := extract(t, "a.tar", hosttest.Tar(t, entries...), unpack.Options{Strip: 3})
-	require.EqualError(t, err, "nothing in the archive lies 3 directories deep")
+	require.EqualError(t, err, "no entry in the archive is 3 directories deep")
 }
 
-// A path that leads out of the directory still does so after stripping.
+// A path that points outside of the directory still does so after stripping.
 func TestExtractStripHostile(t *testing.T) {
 	for _, tt := range []struct {
 		entries []hosttest.ArchiveEntry
@@ -38,11 +38,11 @@ func TestExtractStripHostile(t *testing.T) {
 	}{
 		{[]hosttest.ArchiveEntry{file("a/../../evil", "x")}, `has .. in its path`},
 		{[]hosttest.ArchiveEntry{file("/a/evil", "x")}, `is an absolute path`},
-		{[]hosttest.ArchiveEntry{Link("a/l", "../x"), file("a/l/evil", "x")}, `lies below l, which is a symbolic link`},
-		{[]hosttest.ArchiveEntry{Link("a/l", "../x")}, `leads out of the directory`},
+		{[]hosttest.ArchiveEntry{Link("a/l", "../x"), file("a/l/evil", "x")}, `is below l, which is a symbolic link`},
+		{[]hosttest.ArchiveEntry{Link("a/l", "../x")}, `points outside of the directory`},
 		{[]hosttest.ArchiveEntry{file("a", "x"), hardLink("b/h", "a")}, `is not a file earlier in the archive`},
 		{[]hosttest.ArchiveEntry{file("a/.a.tar.ccm-extract/x", "x")}, `has the name of the directory for unpacking`},
-		{[]hosttest.ArchiveEntry{file("a/x", "x"), file("a/y", "y"), file("z", "z")}, `more than 2 entries`},
+		{[]hosttest.ArchiveEntry{file("a/x", "x"), file("a/y", "y"), file("z", "z")}, `exceeds the limit of 2 entries`},
 	} {
 		root, err := extract(t, "a.tar", hosttest.Tar(t, tt.entries...), unpack.Options{Strip: 1, MaxEntries: 2})
 		require.ErrorContains(t, err, tt.want)

@@ -32,18 +32,18 @@ type Options struct {
 	Last string
 }
 
-// A LimitError says that an archive exceeds a limit.
+// A LimitError reports that an archive exceeds a limit.
 type LimitError struct {
 	Entries bool  // the limit is of entries, not of bytes
 	Limit   int64 // the limit
 }
 
-// Error says which limit was reached.
+// Error reports which limit was reached.
 func (e *LimitError) Error() string {
 	if e.Entries {
-		return fmt.Sprintf("the archive holds more than %d entries, which is the limit", e.Limit)
+		return fmt.Sprintf("archive exceeds the limit of %d entries", e.Limit)
 	}
-	return fmt.Sprintf("the archive expands to more than %s, which is the limit", bytesize.Format(e.Limit))
+	return fmt.Sprintf("archive expands to more than the limit of %s", bytesize.Format(e.Limit))
 }
 
 // Extract unpacks the archive at the path. It is all Go: the machine needs neither tar nor unzip.
@@ -77,7 +77,7 @@ func extract(ctx context.Context, h *host.Host, archive string, file *os.File, x
 		return err
 	}
 	if len(s.kinds) == 0 && x.Strip > 0 {
-		return fmt.Errorf("nothing in the archive lies %d directories deep", x.Strip)
+		return fmt.Errorf("no entry in the archive is %d directories deep", x.Strip)
 	}
 	if err := s.checkLinks(x.Parent); err != nil {
 		return err

@@ -179,61 +179,61 @@ func TestExtractHostile(t *testing.T) {
 		{"traversal inside", []hosttest.ArchiveEntry{good, file("a/../../evil", "x")}, "has .. in its path"},
 		{"absolute", []hosttest.ArchiveEntry{good, file("/evil", "x")}, `entry "/evil": is an absolute path`},
 		{"directory above", []hosttest.ArchiveEntry{good, dir("../evil/", 0o755)}, "has .. in its path"},
-		{"symbolic link out", []hosttest.ArchiveEntry{good, Link("l", "/etc")}, "is a symbolic link to /etc, which leads out"},
-		{"symbolic link up", []hosttest.ArchiveEntry{good, Link("a/l", "../../x")}, "leads out"},
-		{"symbolic link, then write through it", []hosttest.ArchiveEntry{good, Link("l", "../.."), file("l/evil", "x")}, "lies below l, which is a symbolic link in the archive"},
-		{"absolute symbolic link, then write through it", []hosttest.ArchiveEntry{good, Link("l", "/"), file("l/evil", "x")}, "lies below l"},
-		{"symbolic link to a file, then write to it", []hosttest.ArchiveEntry{good, Link("l", "../../evil"), file("l", "x"), Link("m", "../../evil")}, "leads out"},
+		{"symbolic link out", []hosttest.ArchiveEntry{good, Link("l", "/etc")}, "is a symbolic link to /etc, which points outside of the directory"},
+		{"symbolic link up", []hosttest.ArchiveEntry{good, Link("a/l", "../../x")}, "points outside"},
+		{"symbolic link, then write through it", []hosttest.ArchiveEntry{good, Link("l", "../.."), file("l/evil", "x")}, "is below l, which is a symbolic link in the archive"},
+		{"absolute symbolic link, then write through it", []hosttest.ArchiveEntry{good, Link("l", "/"), file("l/evil", "x")}, "is below l"},
+		{"symbolic link to a file, then write to it", []hosttest.ArchiveEntry{good, Link("l", "../../evil"), file("l", "x"), Link("m", "../../evil")}, "points outside"},
 		{"symbolic link in place of a directory", []hosttest.ArchiveEntry{dir("d", 0o755), Link("d", "..")}, "is both a directory and a symbolic link"},
 		{"directory in place of a symbolic link", []hosttest.ArchiveEntry{Link("d", ".."), dir("d", 0o755)}, "is both a symbolic link and a directory"},
-		{"chain of symbolic links", []hosttest.ArchiveEntry{Link("x/y/z", "../.."), Link("w", "x/y/z/.."), good}, "leads out"},
+		{"chain of symbolic links", []hosttest.ArchiveEntry{Link("x/y/z", "../.."), Link("w", "x/y/z/.."), good}, "points outside"},
 		{"hard link outside", []hosttest.ArchiveEntry{good, hardLink("h", "../evil")}, `is a hard link to "../evil", which has .. in its path`},
 		{"absolute hard link", []hosttest.ArchiveEntry{good, hardLink("h", "/etc/passwd")}, `which is an absolute path`},
 		{"hard link to what was there", []hosttest.ArchiveEntry{hardLink("h", "existing")}, "is not a file earlier in the archive"},
 		{"hard link to a directory", []hosttest.ArchiveEntry{dir("d", 0o755), hardLink("h", "d")}, "is not a file earlier in the archive"},
 		{"hard link to itself", []hosttest.ArchiveEntry{good, hardLink("good", "good")}, "is not a file earlier in the archive"},
-		{"hard link to a symbolic link that leads out from there", []hosttest.ArchiveEntry{Link("a/b/l", "../../x"), hardLink("l", "a/b/l")}, `entry "l": is a symbolic link to ../../x, which leads out`},
+		{"hard link to a symbolic link that leads out from there", []hosttest.ArchiveEntry{Link("a/b/l", "../../x"), hardLink("l", "a/b/l")}, `entry "l": is a symbolic link to ../../x, which points outside of the directory`},
 		{"hard link through a symbolic link", []hosttest.ArchiveEntry{Link("l", "."), good, hardLink("h", "l/good")}, "is not a file earlier in the archive"},
-		{"character device", []hosttest.ArchiveEntry{good, special(tar.TypeChar)}, "is a device or a pipe"},
-		{"block device", []hosttest.ArchiveEntry{good, special(tar.TypeBlock)}, "is a device or a pipe"},
-		{"pipe", []hosttest.ArchiveEntry{good, special(tar.TypeFifo)}, "is a device or a pipe"},
-		{"file below a file", []hosttest.ArchiveEntry{good, file("good/x", "x")}, "lies below good, which is a file"},
+		{"character device", []hosttest.ArchiveEntry{good, special(tar.TypeChar)}, "is a device or pipe, which is not extracted"},
+		{"block device", []hosttest.ArchiveEntry{good, special(tar.TypeBlock)}, "is a device or pipe, which is not extracted"},
+		{"pipe", []hosttest.ArchiveEntry{good, special(tar.TypeFifo)}, "is a device or pipe, which is not extracted"},
+		{"file below a file", []hosttest.ArchiveEntry{good, file("good/x", "x")}, "is below good, which is a file"},
 		{"a link for the directory", []hosttest.ArchiveEntry{Link("./", "/etc")}, "is the directory itself"},
-		{"bomb", []hosttest.ArchiveEntry{good, bomb}, "expands to more than 64.0 KiB, which is the limit"},
-		{"many entries", []hosttest.ArchiveEntry{good, file("1", ""), file("2", ""), file("3", ""), file("4", ""), file("5", ""), file("6", "")}, "holds more than 6 entries, which is the limit"},
+		{"bomb", []hosttest.ArchiveEntry{good, bomb}, "expands to more than the limit of 64.0 KiB"},
+		{"many entries", []hosttest.ArchiveEntry{good, file("1", ""), file("2", ""), file("3", ""), file("4", ""), file("5", ""), file("6", "")}, "exceeds the limit of 6 entries"},
 		{"name of the stage", []hosttest.ArchiveEntry{file(".a.tar.ccm-extract/x", "x")}, "has the name of the directory for unpacking"},
-		{"symbolic link to nowhere", []hosttest.ArchiveEntry{Link("l", "a\x00b")}, ""},
+		{"is a symbolic link without target", []hosttest.ArchiveEntry{Link("l", "a\x00b")}, ""},
 	}
 	archives := []struct {
 		name, file string
 		archive    []byte
 		want       string
 	}{
-		{"empty", "a.tar", nil, "the archive is empty"},
-		{"empty gzip", "a.tar.gz", nil, "the archive is cut short"},
-		{"no gzip", "a.tar.gz", hosttest.Tar(t, good), "the archive cannot be read: it is no gzip file"},
-		{"five bytes that are no gzip", "a.tar.gz", []byte("hello"), "the archive cannot be read: it is no gzip file"},
-		{"five bytes that are no xz", "a.tar.xz", []byte("hello"), "the archive cannot be read: it is no xz file"},
-		{"a byte that is no zstd", "a.tar.zst", []byte("h"), "the archive cannot be read: it is no zstd file"},
-		{"a page that is no zstd", "a.tar.zst", []byte("<html>not found</html>"), "the archive cannot be read: it is no zstd file"},
-		{"a byte of xz", "a.tar.xz", []byte("\xfd"), "the archive is cut short"},
-		{"no tar", "a.tar", []byte(noise), "the archive cannot be read: archive/tar: invalid tar header"},
-		{"no zip", "a.zip", []byte(noise), "is cut short or is no zip archive"},
-		{"tar cut in a file", "a.tar", hosttest.Tar(t, good, file("b", noise))[:3000], "the archive is cut short"},
-		{"tar cut in a header", "a.tar", hosttest.Tar(t, good, file("b", noise))[:1200], "the archive is cut short"},
-		{"gzip cut", "a.tgz", hosttest.TarGzip(t, good, file("b", noise))[:120], "the archive is cut short"},
-		{"gzip cut in its checksum", "a.tgz", hosttest.TarGzip(t, good)[:len(hosttest.TarGzip(t, good))-6], "the archive is cut short"},
+		{"empty", "a.tar", nil, "archive is empty"},
+		{"empty gzip", "a.tar.gz", nil, "archive is truncated"},
+		{"no gzip", "a.tar.gz", hosttest.Tar(t, good), "cannot read archive: not a gzip file"},
+		{"five bytes that are no gzip", "a.tar.gz", []byte("hello"), "cannot read archive: not a gzip file"},
+		{"five bytes that are no xz", "a.tar.xz", []byte("hello"), "cannot read archive: not a xz file"},
+		{"a byte that is no zstd", "a.tar.zst", []byte("h"), "cannot read archive: not a zstd file"},
+		{"a page that is no zstd", "a.tar.zst", []byte("<html>not found</html>"), "cannot read archive: not a zstd file"},
+		{"a byte of xz", "a.tar.xz", []byte("\xfd"), "archive is truncated"},
+		{"no tar", "a.tar", []byte(noise), "cannot read archive: archive/tar: invalid tar header"},
+		{"no zip", "a.zip", []byte(noise), "archive is truncated or not a zip archive"},
+		{"tar cut in a file", "a.tar", hosttest.Tar(t, good, file("b", noise))[:3000], "archive is truncated"},
+		{"tar cut in a header", "a.tar", hosttest.Tar(t, good, file("b", noise))[:1200], "archive is truncated"},
+		{"gzip cut", "a.tgz", hosttest.TarGzip(t, good, file("b", noise))[:120], "archive is truncated"},
+		{"gzip cut in its checksum", "a.tgz", hosttest.TarGzip(t, good)[:len(hosttest.TarGzip(t, good))-6], "archive is truncated"},
 		{"gzip with a wrong checksum", "a.tgz", flipped(hosttest.TarGzip(t, good), -6), "gzip: invalid checksum"},
-		{"zip cut", "a.zip", hosttest.Zip(t, good, file("b", noise))[:150], "is cut short or is no zip archive"},
+		{"zip cut", "a.zip", hosttest.Zip(t, good, file("b", noise))[:150], "archive is truncated or not a zip archive"},
 		{"zip with a wrong checksum", "a.zip", flipped(hosttest.Zip(t, file("g", "good")), 33), ""},
 		{"zip, encrypted", "a.zip", encrypted(hosttest.Zip(t, good)), "is encrypted"},
 		{"zip, traversal with backslashes", "a.zip", hosttest.Zip(t, good, file(`..\..\evil`, "x")), "has .. in its path"},
 		{"zip, traversal with backslashes from Unix", "a.zip", hosttest.Zip(t, good, hosttest.ArchiveEntry{Header: tar.Header{Name: `..\evil`, Mode: 0o644}}), "has .. in its path"},
 		{"zip, absolute with a backslash", "a.zip", hosttest.Zip(t, good, file(`\evil`, "x")), "is an absolute path"},
-		{"zip, duplicate", "a.zip", hosttest.Zip(t, good, good), "is in the archive twice"},
-		{"zip, duplicate by another spelling", "a.zip", hosttest.Zip(t, file("d/f", "1"), file(`d\f`, "2")), "is in the archive twice"},
-		{"zip, device", "a.zip", hosttest.Zip(t, good, hosttest.ArchiveEntry{Header: tar.Header{Name: "dev", Typeflag: tar.TypeChar, Mode: 0o644}}), "is a device or a pipe"},
-		{"zip, endless link", "a.zip", hosttest.Zip(t, Link("l", strings.Repeat("a/", 4000))), "is a symbolic link to nowhere"},
+		{"zip, duplicate", "a.zip", hosttest.Zip(t, good, good), "is a duplicate entry"},
+		{"zip, duplicate by another spelling", "a.zip", hosttest.Zip(t, file("d/f", "1"), file(`d\f`, "2")), "is a duplicate entry"},
+		{"zip, device", "a.zip", hosttest.Zip(t, good, hosttest.ArchiveEntry{Header: tar.Header{Name: "dev", Typeflag: tar.TypeChar, Mode: 0o644}}), "is a device or pipe, which is not extracted"},
+		{"zip, endless link", "a.zip", hosttest.Zip(t, Link("l", strings.Repeat("a/", 4000))), "is a symbolic link without target"},
 	}
 	for _, tt := range tars {
 		if tt.want == "" {
@@ -318,13 +318,13 @@ func TestExtractOverExisting(t *testing.T) {
 		}, []hosttest.ArchiveEntry{dir("d", 0o700), file("d/f", "new")}, map[string]string{"d": "Lrwxrwxrwx → real", "real": "drwxr-xr-x", "real/f": "-rw-r--r-- new"}, ""},
 		{"a link to a directory outside is not", func(t *testing.T, app string) {
 			require.NoError(t, os.Symlink("..", app+"/d"))
-		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link in its path points outside of /opt/app"},
 		{"an absolute link is not", func(t *testing.T, app string) {
 			require.NoError(t, os.Symlink(app, app+"/d"))
-		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link in its path points outside of /opt/app"},
 		{"a link to nothing", func(t *testing.T, app string) {
 			require.NoError(t, os.Symlink("nothing", app+"/d"))
-		}, []hosttest.ArchiveEntry{file("a", "new"), dir("d", 0o755)}, nil, "/opt/app/d: expected a directory, found a symbolic link to nothing"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), dir("d", 0o755)}, nil, "/opt/app/d: expected a directory, found a symbolic link without target"},
 		{"a directory where a file is wanted", func(t *testing.T, app string) {
 			require.NoError(t, os.Mkdir(app+"/f", 0o755))
 		}, []hosttest.ArchiveEntry{file("a", "new"), file("f", "new")}, nil, "/opt/app/f: expected a file, found a directory"},
@@ -435,13 +435,13 @@ func TestExtractDeepNames(t *testing.T) {
 			return hosttest.TarGzip(t, entries...)
 		}
 		_, err := extract(t, name, pack(many...), unpack.Options{MaxEntries: 200})
-		require.EqualError(t, err, `entry "6/`+strings.Repeat("d/", 30)+`x": the archive holds more than 200 entries, which is the limit`)
+		require.EqualError(t, err, `entry "6/`+strings.Repeat("d/", 30)+`x": archive exceeds the limit of 200 entries`)
 		_, err = extract(t, name, pack(file(strings.Repeat("d/", 20000)+"x", "x")), unpack.Options{})
 		require.ErrorContains(t, err, "has a name of 40001 bytes, which must be at most 4096")
 		_, err = extract(t, name, pack(file(strings.Repeat("d/", 256)+"x", "x")), unpack.Options{})
 		require.ErrorContains(t, err, "is 256 directories deep, which must be at most 255")
 		_, err = extract(t, name, pack(slices.Repeat([]hosttest.ArchiveEntry{dir("./", 0o755)}, 11)...), unpack.Options{MaxEntries: 10})
-		require.ErrorContains(t, err, "more than 10 entries")
+		require.ErrorContains(t, err, "exceeds the limit of 10 entries")
 	}
 }
 
@@ -454,7 +454,7 @@ func TestExtractTellsKeep(t *testing.T) {
 	told := map[string]host.FileKind{}
 	h := host.New(host.Options{Root: root, BeforeChange: func(v *host.View, d host.PreImage) error {
 		info, err := v.Lstat(d.Path)
-		require.Equal(t, info.Kind, d.Kind, "told before it happens")
+		require.Equal(t, info.Kind, d.Kind, "show its last report with: ccm fleet nodes it happens")
 		told[d.Path] = d.Kind
 		return err
 	}})
@@ -507,7 +507,7 @@ func TestExtractSparse(t *testing.T) {
 	}
 	x := unpack.Options{Format: unpack.Tar, Parent: "/out", MaxBytes: 64 << 20}
 	archive(1 << 40)
-	require.ErrorContains(t, unpack.Extract(t.Context(), h, "/a.tar", x), `entry "big": the archive expands to more than 64.0 MiB, which is the limit`)
+	require.ErrorContains(t, unpack.Extract(t.Context(), h, "/a.tar", x), `entry "big": archive expands to more than the limit of 64.0 MiB`)
 	require.NoFileExists(t, filepath.Join(h.Root(), "out"))
 
 	archive(32 << 20)

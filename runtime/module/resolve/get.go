@@ -62,10 +62,10 @@ func isMoved(m *module.LockedModule, got *CachedModule) error {
 	}
 	by := ""
 	if got.Tag != "" {
-		by = ": somebody has moved the tag " + got.Tag
+		by = ": someone moved the tag " + got.Tag
 	}
-	return diag.Errorf(diag.Pos{}, "the lock has the %s %s, and %s now has %s%s", what, have, m.Source, now, by).
-		WithHint("ask who publishes it; nothing of it is used. To take what is there now, remove %s, and then ccm mod tidy", module.LockName)
+	return diag.Errorf(diag.Pos{}, "lock file contains %s %s, but %s now has %s%s", what, have, m.Source, now, by).
+		WithHint("ask its publisher; to accept the new content, remove %s and run ccm mod tidy", module.LockName)
 }
 
 // fetch downloads a version of a module from its source into the cache.
@@ -196,7 +196,7 @@ func seal(tree string) error {
 			return os.Chmod(path, 0o444)
 		}
 		rel, _ := filepath.Rel(tree, path)
-		return fmt.Errorf("%s in it is neither a file nor a directory, and modules have no links", rel)
+		return fmt.Errorf("%s is neither a file nor a directory: links are not supported in modules", rel)
 	})
 }
 
@@ -223,7 +223,7 @@ func (r *Resolver) local() *host.Host { return r.Host }
 func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, stage, tree string) (*CachedModule, error) {
 	u, err := url.Parse(source.At(version))
 	if err != nil {
-		return nil, fmt.Errorf("%q is no URL", source.URL)
+		return nil, fmt.Errorf("%q is not a URL", source.URL)
 	}
 	archive := filepath.Join(stage, "module.tar.gz")
 	if err := r.download(ctx, u, archive); err != nil {
@@ -240,7 +240,7 @@ func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, s
 		tree = filepath.Join(tree, filepath.FromSlash(source.Folder))
 	}
 	if fi, err := os.Lstat(tree); err != nil || !fi.IsDir() {
-		return nil, fmt.Errorf("there is no folder %s in %s", source.Folder, fetch.RedactURL(u))
+		return nil, fmt.Errorf("directory %s does not exist in %s", source.Folder, fetch.RedactURL(u))
 	}
 	return &CachedModule{Dir: tree}, nil
 }

@@ -31,7 +31,7 @@ func (r *Resolver) git(ctx context.Context, dir string, args ...string) (string,
 		return "", err
 	}
 	if res.Code == 127 {
-		return "", diag.Errorf(diag.Pos{}, "there is no program git").WithHint("install git, or get modules where there is one, and then ccm mod vendor")
+		return "", diag.Errorf(diag.Pos{}, "git not found").WithHint("install git, or fetch modules on another machine and run ccm mod vendor there")
 	}
 	if res.Code != 0 {
 		return "", fmt.Errorf("git %s%s", args[0], res.LastWords())
@@ -100,7 +100,7 @@ func (r *Resolver) tagsOf(ctx context.Context, address string) ([]string, error)
 	if err := module.CheckGit(address); err != nil {
 		return nil, err
 	}
-	r.tell("asking %s for versions", address)
+	r.tell("listing versions of %s", address)
 	out, err := r.git(ctx, "", "ls-remote", "--tags", "--refs", "--", address)
 	if err != nil {
 		return nil, err
@@ -132,12 +132,12 @@ func (r *Resolver) tagFor(ctx context.Context, source module.Source, version str
 		}
 	}
 	versions, _ := r.Versions(ctx, source)
-	e := diag.Errorf(diag.Pos{}, "%s has no tag for %s", source, version)
+	e := diag.Errorf(diag.Pos{}, "no tag for %[2]s in %[1]s", source, version)
 	switch {
 	case len(versions) == 0:
-		e.Hint = "it has no tag that is a version, such as v1.0.0"
+		e.Hint = "it contains no version tags such as v1.0.0"
 	default:
-		e.Hint = "it has " + strings.Join(versions[max(0, len(versions)-5):], ", ")
+		e.Hint = "tags: " + strings.Join(versions[max(0, len(versions)-5):], ", ")
 	}
 	return "", e
 }
@@ -167,7 +167,7 @@ func (r *Resolver) fetchTag(ctx context.Context, address, tag string) (*fetchedT
 	t := &fetchedTag{repository: repository}
 	out, err := r.git(ctx, repository, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
-		return nil, fmt.Errorf("the tag %s is not one of a commit", tag)
+		return nil, fmt.Errorf("tag %s does not point to a commit", tag)
 	}
 	t.commit = strings.TrimSpace(out)
 	if kind, err := r.git(ctx, repository, "cat-file", "-t", ref); err == nil && strings.TrimSpace(kind) == "tag" {
@@ -230,12 +230,12 @@ func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, s
 	}
 	if _, err := r.git(ctx, t.repository, "archive", "--format=tar", "--output="+archive, what); err != nil {
 		if source.Folder != "" {
-			return nil, fmt.Errorf("there is no folder %s in %s at %s", source.Folder, source.Git, tag)
+			return nil, fmt.Errorf("directory %s does not exist in %s at %s", source.Folder, source.Git, tag)
 		}
 		return nil, err
 	}
 	if fi, err := os.Stat(archive); err != nil || fi.Size() > 2*module.MaxBytes {
-		return nil, errors.Join(err, errors.New("it is larger than a module may be"))
+		return nil, errors.Join(err, errors.New("exceeds the size limit of modules"))
 	}
 	return got, r.unpackTo(ctx, archive, tree, unpack.Tar)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A Resolver downloads modules and chooses versions. All fields but Tell are required. Close it at the end.
+// A Resolver downloads modules and chooses versions. The function for progress is optional, all other fields are required. Close it at the end.
 type Resolver struct {
 	Host      *host.Host // runs git
 	Transport http.RoundTripper
@@ -140,8 +140,8 @@ func (g *graph) claim(by *module.LockedModule, d module.Dependency) error {
 	case have.Source == (module.Source{}):
 		g.sources[d.Name] = claim{d.Source, by.String()}
 	default:
-		return diag.Errorf(diag.Pos{}, "%s asks for %s from %s, and %s from %s", have.by, d.Name, have.Source, by, d.Source).
-			WithHint("say from where in the %s of the site", module.FileName)
+		return diag.Errorf(diag.Pos{}, "%s requires %s from %s, but %s from %s", have.by, d.Name, have.Source, by, d.Source).
+			WithHint("set its address in the %s of the site", module.FileName)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (g *graph) reachable(asked, chosen map[string]string) []string {
 func (g *graph) fits(m *module.LockedModule) error {
 	ok, err := m.CCM.Allows(g.Version)
 	if err == nil && !ok {
-		err = fmt.Errorf("wants ccm %s, and this is %s", m.CCM, g.Version)
+		err = fmt.Errorf("requires ccm %s, this is %s", m.CCM, g.Version)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", m, err)
@@ -220,13 +220,13 @@ func About(m *module.LockedModule, err error) error {
 // pinned downloads a module, which must equal the old lock's entry for that version.
 func (g *graph) pinned(m *module.LockedModule) (*CachedModule, error) {
 	if m.Source == (module.Source{}) {
-		return nil, diag.Errorf(diag.Pos{}, "nobody says where it comes from").
-			WithHint("in %s: %s = { version = %q, git = \"https://...\" }", module.FileName, m.Name, m.Version)
+		return nil, diag.Errorf(diag.Pos{}, "address unknown").
+			WithHint("add to %s: %s = { version = %q, git = \"https://...\" }", module.FileName, m.Name, m.Version)
 	}
 	old := g.old.Module(m.Name)
 	locked := old != nil && old.Version == m.Version && old.Source == m.Source
 	if file := g.site.SignersOf(m.Name); !locked && (file == "" || m.Git == "") {
-		if err := g.Policy.CheckPlain(m.Git+m.URL, m.Source.String(), "https or ssh, or signers in "+module.FileName+" for signed tags, or --allow-insecure"); err != nil {
+		if err := g.Policy.CheckPlain(m.Git+m.URL, m.Source.String(), "use https or ssh, or set signers in "+module.FileName+" for signed tags, or --allow-insecure"); err != nil {
 			return nil, err
 		}
 	}
@@ -255,14 +255,14 @@ func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
 	at := filepath.Join(dir, module.FileName)
 	if err := p.Check(at); err != nil {
 		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("%s: there is no %s in %s, so it is no module", shown, module.FileName, dir)
+			return nil, fmt.Errorf("%s: not a module: %s does not exist in %s", shown, module.FileName, dir)
 		}
 		return nil, err
 	}
 	text, err := os.ReadFile(at)
 	if err != nil {
 		if os.IsNotExist(err) {
-			err = fmt.Errorf("%s: there is no %s in it, so it is no module", shown, module.FileName)
+			err = fmt.Errorf("%s: not a module: %s does not exist in it", shown, module.FileName)
 		}
 		return nil, err
 	}
@@ -271,13 +271,13 @@ func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
 	case err != nil:
 		return nil, err
 	case file.Name == "":
-		return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "it has no name, so others cannot use it").WithHint(`its author adds name = "nginx"`)
+		return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "module without a name cannot be used by others").WithHint(`ask its author to add name = "nginx"`)
 	case name != "" && file.Name != name:
-		return nil, diag.Errorf(diag.Pos{}, "%s holds the module %s, and not %s", shown, file.Name, name).WithHint("call it %s in %s", file.Name, module.FileName)
+		return nil, diag.Errorf(diag.Pos{}, "%s contains module %s, not %s", shown, file.Name, name).WithHint("name it %s in %s", file.Name, module.FileName)
 	}
 	for _, e := range file.Exports {
 		if !module.Exports(dir, e) {
-			return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "it exports %q, and has no file for that", e)
+			return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "it exports %q, but the file does not exist", e)
 		}
 	}
 	return file, nil

@@ -168,7 +168,7 @@ func TestMinimalVersions(t *testing.T) {
 	other.release("v1.1.0", map[string]string{"ccm.mod.lua": modFile("base"), "base.lua": ""})
 	unclear := parse(t, modFile("site", "api v0.1.0 "+address("api"), "web v1.1.0 "+address("web")))
 	_, err = newResolver(newCache(t)).Lock(t.Context(), at, unclear, nil)
-	require.ErrorContains(t, err, "asks for base from")
+	require.ErrorContains(t, err, "requires base from")
 	clear := parse(t, modFile("site", "base v1.0.0 "+address("base"), "api v0.1.0 "+address("api"), "web v1.1.0 "+address("web")))
 	_, err = newResolver(newCache(t)).Lock(t.Context(), at, clear, nil)
 	require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestCache(t *testing.T) {
 	repo.git("tag", "-d", "v1.0.0")
 	repo.release("v1.0.0", map[string]string{"nginx.lua": "return 'evil'\n"})
 	_, err = newResolver(newCache(t)).Lock(t.Context(), at, site, lock)
-	require.ErrorContains(t, err, "somebody has moved the tag v1.0.0")
+	require.ErrorContains(t, err, "someone moved the tag v1.0.0")
 }
 
 // Of several processes that get the same module at once, all find it complete.
@@ -270,7 +270,7 @@ func TestHostileRepositories(t *testing.T) {
 	require.NoError(t, os.Symlink("nginx.lua", repo.dir+"/link"))
 	repo.release("v1.1.0", nil)
 	_, err = newResolver(newCache(t)).Get(t.Context(), module.Source{Git: "file://" + at + "/nginx"}, "v1.1.0")
-	require.ErrorContains(t, err, "modules have no links")
+	require.ErrorContains(t, err, "is neither a file nor a directory: links are not supported in modules")
 
 	for _, address := range []string{"ext::sh -c id", "--upload-pack=id", "git://example.org/x", "ssh://-oProxyCommand=id/x", "https://ann:secret@example.org/x", "/srv/x", "fd::3"} {
 		_, err = newResolver(newCache(t)).Versions(t.Context(), module.Source{Git: address})
@@ -332,9 +332,9 @@ func TestMovedTags(t *testing.T) {
 		repo.git("tag", "-d", "v1.0.0")
 		repo.release("v1.0.0", map[string]string{"nginx.lua": text})
 		_, err = newResolver(cache).Lock(t.Context(), at, site, lock)
-		require.ErrorContains(t, err, "somebody has moved the tag v1.0.0")
+		require.ErrorContains(t, err, "someone moved the tag v1.0.0")
 		_, err = newResolver(cache).GetLocked(t.Context(), m)
-		require.ErrorContains(t, err, "somebody has moved the tag v1.0.0")
+		require.ErrorContains(t, err, "someone moved the tag v1.0.0")
 	}
 	repo.git("tag", "-f", "v1.0.0", m.Commit)
 	got, err := newResolver(cache).GetLocked(t.Context(), m)
@@ -431,7 +431,7 @@ func TestPlainHTTP(t *testing.T) {
 		return r
 	}
 	plain := parse(t, modFile("site", "nginx v1.0.0 "+served.URL+"/nginx/.git"))
-	refused := ": not believed as root, because everybody on the way can change what http brings (https or ssh, or signers in ccm.mod.lua for signed tags, or --allow-insecure)"
+	refused := ": not trusted as root: http is not protected against tampering (use https or ssh, or set signers in ccm.mod.lua for signed tags, or --allow-insecure)"
 	_, err = root().Lock(t.Context(), at, plain, nil)
 	require.ErrorContains(t, err, served.URL+"/nginx/.git"+refused)
 	archive := parse(t, `return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = "v1.0.0", url = "http://127.0.0.1:1/nginx-{version}.tar.gz" } } }`)
@@ -445,7 +445,7 @@ func TestPlainHTTP(t *testing.T) {
 	require.Equal(t, lock.Text(), again.Text())
 	signed := parse(t, fmt.Sprintf(`return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = "v1.0.0", git = %q } } }`, served.URL+"/nginx/.git"))
 	_, err = root().Lock(t.Context(), at, signed, nil)
-	require.ErrorContains(t, err, "has no SSH signature")
+	require.ErrorContains(t, err, "lacks an SSH signature")
 
 	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, served.URL+r.URL.RequestURI(), http.StatusFound)
@@ -485,7 +485,7 @@ func TestSignedTags(t *testing.T) {
 	repo.git("update-ref", "refs/tags/v1.4.0", repo.git("rev-parse", "v1.1.0")) // the signed object of v1.1.0 under another name
 	write(t, at, map[string]string{"signers": "ann@example.org namespaces=\"git\" " + string(key)})
 	for version, want := range map[string]string{
-		"v1.0.0": "has no SSH signature", "v1.1.0": "", "v1.2.0": "may not", "v1.3.0": "has no SSH signature", "v1.4.0": `signed as "v1.1.0"`,
+		"v1.0.0": "lacks an SSH signature", "v1.1.0": "", "v1.2.0": "is not allowed", "v1.3.0": "lacks an SSH signature", "v1.4.0": `signed as "v1.1.0"`,
 	} {
 		text := fmt.Sprintf(`return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = %q, git = "file://%s/nginx" } } }`, version, at)
 		lock, err := newResolver(newCache(t)).Lock(t.Context(), at, parse(t, text), nil)
@@ -514,13 +514,13 @@ func TestSignedTags(t *testing.T) {
 	s, err := module.Open(nil, at, []string{t.TempDir()})
 	require.NoError(t, err)
 	_, err = s.Require("", "nginx")
-	require.ErrorContains(t, err, "whom signers does not name")
+	require.ErrorContains(t, err, "who is not in signers")
 	require.NoError(t, os.Remove(at+"/signers"))
 	require.ErrorContains(t, check(), "signers of nginx")
 	s, err = module.Open(nil, at, []string{t.TempDir()})
 	require.NoError(t, err)
 	_, err = s.Require("", "nginx") // as on a machine that got a bundle
-	require.ErrorContains(t, err, "its files are neither in")
+	require.ErrorContains(t, err, "are neither in")
 }
 
 // Vendor copies the modules of the lock, and removes those that the lock no longer has.
@@ -564,10 +564,10 @@ func TestRefusedModules(t *testing.T) {
 	at := t.TempDir()
 	repo := newRepository(t, at+"/m")
 	for version, x := range map[string]struct{ file, want string }{
-		"v1.0.0": {"", "there is no ccm.mod.lua in it"},
-		"v1.1.0": {`return { }`, "it has no name"},
-		"v1.2.0": {`return { name = "other" }`, "holds the module other, and not m"},
-		"v1.3.0": {`return { name = "m", exports = { "m.none" } }`, "has no file for that"},
+		"v1.0.0": {"", "ccm.mod.lua does not exist in it"},
+		"v1.1.0": {`return { }`, "module without a name"},
+		"v1.2.0": {`return { name = "other" }`, "contains module other, not m"},
+		"v1.3.0": {`return { name = "m", exports = { "m.none" } }`, "but the file does not exist"},
 		"v1.4.0": {`return { name = "m", ccm = ">= 99" }`, ""},
 		"v1.5.0": {`return { name = "m", exports = { "util" } }`, `does not begin with "m."`},
 	} {
@@ -583,7 +583,7 @@ func TestRefusedModules(t *testing.T) {
 			require.NoError(t, err, "a build without a version has everything")
 			r.Version = "1.2.3"
 			_, err = r.Lock(t.Context(), at, parse(t, modFile("site", "m "+version+" file://"+at+"/m")), nil)
-			x.want = "wants ccm >= 99"
+			x.want = "requires ccm >= 99, this is 1.2.3"
 		}
 		require.ErrorContains(t, err, x.want, version)
 	}

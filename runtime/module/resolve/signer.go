@@ -16,14 +16,14 @@ import (
 // signer returns the name of a tag's signer, and an error if the file of signers does not accept the signature.
 func (r *Resolver) signer(file string, got *CachedModule) (string, error) {
 	unsigned := func(format string, args ...any) error {
-		return diag.Errorf(diag.Pos{}, format, args...).WithHint("the site wants tags signed by one of %s", file)
+		return diag.Errorf(diag.Pos{}, format, args...).WithHint("the site requires tags signed by one of %s", file)
 	}
 	if got.Tag == "" {
-		return "", unsigned("it is an archive, and archives are not signed")
+		return "", unsigned("archives cannot be signed")
 	}
 	at := strings.Index(got.TagObject, git.SignatureBegin)
 	if at < 0 {
-		return "", unsigned("the tag %s has no SSH signature", got.Tag)
+		return "", unsigned("tag %s lacks an SSH signature", got.Tag)
 	}
 	payload, signature := got.TagObject[:at], got.TagObject[at:]
 	when, err := checkTag(payload, got)
@@ -43,7 +43,7 @@ func (r *Resolver) signer(file string, got *CachedModule) (string, error) {
 	}
 	who, err := list.Verify(strings.NewReader(payload), []byte(signature), git.SignatureNamespace, when)
 	if err != nil {
-		return "", unsigned("the tag %s: %w", got.Tag, err)
+		return "", unsigned("tag %s: %w", got.Tag, err)
 	}
 	return who.String(), nil
 }
@@ -56,20 +56,20 @@ func checkTag(payload string, got *CachedModule) (when time.Time, err error) {
 	for line := range strings.Lines(head) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if _, twice := fields[key]; twice {
-			return when, fmt.Errorf("the tag has two lines %q", key)
+			return when, fmt.Errorf("tag contains duplicate line %q", key)
 		}
 		fields[key] = value
 	}
 	switch {
 	case fields["object"] != got.Commit || fields["type"] != "commit":
-		return when, errors.New("the tag is signed for another commit")
+		return when, errors.New("tag is signed for another commit")
 	case fields["tag"] != got.Tag:
-		return when, fmt.Errorf("the tag is signed as %q, and not as %q", fields["tag"], got.Tag)
+		return when, fmt.Errorf("tag is signed as %q, not %q", fields["tag"], got.Tag)
 	}
 	// tagger NAME <ADDRESS> SECONDS ZONE
 	words := strings.Fields(fields["tagger"])
 	if len(words) < 2 {
-		return when, errors.New("the tag does not say when it was made")
+		return when, errors.New("tag lacks a date")
 	}
 	seconds, err := strconv.ParseInt(words[len(words)-2], 10, 64)
 	return time.Unix(seconds, 0), err

@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Vendor makes vendor/NAME of a site what the lock says, for each module of it, and removes
-// modules from vendor that the lock has no more. Each takes its place in one step.
+// Vendor copies the modules of the lock file to vendor/NAME of a site, and removes modules from
+// vendor that are no longer locked. Each copy takes its place in one step.
 func (r *Resolver) Vendor(dir string, copies []module.Copy) (removed []string, err error) {
 	vendor := filepath.Join(dir, module.VendorDir)
 	locked := make(map[string]bool)
@@ -55,7 +55,7 @@ func copyTo(from, to, hash string) (err error) {
 		return err
 	}
 	if have, err := module.HashDir(filepath.Join(stage, "new")); err != nil || have != hash {
-		return errors.Join(err, errors.New("the copy differs from what was copied"))
+		return errors.Join(err, errors.New("copy differs from the original"))
 	}
 	if err := os.Rename(to, filepath.Join(stage, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -35,7 +35,7 @@ func (d *Drawing) Element() *markup.Element { return d.element() }
 
 func (d *Drawing) element(style ...markup.Node) *markup.Element {
 	svg := markup.New("svg", "xmlns", "http://www.w3.org/2000/svg", "class", "graph", "width", px(d.Width), "height", px(d.Height),
-		"viewBox", "0 0 "+px(d.Width)+" "+px(d.Height), "role", "img", "aria-label", "what comes before what").Add(style...)
+		"viewBox", "0 0 "+px(d.Width)+" "+px(d.Height), "role", "img", "aria-label", "order of the resources").Add(style...)
 	svg.Add(markup.New("defs").Add(markup.New("marker", "id", "tip", "viewBox", "0 0 8 8", "refX", "7.5", "refY", "4", "markerWidth", "7", "markerHeight", "7", "orient", "auto").Add(
 		markup.New("path", "d", "M0,.8 L8,4 L0,7.2z"))))
 	for _, l := range d.Lines {

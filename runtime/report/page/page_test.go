@@ -91,19 +91,19 @@ func TestWriteHostile(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	for want, run := range map[string]*report.Run{
-		"It did not begin.":          {Error: "a mistake"},
+		"Did not start.":             {Error: "a mistake"},
 		"Interrupted.":               {Summary: report.Summary{Total: 1, Failed: 1, Interrupted: true}},
 		"2 failed (1 ignored).":      {Summary: report.Summary{Total: 3, Failed: 2, Ignored: 1}},
 		"1 failed (1 ignored).":      {Summary: report.Summary{Total: 3, Failed: 1, Ignored: 1}},
-		"It went wrong.":             {Error: "a mistake", Summary: report.Summary{Total: 1, Changed: 1}},
+		"Failed.":                    {Error: "a mistake", Summary: report.Summary{Total: 1, Changed: 1}},
 		"3 drifted.":                 {Drift: true, Summary: report.Summary{Total: 3, Pending: 3, Noop: true}},
-		"Nothing has drifted.":       {Drift: true, Summary: report.Summary{Total: 3, Stable: 3, Noop: true}},
+		"No drift.":                  {Drift: true, Summary: report.Summary{Total: 3, Stable: 3, Noop: true}},
 		"3 would change, 1 unknown.": {Summary: report.Summary{Total: 4, Pending: 3, Unknown: 1, Noop: true}},
 		"3 would change.":            {Summary: report.Summary{Total: 4, Pending: 3, Stable: 1, Noop: true}},
 		"1 unknown.":                 {Summary: report.Summary{Total: 1, Unknown: 1, Noop: true}},
 		"Nothing to do.":             {Summary: report.Summary{Total: 1, Stable: 1, Noop: true}},
 		"3 changed.":                 {Summary: report.Summary{Total: 4, Changed: 3}},
-		"All was in order.":          {Summary: report.Summary{Total: 4, Stable: 4}},
+		"Everything was up to date.": {Summary: report.Summary{Total: 4, Stable: 4}},
 	} {
 		require.Equal(t, want, verdictOf(run).Text)
 	}

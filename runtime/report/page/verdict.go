@@ -18,19 +18,19 @@ func verdictOf(run *report.Run) verdict {
 	}
 	switch {
 	case s.Total == 0 && run.Error != "":
-		return verdict{"It did not begin.", "failed"}
+		return verdict{"Did not start.", "failed"}
 	case s.Interrupted:
 		return verdict{"Interrupted.", "failed"}
 	case s.Failed > s.Ignored:
 		return verdict{fmt.Sprintf("%d failed%s.", s.Failed, ignored), "failed"}
 	case run.Error != "":
-		return verdict{"It went wrong.", "failed"}
+		return verdict{"Failed.", "failed"}
 	case s.Failed > 0:
 		return verdict{fmt.Sprintf("%d failed%s.", s.Failed, ignored), "pending"}
 	case run.Drift && s.Pending > 0:
 		return verdict{fmt.Sprintf("%d drifted.", s.Pending), "pending"}
 	case run.Drift:
-		return verdict{"Nothing has drifted.", "stable"}
+		return verdict{"No drift.", "stable"}
 	case s.Noop && s.Pending > 0 && s.Unknown > 0:
 		return verdict{fmt.Sprintf("%d would change, %d unknown.", s.Pending, s.Unknown), "pending"}
 	case s.Noop && s.Pending > 0:
@@ -42,7 +42,7 @@ func verdictOf(run *report.Run) verdict {
 	case s.Changed > 0:
 		return verdict{fmt.Sprintf("%d changed.", s.Changed), "changed"}
 	}
-	return verdict{"All was in order.", "stable"}
+	return verdict{"Everything was up to date.", "stable"}
 }
 
 // A failure is a failed resource, and the resources skipped because of it.

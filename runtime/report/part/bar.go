@@ -14,7 +14,7 @@ type Count struct {
 }
 
 // Counts returns the number of resources of each outcome in a summary, the worst outcome first,
-// without zeros. Drift says that the machine was compared with the result of a past run.
+// without zeros. Drift means that the machine was compared with the result of a past run.
 func Counts(s *report.Summary, drift bool) []Count {
 	var list []Count
 	for _, c := range []Count{

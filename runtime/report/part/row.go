@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// A RowOptions says how to show an event.
+// A RowOptions describes how to show an event.
 type RowOptions struct {
 	ID    string // the ID of the element; "" for none
 	Drift bool   // the machine was compared with the result of a past run
@@ -57,7 +57,7 @@ func inside(e *report.Event, story string) *markup.Element {
 	say(e.Caveat)
 	list("Needs", e.UnmetRequirements)
 	for _, left := range e.PendingRefresh {
-		say("Refresh that run " + left.RunID + " has left over, by " + left.By)
+		say("Refresh that run " + left.RunID + " left pending, by " + left.By)
 	}
 	in.Add(differences(e)...)
 	for _, out := range [][2]string{{"Standard output", e.Stdout}, {"Standard error", e.Stderr}} {

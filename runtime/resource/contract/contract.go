@@ -60,7 +60,7 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 	return cmp.Or(err, x.checkForeign(ctx, root, clock))
 }
 
-// Check looks at the machine below the root of h and converges it to Want. The error says how the
+// Check looks at the machine below the root of h and converges it to Want. The error describes how the
 // provider breaks its contract:
 //
 //   - Status changes nothing.
@@ -80,7 +80,7 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 //   - What is removed, the effects of the decision name. The engine keeps the other
 //     entries of a directory, of which the trial takes none for created by a run. If it removes nothing
 //     then, this counts as a failure.
-//   - After the actions nothing is left to do, and their effects are as the decision says, unless a
+//   - After the actions nothing is left to do, and their effects are as the decision reports, unless a
 //     command ran whose effects nobody knows ([Guesser]).
 func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	if h.Root() == "/" {
@@ -140,7 +140,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 		err = cmp.Or(err, inPlan)
 	}
 	if err == nil && predicted != nil && x.commands.guesses() == guesses {
-		return &breach{fmt.Sprintf("a plan says that %s fails, and it does not: %v", phrases(d), predicted)}
+		return &breach{fmt.Sprintf("a plan predicts that %s fails, but it does not: %v", phrases(d), predicted)}
 	}
 	switch {
 	case x.Fails != "" && err == nil:
@@ -190,9 +190,9 @@ func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) e
 	left := x.Binding.Type.Decide(x.Want, now, false)
 	switch {
 	case left.Err != nil:
-		return fmt.Errorf("not as wanted after %s: %w", phrases(d), left.Err)
+		return fmt.Errorf("not up to date after %s: %w", phrases(d), left.Err)
 	case !left.Stable() || len(left.Diff) > 0:
-		return fmt.Errorf("not as wanted after %s: %s (it would have to be %s)", phrases(d), left, phrases(left))
+		return fmt.Errorf("not up to date after %s: %s (it would have to be %s)", phrases(d), left, phrases(left))
 	}
 	return nil
 }
@@ -204,9 +204,9 @@ func (x Trial) checkDecision(d resource.Decision) error {
 	for _, delta := range d.Diff {
 		switch {
 		case x.Binding.Type.Schema().Field(delta.Property) == nil:
-			return fmt.Errorf("%s is said to differ, and is no property", delta.Property)
+			return fmt.Errorf("%s is reported to differ, but is not a property", delta.Property)
 		case delta.Have == delta.Want:
-			return fmt.Errorf("%s is said to differ, and is %q and %q", delta.Property, delta.Have, delta.Want)
+			return fmt.Errorf("%s is reported to differ, but is %q and %q", delta.Property, delta.Have, delta.Want)
 		}
 	}
 	for _, a := range d.Actions {

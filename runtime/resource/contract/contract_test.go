@@ -72,7 +72,7 @@ func (g *guesser) Guesses() int { return g.n }
 
 // TestGuesses: after commands that the runner cannot simulate the state is not checked, and only then.
 func TestGuesses(t *testing.T) {
-	for command, wrong := range map[string]string{"true": "", "": "not as wanted after kept the note"} {
+	for command, wrong := range map[string]string{"true": "", "": "not up to date after kept the note"} {
 		b, want := note(t, func(f *resource.Functions) {
 			f.Commands = []string{"true"}
 			f.Perform = func(ctx context.Context, h *host.Host, _ *resource.Properties, _ resource.Action) error {
@@ -106,7 +106,7 @@ func TestBreaches(t *testing.T) {
 		"Status gave two answers: 1 and 2": func(f *resource.Functions) {
 			f.Status = func(context.Context, *host.View, *resource.Properties) (any, error) { calls++; return calls, nil }
 		},
-		"not as wanted after kept the note: text: old → new (it would have to be kept the note)": func(f *resource.Functions) {
+		"not up to date after kept the note: text: old → new (it would have to be kept the note)": func(f *resource.Functions) {
 			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
 		},
 		"after kept the note, /note was changed, of which a plan expects nothing": func(f *resource.Functions) {
@@ -119,10 +119,10 @@ func TestBreaches(t *testing.T) {
 				return []host.PathEffect{{Path: "/note", Kind: host.Regular, Content: new("old")}}, resource.UnknownEffects, nil
 			}
 		},
-		"color is said to differ, and is no property": func(f *resource.Functions) {
+		"color is reported to differ, but is not a property": func(f *resource.Functions) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("color", "a", "b"); return d }
 		},
-		`text is said to differ, and is "a" and "a"`: func(f *resource.Functions) {
+		`text is reported to differ, but is "a" and "a"`: func(f *resource.Functions) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("text", "a", "a"); return d }
 		},
 		"a difference without an action: text: a → b": func(f *resource.Functions) {

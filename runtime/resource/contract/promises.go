@@ -71,7 +71,7 @@ func (x Trial) checkLooks(ctx context.Context, h *host.Host, have any) error {
 	// A state may hold the view through which it was seen.
 	now, then := x.Binding.Type.Decide(x.Want, have, false), x.Binding.Type.Decide(x.Want, inPlan, false)
 	if !slices.Equal(now.Diff, then.Diff) || !slices.Equal(now.Actions, then.Actions) {
-		return &breach{fmt.Sprintf("Status says something else in a plan in which nothing is pending: %s (%s) and %s (%s)", now, phrases(now), then, phrases(then))}
+		return &breach{fmt.Sprintf("Status reports something else in a plan in which nothing is pending: %s (%s) and %s (%s)", now, phrases(now), then, phrases(then))}
 	}
 	if !x.Binding.HasBulkStatus() {
 		return nil
@@ -203,7 +203,7 @@ func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 		first, err := b.Suits(f, wants[0])
 		now, err2 := b.Suits(f, want)
 		if first != now || (err == nil) != (err2 == nil) {
-			return fmt.Errorf("whether %s suits depends on the properties: %d (%w) and %d (%w)", b.Name, first, err, now, err2)
+			return fmt.Errorf("the choice of provider %s depends on the properties: priority %d (error: %s) and %d (error: %s)", b.Name, first, fmt.Sprint(err), now, fmt.Sprint(err2))
 		}
 	}
 	return nil
@@ -293,7 +293,7 @@ func (x Trial) checkDeclared() error {
 	if x.commands == nil || x.commands.undeclared == "" {
 		return nil
 	}
-	return &breach{fmt.Sprintf("it calls %s, which is not among the commands that it says it calls", x.commands.undeclared)}
+	return &breach{fmt.Sprintf("it calls %s, which is not among its declared commands", x.commands.undeclared)}
 }
 
 func union(a, b map[string]string) []string {

@@ -69,7 +69,7 @@ type writer struct {
 	asks  bool // Status runs a command
 	blind bool // Status does not see what a plan assumes
 	more  bool // Write makes another file
-	plans bool // Status says something else in plans
+	plans bool // Status reports something else in plans
 	many  func(state paperState) []paperState
 	calls []string
 
@@ -175,18 +175,18 @@ func TestLies(t *testing.T) {
 		"confined":             {paper{confined: []string{"/d/paper"}}, writer{more: true}, "/more was changed, outside of /d/paper"},
 		"ahead":                {paper{looksAhead: true}, writer{asks: true}, "Status, which may be called ahead, ran a command: true"},
 		"declared":             {paper{}, writer{asks: true, calls: []string{"true"}}, ""},
-		"undeclared":           {paper{}, writer{asks: true, calls: []string{}}, "it calls true, which is not among the commands that it says it calls"},
+		"undeclared":           {paper{}, writer{asks: true, calls: []string{}}, "it calls true, which is not among its declared commands"},
 		"closed":               {paper{leaves: leaves, closed: true}, writer{more: true}, "after written, /more was changed, of which a plan expects nothing"},
 		"closed, and nothing":  {paper{closed: true}, writer{}, "was changed, of which a plan expects nothing"},
 		"open, and wrong":      {paper{leaves: []host.PathEffect{{Path: "/d/paper", Kind: host.Regular, Content: &other, Attr: attr}}}, writer{}, "expected the content \"other\" of /d/paper"},
 		"open":                 {paper{leaves: leaves}, writer{more: true}, ""},
 		"blind in a plan":      {paper{leaves: leaves, closed: true}, writer{blind: true}, "in a plan, written leaves something to do: name:  → n"},
-		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status says something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
+		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status reports something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
 		"too few answers": {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s} }},
 			"StatusAll has 1 answers and 1 errors for 2 questions"},
 		"looks at its path": {paper{looksAt: "/d/paper"}, writer{}, ""},
 		"looks elsewhere":   {paper{looksAt: "/paper"}, writer{}, "Status, which is to depend on /paper only, looked at /d/paper"},
-		"predicts failure":  {paper{}, writer{predict: errors.New("no ink")}, "a plan says that written fails, and it does not: no ink"},
+		"predicts failure":  {paper{}, writer{predict: errors.New("no ink")}, "a plan predicts that written fails, but it does not: no ink"},
 		"predicts failures": {paper{}, writer{predicts: []error{errors.New("no ink")}}, "PredictAll has 1 answers for 2 questions"},
 		"predicts twice":    {paper{}, writer{predicts: []error{nil, errors.New("no ink")}}, "PredictAll has two answers to one question: <nil> and no ink"},
 		"needs root":        {paper{}, writer{predict: host.ErrNeedsRoot}, ""},
@@ -223,7 +223,7 @@ func TestSuits(t *testing.T) {
 	byName := func(_ *facts.Facts, p paper) (int, error) { return len(p.Name + p.edited), nil }
 	wants = append(wants, &paper{Name: "c", edited: "/d/paper"})
 	require.EqualError(t, contract.CheckSuits(paperType.Provide("writer", byName, writer{}), nil, wants),
-		"whether writer suits depends on the properties: 1 (<nil>) and 9 (<nil>)")
+		"the choice of provider writer depends on the properties: priority 1 (error: <nil>) and 9 (error: <nil>)")
 }
 
 // A successRunner runs nothing.
@@ -243,14 +243,14 @@ func TestRemovals(t *testing.T) {
 		want    string
 	}{
 		"empty":          {effects: []host.PathEffect{{Path: "/d"}}},
-		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no run is known to have created /d/data, 4 B"},
+		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no record of a run that created /d/data, 4 B"},
 		"careful":        {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}},
 		"claims all":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}, all: true, want: "removed the note removed /d/not-of-ccm, which no run has created"},
 		"names nothing":  {all: true, data: true, single: true, want: "removed the note removed /d/data, which its effects do not name"},
 		"names the rest": {effects: []host.PathEffect{{Path: "/other"}}, all: true, data: true, single: true, want: "removed /d/data, which its effects do not name"},
-		"names data":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, single: true, all: true, want: "no run is known to have created /d/data, 4 B"},
+		"names data":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, single: true, all: true, want: "no record of a run that created /d/data, 4 B"},
 		// The host refuses a tree that the effects do not name, so nothing is lost.
-		"hides the tree": {all: true, data: true, want: "/d is not removed: no run is known to have created /d/data, 4 B"},
+		"hides the tree": {all: true, data: true, want: "/d is not removed: no record of a run that created /d/data, 4 B"},
 		// What runs have made goes, and the rest stays.
 		"some": {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data", "not-of-ccm"}}}, data: true, made: true, all: true},
 		"some, singly": {

@@ -219,7 +219,7 @@ func TestRoom(t *testing.T) {
 	_, err = b.put(w, "more", false)
 	limit, ok := errors.AsType[*backup.LimitError](err)
 	require.True(t, ok, "%v", err)
-	require.ErrorContains(t, limit, "take all the room")
+	require.ErrorContains(t, limit, "backups of this run already use the maximum backup size")
 	b.store.Object = 3
 	_, err = b.put(w, "more", false)
 	require.ErrorContains(t, err, "larger than 3 B")

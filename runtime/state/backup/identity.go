@@ -36,7 +36,7 @@ func (s *Store) readIdentity() (*age.X25519Identity, error) {
 }
 
 // errNoIdentity says that the file of the identity holds no identity.
-var errNoIdentity = errors.New("it is no identity: what was encrypted to it is lost")
+var errNoIdentity = errors.New("not an identity: everything encrypted to it is lost")
 
 // needIdentity makes sure that the machine has an identity. It is generated on first use.
 func (s *Store) needIdentity() error {
@@ -77,7 +77,7 @@ func (s *Store) decrypt(r io.Reader) (io.Reader, error) {
 	}
 	out, err := age.Decrypt(r, id)
 	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
-		return nil, errors.New("it was encrypted to another machine, or before the file identity was lost")
+		return nil, errors.New("encrypted for another machine, or before the file identity was lost")
 	}
 	return out, err
 }

@@ -162,7 +162,7 @@ func (s *Store) Open(id string) (io.ReadCloser, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("the backup %s is damaged: %w", id, err)
+		return nil, fmt.Errorf("backup %s is damaged: %w", id, err)
 	}
 	return &content{s: s, f: f, z: z, sum: sha256.New(), id: id}, nil
 }
@@ -173,9 +173,9 @@ func (c *content) Read(p []byte) (int, error) {
 	c.sum.Write(p[:n])
 	switch {
 	case errors.Is(err, io.EOF) && !c.s.IsNamed(c.id, hex.EncodeToString(c.sum.Sum(nil))):
-		return n, fmt.Errorf("the backup %s is damaged: it holds something else%s", c.id, c.orKey())
+		return n, fmt.Errorf("backup %s is damaged: content mismatch%s", c.id, c.orKey())
 	case err != nil && !errors.Is(err, io.EOF):
-		return n, fmt.Errorf("the backup %s is damaged: %w", c.id, err)
+		return n, fmt.Errorf("backup %s is damaged: %w", c.id, err)
 	}
 	return n, err
 }
@@ -184,7 +184,7 @@ func (c *content) Read(p []byte) (int, error) {
 // content with secrets depends on the key of the state directory.
 func (c *content) orKey() string {
 	if strings.HasSuffix(c.f.Name(), encryptedSuffix) {
-		return ", or the file key of the state directory is another one"
+		return ", or the file key of the state directory differs"
 	}
 	return ""
 }

@@ -54,20 +54,20 @@ func (w *Writer) Keep(ids []string) {
 	}
 }
 
-// A LimitError says why a content is not stored.
+// A LimitError reports why a content is not stored.
 type LimitError struct{ reason string }
 
 // Error returns the reason.
 func (e *LimitError) Error() string { return e.reason }
 
 // errNoRoom says that a content would exceed Store.Bytes.
-var errNoRoom = &LimitError{"the backups of this run take all the room there is for backups"}
+var errNoRoom = &LimitError{"backups of this run already use the maximum backup size"}
 
 // Put stores the content of the file at a path of the machine and returns its ID. With batch, the
 // content is durable only after the next Sync. Otherwise it is durable before it has its name.
 //
 // With encrypt, the content is encrypted. A content with a known secret is always encrypted; the
-// second result tells. For a content that is too large the error is a [LimitError].
+// second result reports. For a content that is too large the error is a [LimitError].
 func (w *Writer) Put(v *host.View, path string, batch, encrypt bool) (id string, encrypted bool, err error) {
 	f, err := v.Open(path)
 	if err != nil {
@@ -86,7 +86,7 @@ func (w *Writer) Put(v *host.View, path string, batch, encrypt bool) (id string,
 	}
 	encrypt = encrypt || scan.Found()
 	if n > w.s.Object {
-		return "", encrypt, &LimitError{"it is larger than " + bytesize.Format(w.s.Object)}
+		return "", encrypt, &LimitError{"larger than " + bytesize.Format(w.s.Object)}
 	}
 	id = hex.EncodeToString(sum.Sum(nil))
 	suffix := clearSuffix
@@ -152,7 +152,7 @@ func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 		})
 		size = sizeOnDisk(counted.n)
 		if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !w.s.IsNamed(id, got) {
-			return errors.New("it changed while it was read")
+			return errors.New("changed while being read")
 		}
 		if err == nil {
 			err = w.makeRoom(size)

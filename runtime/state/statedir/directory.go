@@ -121,7 +121,7 @@ func (d *Dir) wrap(op, name string, err error) error {
 // foreign returns the error that a file of the state directory is something else.
 func (d *Dir) foreign(name, found string) error {
 	return diag.At(diag.Pos{File: d.Path(name)}, diag.Expected("a file of this state directory").Found("%s", found)).
-		WithHint("look who has put it there, and remove it")
+		WithHint("find out who put it there, and remove it")
 }
 
 // Open opens a file.

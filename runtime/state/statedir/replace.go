@@ -99,7 +99,7 @@ func (d *Dir) SetAside(name, what string, at time.Time) {
 		err = nil
 	}
 	if err != nil {
-		d.Warn(fmt.Sprintf("%s: %s, and it could not be set aside: %v", d.Path(name), what, err))
+		d.Warn(fmt.Sprintf("%s: %s, and cannot be moved aside: %v", d.Path(name), what, err))
 		return
 	}
 	d.Warn(fmt.Sprintf("%s: %s; a copy is in %s", d.Path(name), what, d.Path(to)))

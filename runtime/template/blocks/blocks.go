@@ -62,5 +62,5 @@ func Unclosed(err error, text, left, right string) error {
 	if len(action) > 60 {
 		action = action[:57] + "..."
 	}
-	return errors.New(strings.Replace(err.Error(), "unexpected EOF", fmt.Sprintf("%s in line %d has no %send%s", action, line, left, right), 1))
+	return errors.New(strings.Replace(err.Error(), "unexpected EOF", fmt.Sprintf("%s in line %d without %send%s", action, line, left, right), 1))
 }

@@ -24,7 +24,7 @@ func Apply(text string, list []Splice) (string, error) {
 	at := 0
 	for _, s := range list {
 		if s.From < at || s.To < s.From || s.To > len(text) {
-			return "", fmt.Errorf("the splice from %d to %d does not fit a text of %d bytes", s.From, s.To, len(text))
+			return "", fmt.Errorf("splice from %d to %d exceeds a text of %d bytes", s.From, s.To, len(text))
 		}
 		out.WriteString(text[at:s.From])
 		out.WriteString(s.Text)

@@ -47,7 +47,7 @@ func Parse(text string) (*yaml.Node, error) {
 		return nil, fmt.Errorf("not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if _, err := dec.Decode(); err == nil {
-		return nil, diag.Expected("one document of YAML").Found("a second one")
+		return nil, diag.Expected("one YAML document").Found("a second one")
 	}
 	return root, nil
 }

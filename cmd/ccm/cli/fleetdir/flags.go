@@ -28,7 +28,7 @@ type Flags struct{ directory string }
 
 // Add adds the flags.
 func (f *Flags) Add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
+	fs.StringVar(&f.directory, "fleet", "", "fleet directory `DIR` (default CCM_FLEET or ~/.config/ccm/fleet)")
 }
 
 // path returns the directory of the fleet.
@@ -45,7 +45,7 @@ func (f *Flags) path() string {
 func (f *Flags) Open(e *cli.Env) (*identity.Directory, error) {
 	d, err := identity.Open(f.path(), cli.Machine(e))
 	if err != nil {
-		return nil, (&diag.Error{Err: err}).WithHint("--fleet DIR or %s names the directory that ccm fleet init or ccm fleet user add has made", fleetVariable)
+		return nil, (&diag.Error{Err: err}).WithHint("set --fleet DIR or %s to the directory made by ccm fleet init or ccm fleet user add", fleetVariable)
 	}
 	d.KeepVerified(filepath.Join(state.CacheDir(), "fleet"))
 	return d, nil
@@ -95,8 +95,8 @@ func (f *Flags) OpenAs(e *cli.Env, least identity.Role) (*identity.Directory, er
 		return nil, err
 	}
 	if !d.Fleet.Role.Includes(least) {
-		return nil, diag.Errorf(diag.Pos{}, "%s is %s of this fleet: that takes %s", d.Fleet.User, d.Fleet.Role.Article(), least.Article()).
-			WithHint("an admin makes other credentials with ccm fleet user add %s --role %s", d.Fleet.User, least)
+		return nil, diag.Errorf(diag.Pos{}, "%s is %s of this fleet: this requires %s", d.Fleet.User, d.Fleet.Role.Article(), least.Article()).
+			WithHint("ask an admin to run: ccm fleet user add %s --role %s", d.Fleet.User, least)
 	}
 	return d, nil
 }
@@ -125,7 +125,7 @@ func (f *Flags) CompleteNodes(e *cli.Env) cobra.CompletionFunc {
 }
 
 // CompleteEnvironment completes the first argument with the environments of the fleet, and later
-// arguments with files or nothing, as behind says.
+// arguments with files or nothing, depending on behind.
 func (f *Flags) CompleteEnvironment(e *cli.Env, behind cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -147,4 +147,4 @@ func (f *Flags) CompleteEnvironments(e *cli.Env) cobra.CompletionFunc {
 }
 
 // ForeignHint says where to get a newer fleet.json.
-const ForeignHint = "after ccm fleet rekey everybody needs fleet.json anew: it is in users/NAME of the directory of the fleet"
+const ForeignHint = "after ccm fleet rekey, copy the new fleet.json from users/NAME of the fleet directory"
