@@ -69,7 +69,7 @@ func TestLazyMistakes(t *testing.T) {
 		{`file { "/a", content = ccm.lazy(function() return nil .. "" end) }`, `site.lua:1:51: nil: expected a string or a number, got nil`},
 		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: nothing can be declared during the run`},
 		{"local b\nfile { '/a', content = ccm.lazy(function() return b.outcome end) }\nb = file '/b'",
-			`site.lua:2:51: file#/b.outcome is unknown yet: the resource has not been applied`},
+			`site.lua:2:51: file#/b.outcome is not known yet: the resource has not been applied`},
 		{`ccm.after(file "/a", function() file "/b" end)`, `file#/b: nothing can be declared during the run`},
 		{`ccm.after(file "/a", function(h) error(h.outcome) end)`, `site.lua:1:34: changed`},
 		{`ccm.after(file "/a", function(h) ccm.after(h, print) end)`, `ccm.after: the run has already started`},
