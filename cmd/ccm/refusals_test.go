@@ -74,7 +74,7 @@ var refusals = map[string]string{
 		release base v1.0.0; git clone -q base other; release web v1.0.0 "$(on base)"; release api v1.0.0 "$(on other)"
 		uses web; cd site; realccm mod get file://$OLDPWD/api`,
 
-	"expected the SHA-256 ..., got":   refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
+	"expected the SHA-256 ..., got":  refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
 	"--signers requires a signature": refusalBundle + `rm site.tar.gz.sig; realccm plan site.tar.gz --signers signers`,
 	"signing key ... is not allowed": refusalBundle + `
 		sed -i 's/ccm-bundle/git/' signers; realccm plan site.tar.gz --signers signers`,
