@@ -665,7 +665,7 @@ func TestAgentCommand(t *testing.T) {
 	p = startAgent(t, config)
 	appears(t, began)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	p.tells(t, "is asked to end") // two signals in quick succession arrive as one
+	p.tells(t, "stopping after the current resource") // two signals in quick succession arrive as one
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.cmd.Wait()
 	require.Equal(t, cli.ExitInterrupted, p.cmd.ProcessState.ExitCode())

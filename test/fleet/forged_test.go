@@ -108,5 +108,5 @@ func TestForgedDocuments(t *testing.T) {
 	require.Equal(t, 2, strings.Count(stdout, "SHA256:"))
 	require.Contains(t, stderr, "no trusted signers are known here")
 	_, stderr, _ = l.ccm("fleet", "pause", "prod", "--sign", f.key.File)
-	require.Contains(t, stderr, "It is not checked who has signed what the servers have")
+	require.Contains(t, stderr, "Signatures on the servers' documents are not verified")
 }
