@@ -35,7 +35,7 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 	require.Equal(t, 3, strings.Count(l.must(t, "fleet", "enrol"), name+" "))
 
 	for said, more := range map[string][]string{
-		"expected a signer and a public key":             {"--environment", "prod", "--signers", token},
+		"expected a signer and a public key":                  {"--environment", "prod", "--signers", token},
 		"expected small letters, digits and -":                {"--environment", "Prod"},
 		"expected a token as printed by ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
 	} {
@@ -64,16 +64,16 @@ func TestFleetMistakes(t *testing.T) {
 		{"--expires: expected a duration from 1s to 24h, got 0s", []string{"run", "web1", "--expires", "0s"}},
 		{"--expires: expected a duration from 1s to 24h, got 48h", []string{"plan", "web1", "--expires", "48h"}},
 		{`--target: expected type#name, got "motd"`, []string{"run", "web1", "--target", "motd"}},
-		{"no node is meant\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
+		{"no nodes selected\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
 		{"there is no file " + l.dir + "/none", []string{"run", "web1", "--sign", l.dir + "/none"}},
 		{"new1 was revoked (show its events with: ccm fleet events new1)", []string{"run", "new1"}},
 		{"new1 was revoked", []string{"nodes", "new1"}},
 		{"new1 is already revoked", []string{"revoke", "new1"}},
 		{`the fleet has no node wbe1 (did you mean "web1"?)`, []string{"revoke", "wbe1"}},
 		{"user zed: not found in this fleet", []string{"revoke", "--user", "zed"}},
-		{`no such environment "nope" (there is prod, test)`, []string{"jobs", "--environment", "nope"}},
-		{`no such environment "nope" (there is prod, test)`, []string{"status", "--environment", "nope"}},
-		{`no such environment "nope" (there is prod, test)`, []string{"enrol", "token", "--name", "x", "--environment", "nope"}},
+		{`no such environment "nope" (environments: prod, test)`, []string{"jobs", "--environment", "nope"}},
+		{`no such environment "nope" (environments: prod, test)`, []string{"status", "--environment", "nope"}},
+		{`no such environment "nope" (environments: prod, test)`, []string{"enrol", "token", "--name", "x", "--environment", "nope"}},
 		{"expected an environment: prod, test", []string{"enrol", "token", "--name", "x"}},
 		{"--expires: expected a duration such as 24h, got -1h", []string{"enrol", "token", "--name", "x", "--environment", "prod", "--expires", "-1h"}},
 		{"--last: expected a number of jobs, or 0 for all, got -1", []string{"jobs", "--last", "-1"}},
