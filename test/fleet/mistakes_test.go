@@ -36,7 +36,7 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 
 	for said, more := range map[string][]string{
 		"expected a signer and a public key":                  {"--environment", "prod", "--signers", token},
-		"expected small letters, digits and -":                {"--environment", "Prod"},
+		"expected lower-case letters, digits and -":                {"--environment", "Prod"},
 		"expected a token as printed by ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
 	} {
 		_, stderr, status := l.ccm(append(args, more...)...)
@@ -65,11 +65,11 @@ func TestFleetMistakes(t *testing.T) {
 		{"--expires: expected a duration from 1s to 24h, got 48h", []string{"plan", "web1", "--expires", "48h"}},
 		{`--target: expected type#name, got "motd"`, []string{"run", "web1", "--target", "motd"}},
 		{"no nodes selected\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
-		{"there is no file " + l.dir + "/none", []string{"run", "web1", "--sign", l.dir + "/none"}},
+		{"file " + l.dir + "/none does not exist", []string{"run", "web1", "--sign", l.dir + "/none"}},
 		{"new1 was revoked (show its events with: ccm fleet events new1)", []string{"run", "new1"}},
 		{"new1 was revoked", []string{"nodes", "new1"}},
 		{"new1 is already revoked", []string{"revoke", "new1"}},
-		{`the fleet has no node wbe1 (did you mean "web1"?)`, []string{"revoke", "wbe1"}},
+		{`no node wbe1 in the fleet (did you mean "web1"?)`, []string{"revoke", "wbe1"}},
 		{"user zed: not found in this fleet", []string{"revoke", "--user", "zed"}},
 		{`no such environment "nope" (environments: prod, test)`, []string{"jobs", "--environment", "nope"}},
 		{`no such environment "nope" (environments: prod, test)`, []string{"status", "--environment", "nope"}},
