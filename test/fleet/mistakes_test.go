@@ -36,7 +36,7 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 
 	for said, more := range map[string][]string{
 		"expected a signer and a public key":                  {"--environment", "prod", "--signers", token},
-		"expected lower-case letters, digits and -":                {"--environment", "Prod"},
+		"expected lower-case letters, digits and -":           {"--environment", "Prod"},
 		"expected a token as printed by ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
 	} {
 		_, stderr, status := l.ccm(append(args, more...)...)
