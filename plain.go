@@ -63,5 +63,5 @@ func plain(name string, v reflect.Value) (any, error) {
 		}
 		return m, nil
 	}
-	return nil, fmt.Errorf("%s: %w", name, diag.Expected("a text, a boolean, a number, a slice or a map").Got("%s", v.Type()))
+	return nil, fmt.Errorf("%s: %w", name, diag.Expected("a string, boolean, number, slice or map").Got("%s", v.Type()))
 }

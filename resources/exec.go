@@ -87,7 +87,7 @@ type ExecEnsure string
 // Values implements schema.Enum.
 func (ExecEnsure) Values() []string { return []string{"present"} }
 
-// ExecState describes whether there is anything to do. A guard that was not run is nil.
+// ExecState has the results of creates and of the guards. A guard that was not run is nil.
 type ExecState struct {
 	CreatesSatisfied bool
 	RemovesSatisfied bool

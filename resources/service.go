@@ -305,7 +305,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		d.Add("mask", "false", "true")
 		d.AddAction("Mask", "masked")
 		if have.CannotMask != "" {
-			d.Err = errors.Join(d.Err, diag.Expected("the service masked").Found("that it cannot be: %s", have.CannotMask))
+			d.Err = errors.Join(d.Err, fmt.Errorf("the service cannot be masked: %s", have.CannotMask))
 		}
 	}
 	if s.OnChange == ServiceReload && s.runState() == ServiceRunning && have.CannotReload && !have.Outdated {

@@ -223,7 +223,7 @@ func TestServiceMask(t *testing.T) {
 		{"masked", Service{Ensure: "running", Mask: on}, ServiceState{Masked: true}, []string{}, ""},
 		{"masked while it ran", Service{Ensure: "running", Mask: on}, ServiceState{Running: true, Masked: true}, []string{"Would have stopped"}, ""},
 		{"the run state stays", Service{Ensure: "unmanaged", Mask: on}, ServiceState{Running: true}, []string{"Would have masked"}, ""},
-		{"cannot", Service{Ensure: "running", Mask: on}, ServiceState{CannotMask: "a file is in the way"}, []string{}, "expected the service masked, found that it cannot be: a file is in the way"},
+		{"cannot", Service{Ensure: "running", Mask: on}, ServiceState{CannotMask: "a file is in the way"}, []string{}, "the service cannot be masked: a file is in the way"},
 		{"off, start", Service{Ensure: "running", Mask: off}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have started"}, ""},
 		{"off, restart", Service{Ensure: "running", Mask: off}, ServiceState{Running: true, Masked: true}, []string{"Would have unmasked", "Would have restarted"}, ""},
 		{"off, enable", Service{Ensure: "stopped", Mask: off, Enable: on}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have enabled"}, ""},

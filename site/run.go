@@ -260,7 +260,7 @@ func (r *Run) interruption(ctx context.Context) error {
 	return ErrInterrupted
 }
 
-// RestartTimeout has the time limit restart with what comes next.
+// RestartTimeout restarts the time limit at the next resource.
 func (r *Run) RestartTimeout() { r.deadline = time.Time{} }
 
 // TimedOut reports whether the run was ended because it took longer than it may.

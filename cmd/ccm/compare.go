@@ -82,10 +82,10 @@ func otherVersion(ctx context.Context, file, version, dir string) (string, error
 				return other, nil
 			}
 		}
-		return "", diag.Errorf(diag.Pos{}, "there is no %s in %s", filepath.Base(file), version)
+		return "", diag.Errorf(diag.Pos{}, "%s does not exist in %s", filepath.Base(file), version)
 	}
 	if strings.HasPrefix(version, "-") {
-		return "", diag.Errorf(diag.Pos{}, "not a commit or a folder: %q", version)
+		return "", diag.Errorf(diag.Pos{}, "not a commit or directory: %q", version)
 	}
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -108,11 +108,11 @@ func otherVersion(ctx context.Context, file, version, dir string) (string, error
 	}
 	prefix, err := ask("rev-parse", "--show-prefix")
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "%s is not a folder, and %s is not in a git repository", version, file).WithHint("name a folder with the other version")
+		return "", diag.Errorf(diag.Pos{}, "%s is not a directory, and %s is not in a git repository", version, file).WithHint("set --compare to a directory with the other version")
 	}
 	commit, err := ask("rev-parse", "--verify", "--quiet", version+"^{commit}")
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "no such commit, branch or tag: %q", version).WithHint("git fetch gets those of a remote")
+		return "", diag.Errorf(diag.Pos{}, "no such commit, branch or tag: %q", version).WithHint("fetch those of a remote with: git fetch")
 	}
 	if _, err := ask("read-tree", commit); err != nil {
 		return "", err
@@ -123,7 +123,7 @@ func otherVersion(ctx context.Context, file, version, dir string) (string, error
 	}
 	other := filepath.Join(tree, prefix, filepath.Base(real))
 	if !isFile(other) {
-		return "", diag.Errorf(diag.Pos{}, "there is no %s in %s", filepath.Join(prefix, filepath.Base(real)), version)
+		return "", diag.Errorf(diag.Pos{}, "%s does not exist in %s", filepath.Join(prefix, filepath.Base(real)), version)
 	}
 	return other, nil
 }

@@ -145,7 +145,7 @@ comments on pull requests.`,
 	f.add(cmd, report.DiffChanges)
 	f.output = cli.NewChoice("text", "text", "json", outputMarkdown)
 	output := cmd.Flags().Lookup("output")
-	output.Value, output.Usage = f.output, "form of the report: text, json (one object a line) or markdown"
+	output.Value, output.Usage = f.output, "output format: text, json (one object per line) or markdown"
 	cmd.Flags().StringVar(&f.compare, "compare", "", "show how the plan differs from that of `VERSION`, a git commit or folder")
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan to `FILE` for ccm run FILE")
 	f.sort = cli.NewChoice(sortOrder, sortOrder, sortRisk)

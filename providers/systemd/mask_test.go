@@ -75,7 +75,7 @@ func TestMask(t *testing.T) {
 			if !*spec.Mask {
 				suite.Fails["not found/"+want] = "service not found: x"
 			} else {
-				suite.Fails["of the admin/"+want] = "found that it cannot be: /etc/systemd/system/x.service is where the mask would be"
+				suite.Fails["of the admin/"+want] = "the service cannot be masked: /etc/systemd/system/x.service is where the mask would be"
 			}
 		}
 		t.Run(name, suite.Run)

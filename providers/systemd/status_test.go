@@ -147,7 +147,7 @@ func TestNotUnderstood(t *testing.T) {
 	known := "Id=x.service\nNames=x.service\nLoadState=loaded\nNeedDaemonReload=no\n"
 	for _, x := range []struct{ show, enabled, err string }{
 		{"", "", "systemctl show: expected properties of 1 units, got:\n"},
-		{"Id=x.service\n", "", "systemctl show: expected properties properties Id, LoadState and ActiveState of x.service, got:\nId=x.service"},
+		{"Id=x.service\n", "", "systemctl show: expected properties Id, LoadState and ActiveState of x.service, got:\nId=x.service"},
 		{known + "ActiveState=confused\nUnitFileState=disabled\n", "", `invalid systemctl is-active output: "confused"`},
 		{known + "ActiveState=active\nUnitFileState=maybe\n", "", `invalid systemctl is-enabled output: "maybe"`},
 		{known + "ActiveState=active\nUnitFileState=\n", "Failed to connect to bus", "systemctl is-enabled --system x.service: exit status 1: Failed to connect to bus\n"},

@@ -68,8 +68,8 @@ var (
 // PathsInText returns the absolute paths that are in a text.
 func PathsInText(text string) []string { return overlay.PathsInText(text) }
 
-// NeedsRoot returns an error about the need for root for something, unless
-// this process is root's.
+// NeedsRoot returns an error that something requires root, unless this
+// process runs as root.
 func NeedsRoot(what string) error { return overlay.NeedsRoot(what) }
 
 // Planning returns a view of the same machine for a plan. Effects can be assumed over it; looks

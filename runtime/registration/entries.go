@@ -67,8 +67,8 @@ type targetGroup struct {
 
 // PrometheusFileSD returns the entries as JSON for the file-based service discovery of Prometheus (file_sd_config).
 // There is one group for each cluster, service and protocol, with the annotations of its first entry as labels. An
-// entry is included if it has a port and its annotation prometheus.io/scrape is true, or its service or protocol is
-// prometheus and the annotation does not describe otherwise.
+// entry is included if it has a port and its annotation prometheus.io/scrape is true. Without this annotation, it is included
+// if its service or protocol is prometheus.
 func (list Entries) PrometheusFileSD() (string, error) {
 	type key struct{ cluster, service, protocol string }
 	groups := make(map[key]*targetGroup)

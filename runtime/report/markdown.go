@@ -15,7 +15,7 @@ import (
 type Listing struct {
 	// Text is how a resource is described.
 	Text Text
-	// Remove is a text that is left out of descriptions, such as a temporary directory; "" for none.
+	// Remove is a text that is omitted from descriptions, such as a temporary directory; "" for none.
 	Remove string
 
 	rows []row
@@ -143,7 +143,7 @@ func (c Comparison) Print(version string) {
 
 func (c Comparison) summary(version string) string {
 	if !c.Differs() {
-		return fmt.Sprintf("The plan is that of %s: %s", version, count(c.same, "resource", "resources"))
+		return fmt.Sprintf("Compared with %s: no differences, %s", version, count(c.same, "resource", "resources"))
 	}
 	return fmt.Sprintf("Compared with %s: %d added, %d removed, %d planned differently, %d the same", version, c.added, c.gone, c.other, c.same)
 }
@@ -196,7 +196,7 @@ func markdownTable(w io.Writer, rows []row, version string) {
 		fmt.Fprintf(&table, "\n<details><summary>Differences</summary>\n\n%s</details>\n", details.String())
 	}
 	if without > 0 {
-		fmt.Fprintf(&table, "\n%s left out, which would make this too long\n", count(without, "difference is", "differences are"))
+		fmt.Fprintf(&table, "\n%s omitted to limit the length\n", count(without, "difference is", "differences are"))
 	}
 	terminal.Fprintf(w, "%s", terminal.LinesText(table.String()))
 }

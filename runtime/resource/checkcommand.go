@@ -12,7 +12,7 @@ import (
 
 // A CheckCommand is a command of the user that checks something and exits 0 if all is well. It is
 // one line, which is split into words, or a list of words. It runs without a shell. In it, %s
-// represents the file to check.
+// is replaced by the file to check.
 type CheckCommand []string
 
 // checkPlaceholder stands for the file to check.

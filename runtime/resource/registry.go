@@ -220,7 +220,7 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 }
 
 // Usual returns the name of the provider of a resource of t that asks for none and whose
-// properties suit every provider. The error describes why there is none.
+// properties suit every provider. The error is the reason why no provider does.
 func (reg *Registry) Usual(t *Type, f *facts.Facts) (string, error) {
 	b, err := reg.Select(&Resource{Type: t, Spec: t.new(), Common: EmptyCommon}, f)
 	return b.Name, err

@@ -39,7 +39,7 @@ type Removals struct {
 	MaxFile, MaxTotal int64
 }
 
-// A RemovalCheck is what the rules describe about a decision.
+// A RemovalCheck is the verdict of the rules on a decision.
 type RemovalCheck struct {
 	// KeepReason is the reason why nothing is removed, or "".
 	KeepReason string

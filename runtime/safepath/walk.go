@@ -31,7 +31,7 @@ func (t *Walk) close() {
 
 func (t *Walk) top() *Handle { return t.dirs[len(t.dirs)-1] }
 
-// To resolves a path to a location, and ends the walk. follow describes whether a link at the end is followed. The
+// To resolves a path to a location, and ends the walk. follow means that a link at the end is followed. The
 // location of a path that ends in a directory itself has the name ".".
 func (t *Walk) To(name string, follow bool) (_ Location, err error) {
 	defer func() { t.close() }()

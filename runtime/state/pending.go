@@ -82,7 +82,7 @@ func (s *Store) Pending() (list []PendingRecord, damaged int, err error) {
 
 // PendingRefreshes selects from list for a run of a site on a root: the refreshes that earlier
 // runs of the site recorded, and those of other sites for resources that the site declares too.
-// Site "" represents no site.
+// Site "" means no site.
 func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalog) []event.PendingRefresh {
 	if len(list) == 0 {
 		return nil

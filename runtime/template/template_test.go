@@ -150,7 +150,7 @@ func TestExpandErrors(t *testing.T) {
 		{"x ${ Data.name", 2, 2, "missing } after ${ (for a literal one use ${ '${' })"},
 		{"x {{ Data.name }", 2, 2, "missing }} after {{ (for a literal one use ${ '{{' })"},
 		{"${}", 0, 3, "expected an expression in ${}, found none (for a literal one use ${ '${}' })"},
-		{"x ${ Data.packages }", 2, 18, "expected a text or a number for the text, got a list (use join or toJSON)"},
+		{"x ${ Data.packages }", 2, 18, "expected a string or number for the text, got a list (use join or toJSON)"},
 		{"x ${ Data.nothing }", 2, 17, "expected a value for the text, got nothing (add a default with ??)"},
 		{"${ Data.name + 1 }", 13, 1, "string + int"},
 		{"${ file('nope.txt') }", 3, 4, "nope.txt"},

@@ -13,7 +13,7 @@ import (
 )
 
 // An EVR is the version of a package in rpm, or a part of it that a user wants: an empty part
-// represents any.
+// matches any.
 type EVR struct{ Epoch, Version, Release string }
 
 // ParseEVR reads [epoch:]version[-release].

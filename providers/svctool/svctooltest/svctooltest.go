@@ -169,7 +169,7 @@ func (tool Tool) Suite(t *testing.T, provider *svctool.Scripts) {
 			case name == "not found":
 				suite.Fails[name+"/"+want] = "service not found: x"
 			case want == "masked":
-				suite.Fails[name+"/"+want] = "found that it cannot be: " + provider.Init + " does not support masks"
+				suite.Fails[name+"/"+want] = "the service cannot be masked: " + provider.Init + " does not support masks"
 			case name == "dies" && (want == "unmasked" || want == "running enabled"):
 				suite.Fails[name+"/"+want] = "the service was started and is not running ("
 			}

@@ -20,12 +20,12 @@ import (
 // process, host name and IPC namespaces, and of a user namespace if this is not root. The helper mounts what a system
 // needs, starts the command, and passes its exit status on. When it ends, the kernel ends all that is left of the
 // command and takes the mounts away. It ends when the command does, and when this process does, which closes the pipe
-// through which it was told what to run.
+// through which it got its order.
 
 // chrootName is argument 0 of the helper.
 const chrootName = "ccm-chroot"
 
-// chrootOrder tells the helper what to run.
+// chrootOrder is what the helper should run.
 type chrootOrder struct {
 	Root, Dir, Umask string
 	Argv, Env        []string
@@ -36,7 +36,7 @@ type chrootOrder struct {
 	User             bool // the helper is in a user namespace of its own
 }
 
-// chrootReport is what the helper says when the command has ended or was not started.
+// chrootReport is what the helper sends when the command has ended or was not started.
 type chrootReport struct {
 	Err      string // why the command was not started
 	NotFound bool   // there is no such command
@@ -44,7 +44,7 @@ type chrootReport struct {
 	Signal   syscall.Signal
 }
 
-// chroot is a started helper. A nil chroot is none.
+// chroot is a started helper. A nil chroot does nothing.
 type chroot struct {
 	order       chrootOrder
 	orders      *os.File // our end of the pipe with the order: the helper ends when it is closed
@@ -53,7 +53,7 @@ type chroot struct {
 	cannotEnter error
 }
 
-// enter makes cmd start a helper that runs c. It returns nil if c is no command with Chroot. With other, the command
+// enter makes cmd start a helper that runs c. It returns nil if c has no Chroot. With other, the command
 // runs as c.As.
 func (c Cmd) enter(cmd *exec.Cmd, other bool) (*chroot, error) {
 	if c.Chroot == "" {
@@ -83,7 +83,7 @@ func (c Cmd) enter(cmd *exec.Cmd, other bool) (*chroot, error) {
 	return in, nil
 }
 
-// begin tells the started helper what to run.
+// begin sends the order to the started helper.
 func (in *chroot) begin() {
 	if in == nil {
 		return
@@ -100,9 +100,9 @@ func (in *chroot) explain(err error) error {
 	if in == nil || err == nil {
 		return err
 	}
-	hint := "root is needed"
+	hint := "run ccm as root"
 	if in.order.User {
-		hint = "user namespaces are needed, or root"
+		hint = "run ccm as root, or enable user namespaces"
 	}
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
@@ -162,8 +162,8 @@ var elfMachines = map[elf.Machine]string{
 	elf.EM_PPC64: "ppc64", elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64", elf.EM_MIPS: "mips",
 }
 
-// ELFArch returns the architecture of a program, as in runtime.GOARCH. It is "" for what is no program of a known
-// architecture.
+// ELFArch returns the architecture of a program, as in runtime.GOARCH. It is "" if the architecture is
+// unknown, and for other files.
 func ELFArch(r io.ReaderAt) string {
 	f, err := elf.NewFile(r)
 	if err != nil {
@@ -176,7 +176,7 @@ func ELFArch(r io.ReaderAt) string {
 	return name
 }
 
-// foreignArch says that a program is for another architecture, or "".
+// foreignArch returns an error text if a program is for another architecture, else "".
 func foreignArch(file, root string) string {
 	f, err := os.Open(file)
 	if err != nil {

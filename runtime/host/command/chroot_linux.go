@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanChroot says that [Exec] runs commands with [Cmd.Chroot] on this operating system.
+// CanChroot means that [Exec] runs commands with [Cmd.Chroot] on this operating system.
 const CanChroot = true
 
 // chrootAttr gives the helper its namespaces. In a user namespace the present user is root, and nobody else exists.
@@ -117,7 +117,7 @@ func (x *chrootHelper) run(signals <-chan os.Signal) (r chrootReport) {
 	}
 }
 
-// explain says why a program that is there was not started.
+// explain returns the reason why an existing program was not started.
 func (x *chrootHelper) explain(file string, err error) chrootReport {
 	if err == unix.ENOENT && !fileExists(file) {
 		return chrootReport{NotFound: true}
@@ -213,7 +213,7 @@ func (x *chrootHelper) enter() error {
 			err = x.bindOld(old, strings.TrimPrefix(from, "/"), to, 0)
 		}
 		if err != nil {
-			return fmt.Errorf("cannot show %s: %w", from, err)
+			return fmt.Errorf("cannot mount %s: %w", from, err)
 		}
 	}
 	_ = unix.Sethostname([]byte(hostName()))

@@ -4,7 +4,7 @@ package command
 
 import "syscall"
 
-// CanChroot says that [Exec] runs commands with [Cmd.Chroot] on this operating system.
+// CanChroot means that [Exec] runs commands with [Cmd.Chroot] on this operating system.
 const CanChroot = false
 
 func chrootAttr(bool) *syscall.SysProcAttr { return nil }

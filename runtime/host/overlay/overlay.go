@@ -90,7 +90,7 @@ func New(ctx context.Context, base Machine) *View {
 }
 
 // Assume lets every look see the effects p, which by, the author, will have. A tentative effect
-// comes only if the author does what its forecast reports: looks at its path are in doubt
+// comes only if the forecast of the author is right: looks at its path are in doubt
 // ([Looks.Doubts]).
 func (o *View) Assume(by any, tentative bool, p ...PathEffect) {
 	if o == nil {
@@ -278,7 +278,7 @@ func (o *View) IsDoubtful() bool { return o != nil && o.doubtful.Load() }
 func (o *View) IsActive() bool { return o != nil && (o.looks != nil || o.active.Load()) }
 
 // Assumed returns the kind that is assumed at a path. It is false without an assumption. With
-// one, the present entry does not report what will be there.
+// one, the present entry does not show what will be there.
 func (o *View) Assumed(name string) (safepath.FileKind, bool) {
 	if o == nil || !o.active.Load() {
 		return safepath.Missing, false

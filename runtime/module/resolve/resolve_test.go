@@ -583,7 +583,7 @@ func TestRefusedModules(t *testing.T) {
 			require.NoError(t, err, "a build without a version has everything")
 			r.Version = "1.2.3"
 			_, err = r.Lock(t.Context(), at, parse(t, modFile("site", "m "+version+" file://"+at+"/m")), nil)
-			x.want = "wants ccm >= 99"
+			x.want = "requires ccm >= 99, this is 1.2.3"
 		}
 		require.ErrorContains(t, err, x.want, version)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Vendor makes vendor/NAME of a site what the lock file requires, for each module of it, and removes
-// modules from vendor that the lock no longer has. Each takes its place in one step.
+// Vendor copies the modules of the lock file to vendor/NAME of a site, and removes modules from
+// vendor that are no longer locked. Each copy takes its place in one step.
 func (r *Resolver) Vendor(dir string, copies []module.Copy) (removed []string, err error) {
 	vendor := filepath.Join(dir, module.VendorDir)
 	locked := make(map[string]bool)
