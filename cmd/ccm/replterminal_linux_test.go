@@ -223,7 +223,7 @@ func TestReplHabits(t *testing.T) {
 		{"local t = {} for i = 1, 70 do t[i] = { a = i, b = i, c = i } end return t", "more lines (.page shows all)"},
 		{".page", "    c = 70\n  } }"},
 		{".load site.lua", ""},
-		{".reload", "loaded site.lua again: 1 resource"},
+		{".reload", "reloaded site.lua: 1 resource"},
 		{".drop file#/etc/x", ""},
 		{".catalog", "no resources declared"},
 	} {
