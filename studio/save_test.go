@@ -333,7 +333,7 @@ func TestOneStudio(t *testing.T) {
 	again.close()
 }
 
-// TestOutside: a change of a file by others is reported, and taken over if tags: no unsaved edits.
+// TestOutside: a change of a file by others is reported, and taken over if there are no unsaved edits.
 func TestOutside(t *testing.T) {
 	dir := siteDir(t)
 	s := open(t, dir, map[string]string{"a.txt": "one"})

@@ -41,7 +41,7 @@ var scriptsAmongUsers = map[string]string{
 			ini { "ini " .. p, path = "HOME/" .. p, section = "s", key = "key", value = "x", create = create }
 			replace { "replace " .. p, path = "HOME/" .. p, match = "mine|old", replacement = "x" }
 		end`,
-	"what is declared no more": `
+	"what is no longer declared": `
 		if not arg[1] then
 			local link = require "std.link"
 			for _, p in ipairs { "f", "dir/f", "dir/dir/f", "dir/dir", "dir" } do
@@ -124,7 +124,7 @@ var scriptsAmongUsers = map[string]string{
 
 // furtherRuns are commands that follow the run of a script, without the script's name.
 var furtherRuns = map[string][]string{
-	"what is declared no more": {"prune", "--yes", "--diff", "full", "--backup-size", "1MiB"},
+	"what is no longer declared": {"prune", "--yes", "--diff", "full", "--backup-size", "1MiB"},
 }
 
 // TestAdversaryOfScripts: root runs scripts in a user's directory while the user exchanges files in it. No file of

@@ -145,10 +145,10 @@ func TestSwap(t *testing.T) {
 	at := dir + "/area"
 	for _, want := range []string{
 		"+ swap#" + at + ": Would have created the file. Would have activated it. Would have added it to /etc/fstab (options pri=5)",
-		"+ swap#" + at + ": Made the file. Put it to use. Added it to /etc/fstab",
+		"+ swap#" + at + ": Created the file. Activated it. Added it to /etc/fstab",
 		"\n600\n" + at + " none swap pri=5 0 0\nNothing to do: 1 resource up to date",
-		"~ swap#" + at + ": Put it to use (corrective)\n    ensure  in fstab, but not in use → present",
-		"- swap#" + at + ": Stopped using it. Removed it from /etc/fstab",
+		"~ swap#" + at + ": Activated it (corrective)\n    ensure  in fstab, but not in use → present",
+		"- swap#" + at + ": Deactivated it. Removed it from /etc/fstab",
 		"fallocate -l 1G -- " + at + "\nmkswap -- " + at + "\nswapon -o pri=5 -- " + at + "\nswapoff \nswapon -o pri=5 -- " + at + "\nswapoff -- " + at + "\n",
 		"failed: " + at + ": expected a swap area, found unknown data (mkswap creates one, and destroys what is there)",
 		"\na text\n",

@@ -16,7 +16,7 @@ import (
 
 // TestFreshMachine: a resource that depends on the effects of an earlier pending one is planned as the run does it,
 // in Lua and in YAML. D stands for an empty directory; after each resource are its outcomes in the plan and in the
-// run. After unknown and expected (pending and not certain) are the first of the resources that make it unknown, or all of them if tags: commas, and the
+// run. After unknown and expected (pending and not certain) are the first of the resources that make it unknown, or all of them if there are commas, and the
 // forecast.
 func TestFreshMachine(t *testing.T) {
 	long(t)

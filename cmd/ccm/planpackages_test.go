@@ -64,7 +64,7 @@ service { "alpha" }
 - package#alpha: Would have uninstalled (version 1.0)
 `, planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha", ensure = "absent" }`), "they go together")
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
-? package#alpha: after package#gamma (pending): nothing would be done
+? package#alpha: after package#gamma (pending): nothing to do
 `, planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha", ensure = "absent", require = "package#gamma" }`))
 	require.Equal(t, `- package#alpha: Would have uninstalled (version 1.0)
 `, planOfPackages(t, machine, `package { "alpha", ensure = "absent" } package { "gamma" }`))

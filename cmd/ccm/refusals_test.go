@@ -47,47 +47,44 @@ echo 'data.load "data.yaml" print(data.pw)' > site.lua
 // refusals has a case for each row in the tables of messages about sharing: a shell script whose last command is
 // refused with that message.
 var refusals = map[string]string{
-	"are neither in ... nor in the cache": refusalRepositories + `
+	"files of ... are neither in ... nor in the cache": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require "nginx"' > site/site.lua
 		CCM_CACHE_DIR=$PWD/other realccm plan site/site.lua`,
-	"neither in ... nor in the cache": refusalRepositories + `
-		release nginx v1.0.0; uses nginx; echo 'require "nginx"' > site/site.lua
-		CCM_CACHE_DIR=$PWD/other realccm plan site/site.lua`,
-	"does not match the lock file:": refusalRepositories + `
+	"does not match the lock file": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require "nginx"' > site/site.lua
 		cd site; realccm mod vendor >/dev/null; chmod -R u+w vendor; echo >> vendor/nginx/nginx.lua
 		realccm plan site.lua`,
-	"asks for nginx v1.3.0, and ccm.lock has v1.2.0": refusalRepositories + `
+	"requires nginx v1.3.0, but ccm.lock has v1.2.0": refusalRepositories + `
 		release nginx v1.2.0; uses nginx; sed -i s/v1.2.0/v1.3.0/ site/ccm.mod.lua
 		echo 'require "nginx"' > site/site.lua; realccm plan site/site.lua`,
-	"lock file was edited by hand or is damaged: checksum mismatch": refusalRepositories + `
+	"lock file was edited by hand or is damaged": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; sed -i s/v1.0.0/v1.0.1/ site/ccm.lock
 		echo 'require "nginx"' > site/site.lua; realccm plan site/site.lua`,
 	"lock file contains hash ..., but ... now has ...": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo >> nginx/ccm.mod.lua; release nginx v1.0.0 '' "'http'"
 		cd site; CCM_CACHE_DIR=$PWD/other realccm mod get`,
-	"is locked for web , and is not a dependency of the site": refusalRepositories + `
+	"is locked only for web, and is not a dependency of the site": refusalRepositories + `
 		release base v1.0.0; release web v1.0.0 "$(on base)"; uses web
 		echo 'require "base"' > site/site.lua; realccm plan site/site.lua`,
-	"but does not declare capability": refusalRepositories + `
+	"does not declare capability": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require("nginx")()' > site/site.lua; realccm plan site/site.lua`,
-	"but the site does not allow it capability": refusalRepositories + `
+	"the site does not allow it capability": refusalRepositories + `
 		release nginx v1.0.0 '' "'capture'"; uses nginx; echo 'require("nginx")()' > site/site.lua; realccm plan site/site.lua`,
-	"requires base from ..., and ... from ...": refusalRepositories + `
+	"requires base from ..., but ... from ...": refusalRepositories + `
 		release base v1.0.0; git clone -q base other; release web v1.0.0 "$(on base)"; release api v1.0.0 "$(on other)"
 		uses web; cd site; realccm mod get file://$OLDPWD/api`,
 
-	"expected the SHA-256 ..., got":   refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
-	"--signers requires a signature:": refusalBundle + `rm site.tar.gz.sig; realccm plan site.tar.gz --signers signers`,
-	"signing key ... may not": refusalBundle + `
+	"expected the SHA-256 ..., got":  refusalBundle + `realccm plan site.tar.gz --sha256 $(printf %064d 0)`,
+	"--signers requires a signature": refusalBundle + `rm site.tar.gz.sig; realccm plan site.tar.gz --signers signers`,
+	"signing key ... is not allowed": refusalBundle + `
 		sed -i 's/ccm-bundle/git/' signers; realccm plan site.tar.gz --signers signers`,
 	"signature does not match the content": refusalBundle + `
 		echo 'print(2)' > site/site.lua; realccm bundle site >/dev/null 2>&1; realccm plan site.tar.gz --signers signers`,
 	"bundle is truncated": refusalBundle + `head -c 60 site.tar.gz > cut.tar.gz; realccm plan cut.tar.gz`,
 
-	"no identity on this machine can decrypt it; it is for": refusalSecret + `
+	"no identity on this machine can decrypt it; its recipients are": refusalSecret + `
 		realccm secret keygen -o wrong >/dev/null; CCM_AGE_IDENTITY_FILE=wrong realccm plan site.lua`,
-	"moved after encryption: it was encrypted for": refusalSecret + `
+	"moved after encryption: encrypted for": refusalSecret + `
 		sed -i 's/pw:/pass:/' data.yaml; sed -i s/data.pw/data.pass/ site.lua; realccm plan site.lua`,
 	"recipients does not exist here or in a parent directory": refusalRepositories + `cd site; echo hush > key; realccm secret encrypt key`,
 }
@@ -102,7 +99,7 @@ func TestRefusalsOfSharing(t *testing.T) {
 		}
 	}
 	found := make(map[string]bool)
-	for page, heading := range map[string]string{"sharing.md": "\n## Messages\n", "errors.md": "\n### Bundles, modules and secrets\n"} {
+	for page, heading := range map[string]string{"modules.md": "\n### Messages\n", "errors.md": "\n### Bundles, modules and secrets\n"} {
 		text, err := os.ReadFile(filepath.Join("../../docs", page))
 		require.NoError(t, err)
 		_, part, ok := strings.Cut(string(text), heading)

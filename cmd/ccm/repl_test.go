@@ -109,7 +109,7 @@ func TestReplCompletion(t *testing.T) {
 	s.press(ctrlC)
 	s.ends("ccm> facts.os", "ccm>")
 	s.press("fac" + tab)
-	s.ends("fact   -- fact(path, default?)", "facts  -- What is so about this machine.")
+	s.ends("fact   -- fact(path, default?)", "facts  -- Describes this machine.")
 	s.press(tab + tab)
 	s.shows("ccm> facts\n")
 	s.press(".os.family\r")

@@ -143,7 +143,7 @@ func TestReplMuteTerminal(t *testing.T) {
 	s.enter("1 + 1")
 	s.ends("2", "ccm>")
 	s.press("fac" + tab)
-	s.ends("fact   -- fact(path, default?)", "facts  -- What is so about this machine.")
+	s.ends("fact   -- fact(path, default?)", "facts  -- Describes this machine.")
 	s.press(ctrlC)
 	s.ends("ccm> fact", "ccm>")
 	s.enter("2 + 2")
@@ -184,7 +184,7 @@ func TestReplColors(t *testing.T) {
 	s.enter(`local t = { "a", 1 } return t`)
 	s.ends(`{ "a", 1 }`, "ccm>")
 	s.press("fac" + tab + tab)
-	s.shows("facts  -- What is so about this machine.")
+	s.shows("facts  -- Describes this machine.")
 	require.False(t, regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]m`).MatchString(s.written()))
 }
 
@@ -214,7 +214,7 @@ func TestReplHabits(t *testing.T) {
 	s.ends("ccm> 124")
 	s.press("\r")
 	for _, x := range []struct{ typed, screen string }{
-		{"help", "list the commands with .help, ?NAME says what a name is"},
+		{"help", ".help lists the commands, ?NAME describes a name"},
 		{"exit", "use .quit or Ctrl-D"},
 		{"quit()", "use .quit or Ctrl-D"},
 		{"local function f(a) end return f", "function f(a)  repl:2:1"},
@@ -223,7 +223,7 @@ func TestReplHabits(t *testing.T) {
 		{"local t = {} for i = 1, 70 do t[i] = { a = i, b = i, c = i } end return t", "more lines (.page shows all)"},
 		{".page", "    c = 70\n  } }"},
 		{".load site.lua", ""},
-		{".reload", "loaded site.lua again: 1 resource"},
+		{".reload", "reloaded site.lua: 1 resource"},
 		{".drop file#/etc/x", ""},
 		{".catalog", "no resources declared"},
 	} {

@@ -38,7 +38,7 @@ func TestReplInHomeOfAnother(t *testing.T) {
 	s.enter("6 * 7")
 	s.shows("42")
 	said := s.written()
-	for _, name := range []string{".inputrc", "repl.lua", "there is no history"} {
+	for _, name := range []string{".inputrc", "repl.lua", "history not available"} {
 		require.Contains(t, said, name)
 	}
 	for _, text := range []string{"of the keys", believed, "of the history"} {

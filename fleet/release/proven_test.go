@@ -19,7 +19,7 @@ func TestHasRun(t *testing.T) {
 	}
 	refused := record.Problem{Code: record.SignatureRefused, Release: 42, Bundle: good}
 	r := &signed.Release{Version: 42, Bundle: good}
-	require.False(t, hasRun(r, nil), "tags: no nodes")
+	require.False(t, hasRun(r, nil), "there are no nodes")
 	require.False(t, hasRun(r, []*roster.Node{{}, node(other, "stable")}), "no node took it")
 	require.True(t, hasRun(r, []*roster.Node{node(other, "failed"), node(good, "changed")}))
 	require.False(t, hasRun(r, []*roster.Node{node(good, "stable"), node(good, "failed")}))

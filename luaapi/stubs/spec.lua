@@ -67,7 +67,7 @@ function teardown(body) end
 
 ---@class (exact) ccm.spec.Result
 ---@field changed string[] The resources that were changed.
----@field stable string[] Those that were as wanted already.
+---@field stable string[] Those that were up to date already.
 ---@field outcomes table<string, string> What became of each.
 
 ---@class ccm.spec.Catalog
@@ -87,7 +87,7 @@ function Catalog:resources() end
 ---@return ccm.spec.Result
 function Catalog:converge() end
 
----Returns the content of a file that converging has made, nil if it is not there.
+---Returns the content of a file that the run has made, nil if it does not exist.
 ---@param path string
 ---@return string?
 function Catalog:read(path) end

@@ -265,7 +265,7 @@ func TestRepeatedExtraction(t *testing.T) {
 // "a wrong owner is repaired without a download when the checksum is right"
 func TestWrongOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can change the owner of files away")
+		t.Skip("only root can change the owner of files")
 	}
 	right := app(t)
 	srv := serve(t, map[string][]byte{"app.tgz": right})

@@ -132,7 +132,7 @@ func TestTransactionStopped(t *testing.T) {
 	require.Contains(t, l.notes, "forgiven a")
 }
 
-// With FailOnError, or one resource at a time, tags: no transactions.
+// With FailOnError, or one resource at a time, there are no transactions.
 func TestNoTransaction(t *testing.T) {
 	for name, change := range map[string]func(*converge.Engine){
 		"fail_on_error": func(e *converge.Engine) { e.FailOnError = true },

@@ -48,7 +48,7 @@ type Event struct {
 	Reason string
 	// Because lists the resources that make this one unknown, the surest first and at most 100.
 	Because []Predecessor
-	// BecauseMore is the maximum number of further earlier resources that may make a difference. It is
+	// BecauseMore is the maximum number of further earlier resources that may affect the outcome. It is
 	// 0 unless Because is full.
 	BecauseMore int
 	// BecauseSurely says that the first resource of Because is a cause because it is required, or

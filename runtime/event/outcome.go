@@ -5,8 +5,8 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Stable  Outcome = iota // as wanted already
-	Changed                // is now as wanted
+	Stable  Outcome = iota // up to date already
+	Changed                // brought up to date
 	Pending                // would be changed
 	Unknown                // unknown before a pending change was made
 	Skipped                // not looked at

@@ -265,7 +265,7 @@ func TestMemoryLimit(t *testing.T) {
 	}{
 		"none":                     {map[string]string{"/proc/1/cgroup": "0::/init.scope\n", "/sys/fs/cgroup/init.scope/memory.max": "max\n"}, 0},
 		"of a container":           {map[string]string{"/proc/1/cgroup": "0::/\n", "/sys/fs/cgroup/memory.max": "536870912\n"}, 536870912},
-		"of a group above:":        {map[string]string{"/proc/1/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/b/memory.max": "max\n", "/sys/fs/cgroup/a/memory.max": "4096\n"}, 4096},
+		"of a group further up":    {map[string]string{"/proc/1/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/b/memory.max": "max\n", "/sys/fs/cgroup/a/memory.max": "4096\n"}, 4096},
 		"the least":                {map[string]string{"/proc/1/cgroup": "0::/a\n", "/sys/fs/cgroup/a/memory.max": "8192\n", "/sys/fs/cgroup/memory.max": "4096\n"}, 4096},
 		"not of the service":       {map[string]string{"/proc/1/cgroup": "0::/init.scope\n", "/proc/self/cgroup": "0::/system.slice/ccm.service\n", "/sys/fs/cgroup/system.slice/ccm.service/memory.max": "4096\n"}, 0},
 		"version 1, none":          {map[string]string{"/proc/1/cgroup": "4:memory:/\n3:cpu:/\n0::/\n", "/sys/fs/cgroup/memory/memory.limit_in_bytes": unlimited}, 0},

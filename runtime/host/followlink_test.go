@@ -47,7 +47,7 @@ func TestFollowLink(t *testing.T) {
 	require.ErrorContains(t, err, "symbolic link /nowhere has a missing target")
 
 	if os.Geteuid() != 0 {
-		t.Skip("only root can change the owner of links away")
+		t.Skip("only root can change the owner of links")
 	}
 	require.NoError(t, os.Mkdir(root+"/theirs", 0o755))
 	require.NoError(t, os.Symlink("/d/new", root+"/theirs/l"))

@@ -96,6 +96,6 @@ func TestFind(t *testing.T) {
 	require.NoError(t, os.RemoveAll(dir+"/site/.git"))
 	require.Equal(t, dir, find("/site/roles/web").Dir)
 	require.NoError(t, os.Chmod(dir, 0o777))
-	require.Nil(t, find("/site/roles/web"), "is world-writable it")
+	require.Nil(t, find("/site/roles/web"), "it is world-writable")
 	require.NotNil(t, find(""), "whoever runs a script there has named it")
 }

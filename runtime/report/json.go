@@ -91,7 +91,7 @@ type Event struct {
 	// Because lists the resources that make this one unknown or not certain, the surest first and at most
 	// 100. Forecast is its expected outcome.
 	Because []string `json:"because,omitempty"`
-	// BecauseMore is how many earlier resources besides may make a difference, at most, where
+	// BecauseMore is how many earlier resources besides may affect the outcome, at most, where
 	// because is full.
 	BecauseMore int `json:"because_more,omitempty"`
 	// Forecast is what would become of a resource that is unknown or not certain; left out if nobody can tell.
@@ -170,7 +170,7 @@ type Summary struct {
 	Duration time.Duration `json:"duration"`
 	// Total is how many resources there are.
 	Total int `json:"total_resources"`
-	// Stable is how many were as wanted already.
+	// Stable is how many were up to date already.
 	Stable int `json:"stable_resources"`
 	// Changed is how many were changed.
 	Changed int `json:"changed_resources"`

@@ -37,7 +37,7 @@ func TestEventsHaveTheOrder(t *testing.T) {
 }
 
 // A collector keeps events in the order of the catalog, without secrets, also those that became
-// known after an event, and leaves out texts when tags: many.
+// known after an event, and leaves out texts when there are many.
 func TestCollector(t *testing.T) {
 	c := &Collector{
 		Diff: DiffFull, Origin: Origin{RunID: "run1", Host: "web1", Root: "/"},

@@ -123,7 +123,7 @@ func TestRestore(t *testing.T) {
 
 func TestRestoreOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can change the owner of files away")
+		t.Skip("only root can change the owner of files")
 	}
 	b := newBox(t)
 	b.write("f", "old", 0o640)

@@ -41,7 +41,7 @@ type command struct {
 	peer    bool                    // it may fail
 	slow    bool                    // one run is measured, the first
 	runs    []measure.Usage
-	err     error    // of a peer: why tags: no runs
+	err     error    // of a peer: why there are no runs
 	before  *command // the same command of the other binary of ccm (-before)
 }
 

@@ -72,7 +72,7 @@ func run(w io.Writer, o options) error {
 	}
 	for _, key := range wanted {
 		if !slices.Contains(keys(), key) {
-			return fmt.Errorf("-only: no row %q; tags: %s", key, strings.Join(keys(), ", "))
+			return fmt.Errorf("-only: no row %q; rows: %s", key, strings.Join(keys(), ", "))
 		}
 	}
 	b, err := newBench(o)

@@ -110,7 +110,7 @@ func TestAgent(t *testing.T) {
 	require.Contains(t, said.String(), `ERR obj://SITES/app.tar.gz: NATS context "CCM": no server answered; keeping version sha256:`)
 	out, _, code := w.ccm("agent", "status", "--config", "agent.yaml")
 	require.Equal(t, 4, code)
-	require.Contains(t, out, "no server answers (since ")
+	require.Contains(t, out, "no server answered (since ")
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait())
 

@@ -28,7 +28,7 @@ func TestNodesNotInFleetAreShown(t *testing.T) {
 			return nil
 		})
 	}()
-	want := "Signed by a key that is not in fleet.json: 1 node: forged\n  after ccm fleet rekey everybody needs fleet.json anew"
+	want := "Signed by a key that is not in fleet.json: 1 node: forged\n  after ccm fleet rekey, copy the new fleet.json from users/NAME"
 	stderr := ""
 	waitFor(t, "it to be seen", func() error {
 		if _, stderr, _ = l.ccm("fleet", "nodes"); !strings.Contains(stderr, want) {

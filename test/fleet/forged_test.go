@@ -46,11 +46,11 @@ func TestForgedDocuments(t *testing.T) {
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, "Release 2 of prod", "as on the nodes")
 	require.Contains(t, stdout, "! prod.release on the servers is not trusted: the key that signed it, SHA256:")
-	require.Contains(t, stdout, "! prod.rollout on the servers is not believed")
+	require.Contains(t, stdout, "! prod.rollout on the servers is not trusted")
 	stdout, _, status = l.ccm("fleet", "check")
 	require.Equal(t, 4, status)
-	require.Contains(t, stdout, "! prod.release on the servers is not believed")
-	require.Contains(t, l.must(t, "fleet", "status", "--once"), "! prod.release on the servers is not believed")
+	require.Contains(t, stdout, "! prod.release on the servers is not trusted")
+	require.Contains(t, l.must(t, "fleet", "status", "--once"), "! prod.release on the servers is not trusted")
 
 	// A rollback would go to a bundle that the servers choose.
 	var back struct {
@@ -90,7 +90,7 @@ func TestForgedDocuments(t *testing.T) {
 		}
 		require.NotContains(t, line, "boss")
 	}
-	require.Contains(t, stderr, "! It is unknown who has signed 0")
+	require.Contains(t, stderr, "! Unknown signer of 0")
 	require.Contains(t, stderr, "is not allowed: not in signers")
 	verified := map[string]bool{}
 	for line := range strings.Lines(l.must(t, "fleet", "jobs", "--output", "json")) {
@@ -108,5 +108,5 @@ func TestForgedDocuments(t *testing.T) {
 	require.Equal(t, 2, strings.Count(stdout, "SHA256:"))
 	require.Contains(t, stderr, "no trusted signers are known here")
 	_, stderr, _ = l.ccm("fleet", "pause", "prod", "--sign", f.key.File)
-	require.Contains(t, stderr, "It is not checked who has signed what the servers have")
+	require.Contains(t, stderr, "Signatures on the servers' documents are not verified")
 }

@@ -195,7 +195,7 @@ func (p *killableNode) numbers() [3]int {
 	return [3]int{stage.Waiting, stage.Done, stage.Failed}
 }
 
-// tells waits until tags: runs with exactly these lines.
+// tells waits until there are runs with exactly these lines.
 func (p *killableNode) tells(runs ...[]string) {
 	p.t.Helper()
 	waitFor(p.t, "what was told", func() error {

@@ -89,7 +89,7 @@ func TestStrictIdentity(t *testing.T) {
 	copied.nodes, copied.dir = map[string]*member{}, filepath.Join(f.dir, "copy")
 	second := copied.start("web1", strict)
 	f.eventually(func() bool { return second.status().LeaveReason != "" })
-	require.Contains(t, second.log.String(), "this node leaves the fleet and only plans")
+	require.Contains(t, second.log.String(), "this node leaves the fleet and only makes plans")
 	f.eventually(func() bool { s := second.status(); return !s.Connected && !s.OK() })
 	f.release(motd("two"))
 	require.Equal(t, signed.Done, f.advance().State)

@@ -107,7 +107,7 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 
 	for _, c := range []struct{ node, want string }{
 		{"new1", "new1 does not respond (show its last report with: ccm fleet nodes new1)"},
-		{"wbe1", `the fleet has no node wbe1 (did you mean "web1"?)`},
+		{"wbe1", `no node wbe1 in the fleet (did you mean "web1"?)`},
 	} {
 		_, stderr, status = l.ccm("fleet", "nodes", c.node, "--live", "--sign", key)
 		require.NotZero(t, status)

@@ -35,8 +35,8 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 	require.Equal(t, 3, strings.Count(l.must(t, "fleet", "enrol"), name+" "))
 
 	for said, more := range map[string][]string{
-		"expected who may sign, and a public key":             {"--environment", "prod", "--signers", token},
-		"expected small letters, digits and -":                {"--environment", "Prod"},
+		"expected a signer and a public key":                  {"--environment", "prod", "--signers", token},
+		"expected lower-case letters, digits and -":           {"--environment", "Prod"},
 		"expected a token as printed by ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
 	} {
 		_, stderr, status := l.ccm(append(args, more...)...)
@@ -64,23 +64,23 @@ func TestFleetMistakes(t *testing.T) {
 		{"--expires: expected a duration from 1s to 24h, got 0s", []string{"run", "web1", "--expires", "0s"}},
 		{"--expires: expected a duration from 1s to 24h, got 48h", []string{"plan", "web1", "--expires", "48h"}},
 		{`--target: expected type#name, got "motd"`, []string{"run", "web1", "--target", "motd"}},
-		{"no node is meant\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
-		{"there is no file " + l.dir + "/none", []string{"run", "web1", "--sign", l.dir + "/none"}},
-		{"new1 was revoked: it is no node any more (ccm fleet events new1 prints what it told)", []string{"run", "new1"}},
-		{"new1 was revoked: it is no node any more", []string{"nodes", "new1"}},
-		{"new1 was revoked already", []string{"revoke", "new1"}},
-		{`the fleet has no node wbe1 (did you mean "web1"?)`, []string{"revoke", "wbe1"}},
+		{"no nodes selected\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
+		{"file " + l.dir + "/none does not exist", []string{"run", "web1", "--sign", l.dir + "/none"}},
+		{"new1 was revoked (show its events with: ccm fleet events new1)", []string{"run", "new1"}},
+		{"new1 was revoked", []string{"nodes", "new1"}},
+		{"new1 is already revoked", []string{"revoke", "new1"}},
+		{`no node wbe1 in the fleet (did you mean "web1"?)`, []string{"revoke", "wbe1"}},
 		{"user zed: not found in this fleet", []string{"revoke", "--user", "zed"}},
-		{`no such environment "nope" (there is prod, test)`, []string{"jobs", "--environment", "nope"}},
-		{`no such environment "nope" (there is prod, test)`, []string{"status", "--environment", "nope"}},
-		{`no such environment "nope" (there is prod, test)`, []string{"enrol", "token", "--name", "x", "--environment", "nope"}},
-		{"expected an environment: there are prod, test", []string{"enrol", "token", "--name", "x"}},
+		{`no such environment "nope" (environments: prod, test)`, []string{"jobs", "--environment", "nope"}},
+		{`no such environment "nope" (environments: prod, test)`, []string{"status", "--environment", "nope"}},
+		{`no such environment "nope" (environments: prod, test)`, []string{"enrol", "token", "--name", "x", "--environment", "nope"}},
+		{"expected an environment: prod, test", []string{"enrol", "token", "--name", "x"}},
 		{"--expires: expected a duration such as 24h, got -1h", []string{"enrol", "token", "--name", "x", "--environment", "prod", "--expires", "-1h"}},
 		{"--last: expected a number of jobs, or 0 for all, got -1", []string{"jobs", "--last", "-1"}},
 		{"--since: expected a duration such as 1h, got -1h", []string{"events", "--since", "-1h"}},
 		{"--within: expected a duration from 1s to 24h, got 0s", []string{"nodes", "--live", "--within", "0s"}},
-		{"there is no site " + l.dir + "/none\n", []string{"release", "prod", l.dir + "/none"}},
-		{"--canary: the condition holds for no node of prod that was ever heard of: nothing was released", []string{"release", "prod", site, "--canary", `labels.role == "wbe"`}},
+		{"site " + l.dir + "/none does not exist\n", []string{"release", "prod", l.dir + "/none"}},
+		{"--canary: no node of prod matches the condition: nothing was released", []string{"release", "prod", site, "--canary", `labels.role == "wbe"`}},
 		{"expected HOST or HOST:PORT, without a scheme", []string{"init", l.dir + "/other", "--server", "tls://web1"}},
 	} {
 		args := append([]string{"fleet"}, c.args...)
@@ -95,14 +95,14 @@ func TestFleetMistakes(t *testing.T) {
 		require.NotContains(t, stderr, "stat ", "%s", args)
 	}
 	_, stderr, _ := l.ccm("fleet", "jobs")
-	require.Contains(t, stderr, "No job was sent.")
+	require.Contains(t, stderr, "No jobs.")
 	l.must(t, "fleet", "events", "new1")
 
 	// An error of a condition is reported in one line with a node.
 	stdout, stderr, status := l.ccm("fleet", "nodes", "--where", "len(facts.nothing) > 0", "--output", "names")
 	require.Zero(t, status)
 	require.Empty(t, stdout)
-	require.Equal(t, "! Nodes are left out, because the condition has no answer for them: db1: invalid argument for len (type nothing), at \"len(facts.nothing) > 0\"\n", stderr)
+	require.Equal(t, "! Skipped nodes for which the condition cannot be evaluated: db1: invalid argument for len (type nothing), at \"len(facts.nothing) > 0\"\n", stderr)
 
 	// A rollout is shown as a table.
 	l.must(t, "fleet", "release", "prod", site, "--canary", `labels.role == "web"`, "--sign", key, "--no-check")
@@ -115,10 +115,10 @@ func TestFleetMistakes(t *testing.T) {
 	// A viewer has no keys, and can see everything but the servers.
 	stdout, stderr, status = viewer.ccm("fleet", "check")
 	require.Equal(t, 4, status)
-	require.Contains(t, stderr, "Servers are not asked how they are")
+	require.Contains(t, stderr, "Servers were not checked: ")
 	require.NotContains(t, stdout, "system.creds")
 	require.NotContains(t, stdout, "CCM_ENROL")
-	require.Contains(t, stdout, "! nodes whose last run failed: web2, web3\n  ccm fleet status says why\n")
+	require.Contains(t, stdout, "! nodes whose last run failed: web2, web3\n  show why with: ccm fleet status\n")
 	for _, args := range [][]string{{"user", "add", "bob"}, {"enrol", "token", "--name", "x", "--environment", "prod"}} {
 		_, stderr, status = viewer.ccm(append([]string{"fleet"}, args...)...)
 		require.Equal(t, 1, status)

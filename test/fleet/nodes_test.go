@@ -113,7 +113,7 @@ func TestNodes(t *testing.T) {
 	require.Equal(t, map[string]any{"family": "debian"}, line.Facts["os"])
 	require.Contains(t, l.must(t, "fleet", "nodes", "web3"), "outcome: failed")
 	_, stderr, _ = l.ccm("fleet", "nodes", "web9")
-	require.Contains(t, stderr, "the fleet has no node web9")
+	require.Contains(t, stderr, "no node web9 in the fleet")
 
 	status1 := l.must(t, "fleet", "status")
 	t.Log("\n" + status1)

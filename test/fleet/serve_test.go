@@ -83,7 +83,7 @@ func TestServe(t *testing.T) {
 	failure := l.open(t, "/failure/service%23nginx/exit%20status%201")
 	require.Contains(t, failure, "Nodes: 2")
 	require.Contains(t, failure, `href="#/node/web3"`)
-	require.Contains(t, l.open(t, "/release/prod"), "There is no release.")
+	require.Contains(t, l.open(t, "/release/prod"), "No release. Make one with")
 	require.Contains(t, l.open(t, "/node/web99"), "no such node")
 }
 
@@ -109,7 +109,7 @@ func TestServeRefuses(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, get("serve.go", nil))
 	_, stderr, status := l.ccm("fleet", "serve", "--listen", "0.0.0.0:0")
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "this machine alone")
+	require.Contains(t, stderr, "is not a loopback address")
 }
 
 // Behind a proxy with TLS that keeps the Host of requests, the pages are those of the name that browsers use.
@@ -153,5 +153,5 @@ func TestServeBehindProxy(t *testing.T) {
 	require.Equal(t, http.StatusMisdirectedRequest, do(http.MethodGet, "/api/page?page=overview", "").StatusCode)
 	_, stderr, status := l.ccm("fleet", "serve", "--origin", "https://ccm.example.net/ccm")
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "a name, or a port, of its own")
+	require.Contains(t, stderr, "https://NAME or https://NAME:PORT without a path")
 }

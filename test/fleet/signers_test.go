@@ -126,6 +126,6 @@ func TestSignersCommand(t *testing.T) {
 	// What is behind it is stored again.
 	require.Contains(t, l.must(t, "fleet", "release", "prod", "--again"), "signers 2")
 	stdout, _, _ = l.ccm("fleet", "check")
-	require.NotContains(t, stdout, "is not believed")
+	require.NotContains(t, stdout, "is not trusted")
 	require.NotContains(t, l.must(t, "fleet", "release", "prod", "--again"), "signers")
 }

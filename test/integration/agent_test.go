@@ -88,7 +88,7 @@ func TestAgentUnit(t *testing.T) {
 	l.says("active", "systemctl is-active ccm-agent")
 	l.sh("systemctl restart ccm-agent")
 	l.until("the run after a restart", "ccm agent status | grep -q '2 resources: 2 stable'")
-	require.NotRegexp(t, regexp.MustCompile("panic|ccm is broken"), l.sh("journalctl -q -u ccm-agent"))
+	require.NotRegexp(t, regexp.MustCompile("panic|internal error in ccm"), l.sh("journalctl -q -u ccm-agent"))
 }
 
 // TestAgentGuide runs the commands of docs/agent.md on two machines. The repository of the page is in a directory

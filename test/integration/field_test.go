@@ -181,9 +181,9 @@ func TestFieldUnits(t *testing.T) {
 		},
 		{name: "enabled by its socket", site: `service { "also", ensure = "stopped", enable = true }`, run: "Enabled", after: "systemctl is-enabled also.socket", says: "enabled"},
 		{name: "disabled with its socket", site: `service { "also", ensure = "stopped", enable = false }`, run: "Disabled", after: "systemctl is-enabled also.socket || :", says: "disabled"},
-		{name: "disable a static one", site: `service { "static", ensure = "stopped", enable = false }`, run: "its unit file has no .Install. section, other units start it", fails: true},
+		{name: "disable a static one", site: `service { "static", ensure = "stopped", enable = false }`, run: "its unit file lacks an .Install. section: other units start it", fails: true},
 		{name: "a user who is not logged in", site: `service { "x", scope = "user", user = "away" }`, run: "is not running (log in, or run: loginctl enable-linger away`", fails: true},
-		{name: "a unit file in the place of a mask", site: `require "std.unit" { "masked.service", content = "[Service]\nExecStart=/bin/true\n" }`, run: `masked.service is masked: .* is a link to /dev/null \(service \{ "masked.service", mask = false \}`, fails: true},
+		{name: "a unit file in the place of a mask", site: `require "std.unit" { "masked.service", content = "[Service]\nExecStart=/bin/true\n" }`, run: `masked.service is masked: .* is a link to /dev/null \(remove it with service \{ "masked.service", mask = false \}`, fails: true},
 		{name: "a timer in the place of a mask", site: `require "std.timer" { "masked", command = "/bin/true", schedule = "daily" }`, run: "masked.service is masked", fails: true},
 		{
 			name: "timer is enabled and started", site: `require "std.timer" { "field", command = "/bin/true", schedule = "daily" }`, run: "Created the timer",

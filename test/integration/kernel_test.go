@@ -51,7 +51,7 @@ func TestFirewall(t *testing.T) {
 	l.converge(step{site: "kernel/firewall.lua 8080", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft delete table inet web removes it"}}})
 	l.sh("nft delete table inet web")
 	l.converge(site("8080", "Loaded the rules"))
-	require.Contains(t, l.sh("/opt/ccm/ccm undo"), "ccm-web.nft: Removed what the run had made")
+	require.Contains(t, l.sh("/opt/ccm/ccm undo"), "ccm-web.nft: Removed what the run created")
 	l.converge(site("8080", "Replaced the rules"))
 	l.sh("/opt/ccm/ccm undo")
 	l.converge(site("absent", "Removed the rules"))

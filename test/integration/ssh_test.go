@@ -150,7 +150,7 @@ func TestSSH(t *testing.T) {
 	out := l.says(4, "does not exist", "one", "two", "-j", "1", "--", "run", "site")
 	require.Contains(t, out, "2 hosts: one, two:")
 	require.Contains(t, out, "0 of 2 hosts ok, 2 failed")
-	l.says(1, "no command that ccm runs on other machines", "one", "--", "lint", "site")
+	l.says(1, "command lint cannot run on other machines", "one", "--", "lint", "site")
 
 	// Only the cache and the state stay, and no process.
 	var left []string
@@ -248,14 +248,14 @@ func TestSSHCommands(t *testing.T) {
 		{"Would have created the file", "plan site"}, {"Created the file", "run site"}, {"+++ b" + l.dir + "/made-none", "diff last"}, {"Nothing to do", "apply site"},
 		{"1 changed", "history"}, {"No drift: 1 resource", "drift"}, {"1 success / 0 failures", "test site"},
 		{"stable", "ensure exec true --creates /"}, {"Linux", "facts kernel.name"},
-		{"present", "status file " + l.dir + "/made-none"}, {"lock", "doctor"}, {"ccm", "version"}, {"Removed what the run had made", "undo"},
+		{"present", "status file " + l.dir + "/made-none"}, {"lock", "doctor"}, {"ccm", "version"}, {"Removed what the run created", "undo"},
 		{"Created the file", "run site"}, {"Nothing to prune", "prune --noop site"},
 	} {
 		t.Log(x.args)
 		l.says(0, x.want, append([]string{"one", "--"}, strings.Fields(x.args)...)...)
 	}
 	l.write("site/site.lua", "")
-	l.says(1, "prune asks on a terminal, and there is none (--yes removes without asking", "one", "--", "prune", "site")
+	l.says(1, "prune requires a terminal (remove without asking with --yes", "one", "--", "prune", "site")
 	l.says(0, "Removed the file", "one", "--", "prune", "--yes", "site")
 	require.NoFileExists(t, l.dir+"/made-none")
 	// A script on standard input, without its folder. Another script is another site.
@@ -267,7 +267,7 @@ func TestSSHCommands(t *testing.T) {
 		require.Equal(t, "x", l.read(content))
 		require.NotContains(t, string(out), "no longer declared")
 	}
-	l.says(0, "Give files back what they were", "nowhere.invalid", "--", "undo", "--help")
+	l.says(0, "Undo the last run that changed files", "nowhere.invalid", "--", "undo", "--help")
 	l.says(0, "a: present", "one", "two", "--", "status", "file", l.dir+"/a")
 }
 

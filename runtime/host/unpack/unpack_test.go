@@ -454,7 +454,7 @@ func TestExtractTellsKeep(t *testing.T) {
 	told := map[string]host.FileKind{}
 	h := host.New(host.Options{Root: root, BeforeChange: func(v *host.View, d host.PreImage) error {
 		info, err := v.Lstat(d.Path)
-		require.Equal(t, info.Kind, d.Kind, "show its last report with: ccm fleet nodes it happens")
+		require.Equal(t, info.Kind, d.Kind, "reported before it happens")
 		told[d.Path] = d.Kind
 		return err
 	}})

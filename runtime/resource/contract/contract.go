@@ -192,7 +192,7 @@ func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) e
 	case left.Err != nil:
 		return fmt.Errorf("not up to date after %s: %w", phrases(d), left.Err)
 	case !left.Stable() || len(left.Diff) > 0:
-		return fmt.Errorf("not up to date after %s: %s (it would have to be %s)", phrases(d), left, phrases(left))
+		return fmt.Errorf("not up to date after %s: %s (actions left: %s)", phrases(d), left, phrases(left))
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestBreaches(t *testing.T) {
 		"Status gave two answers: 1 and 2": func(f *resource.Functions) {
 			f.Status = func(context.Context, *host.View, *resource.Properties) (any, error) { calls++; return calls, nil }
 		},
-		"not up to date after kept the note: text: old → new (it would have to be kept the note)": func(f *resource.Functions) {
+		"not up to date after kept the note: text: old → new (actions left: kept the note)": func(f *resource.Functions) {
 			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
 		},
 		"after kept the note, /note was changed, of which a plan expects nothing": func(f *resource.Functions) {
