@@ -119,7 +119,7 @@ func TestRepositoriesDecide(t *testing.T) {
 			{"ccm-group", "no repository provides package ccm-group"},
 			{"ccm-virt", "no repository provides package ccm-virt"},
 			{"ccm-demo-unmet --noop", "unable to satisfy dependency 'ccm-demo-nonexistent'"},
-			{"ccm-demo present --hold", "cannot hold packages with a command (: add it to IgnorePkg in /etc/pacman.conf"},
+			{"ccm-demo present --hold", "cannot hold packages with a command (add it to IgnorePkg in /etc/pacman.conf)"},
 		},
 	} {
 		s := packageSystems[name]

@@ -123,7 +123,7 @@ func TestServiceMasked(t *testing.T) {
 	s.errs = map[string][]string{"service#ccm-demo": {"expected the service running, found a masked one (unmask it with mask = false)"}}
 	l.converge(s)
 	s = only("ccm-demo stopped true", "ccm-demo", "failed")
-	s.errs = map[string][]string{"service#ccm-demo": {"expected the service enabled, found it masked"}}
+	s.errs = map[string][]string{"service#ccm-demo": {"expected the service enabled, found a masked one (unmask it with mask = false)"}}
 	l.converge(s)
 	l.converge(only("ccm-demo stopped false", "ccm-demo", "stable"))
 	l.is("ccm-demo", "inactive", "masked")
