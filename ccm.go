@@ -190,7 +190,7 @@ func (o *Options) run(p *site.Process) (*site.RunOptions, error) {
 	p.Providers = append(p.Providers, o.Providers...)
 	for i, text := range o.Secrets {
 		if err := p.Secrets.Add(text); err != nil {
-			return nil, fmt.Errorf("secrets[%d]: %w", i, err)
+			return nil, fmt.Errorf("secret %d of Options.Secrets: %w", i+1, err)
 		}
 	}
 	facts, err := plainMap("Options.Facts", o.Facts)

@@ -261,7 +261,7 @@ func TestSecrets(t *testing.T) {
 
 	o.Secrets = []string{"a"}
 	_, err = ccm.LoadText(t.Context(), "site.lua", "", o)
-	require.ErrorContains(t, err, "secrets[0]")
+	require.ErrorContains(t, err, "secret 1 of Options.Secrets")
 }
 
 // TestValues: the maps of a program may have the types that Go programs use.

@@ -31,15 +31,15 @@ var groups = []Group{
 	{"Resource types", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
 	{"Runs", []string{"plans", "ci", "order", "prune", "bundles", "images", "ssh", "agent", "fleet", "reports"}},
 	{"Coming from", []string{
-		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "comparison",
+		"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi",
 	}},
 	{"Reference", []string{
-		"reference/overview", "stdlib", "go", "facts", "errors", "glossary", "reference/lua", "reference/exit-codes",
+		"reference/overview", "stdlib", "go", "facts", "errors", "glossary", "comparison", "performance", "reference/lua", "reference/exit-codes",
 		"reference/events", "reference/schemas", "reference/properties",
 	}},
 	{"Types", []string{typesDir}},
 	{"Commands", []string{commandsDir}},
-	{"Internals", []string{"architecture", "decisions", "testing", "reliability", "performance"}},
+	{"Internals", []string{"architecture", "decisions", "testing", "reliability"}},
 }
 
 // Groups returns the table of contents with the pages that there are.

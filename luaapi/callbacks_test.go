@@ -69,7 +69,7 @@ func TestLazyMistakes(t *testing.T) {
 		{`file { "/a", content = ccm.lazy(function() return nil .. "" end) }`, `site.lua:1:51: nil: expected a string or a number, got nil`},
 		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: nothing can be declared during the run`},
 		{"local b\nfile { '/a', content = ccm.lazy(function() return b.outcome end) }\nb = file '/b'",
-			`site.lua:2:51: file#/b.outcome is unknown yet: the resource has not been applied`},
+			`site.lua:2:51: file#/b.outcome is not known yet: the resource has not been applied`},
 		{`ccm.after(file "/a", function() file "/b" end)`, `file#/b: nothing can be declared during the run`},
 		{`ccm.after(file "/a", function(h) error(h.outcome) end)`, `site.lua:1:34: changed`},
 		{`ccm.after(file "/a", function(h) ccm.after(h, print) end)`, `ccm.after: the run has already started`},
@@ -88,7 +88,7 @@ func TestLazyLimits(t *testing.T) {
 		`local s = "x" while true do s = s .. s end`:                                            "..: the result must be at most 64 MiB",
 		`local t, s = {}, ("x"):rep(2 ^ 22) while true do t[#t + 1] = s .. #t end`:              "script exceeded the memory limit of 64 MiB",
 		`local t = {} while true do t[#t + 1] = {} end`:                                         "script exceeded the memory limit of 64 MiB",
-		`while true do pcall(function() local s = "x" for i = 1, 10 do s = s .. s end end) end`: "is not done after 2s",
+		`while true do pcall(function() local s = "x" for i = 1, 10 do s = s .. s end end) end`: "script exceeded the time limit of 2s",
 	} {
 		var b catalog.Builder
 		o := options(t, &b, new(bytes.Buffer))
@@ -96,7 +96,7 @@ func TestLazyLimits(t *testing.T) {
 		switch {
 		case strings.HasPrefix(want, ".."):
 			o.Memory, o.Timeout = 512<<20, time.Minute
-		case strings.HasPrefix(want, "the script holds"):
+		case strings.HasPrefix(want, "script exceeded the memory"):
 			o.Timeout = time.Minute
 		}
 		in := luaapi.New(o)

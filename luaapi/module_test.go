@@ -117,7 +117,7 @@ func TestModuleMistakes(t *testing.T) {
 	no file './vendor/web/vhost.lua'
 	no file './vendor/web/vhost/init.lua'
 	no file './vendor/share/lua/5.1/web/vhost.lua'
-	no file './vendor/share/lua/5.1/web/vhost/init.lua' (put a module of the site into lib/web/vhost.lua beside the script; add a third-party module with add it with: ccm mod get ADDRESS)
+	no file './vendor/share/lua/5.1/web/vhost/init.lua' (put a module of the site into lib/web/vhost.lua beside the script; add a third-party module with ccm mod get ADDRESS)
   1 | require "web.vhost"
     | ^^^^^^^
 `},

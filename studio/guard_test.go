@@ -154,7 +154,7 @@ func TestGuard(t *testing.T) {
 			"no type":                          {change: func(r *http.Request) { r.Header.Del("Content-Type") }, status: 415, post: true},
 			"no JSON":                          {change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("{")) }, status: 400, post: true},
 			"two values":                       {change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("{}{}")) }, status: 400, post: true},
-			"a field that does not exist":        {change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(`{"evil":1}`)) }, status: 400, post: true},
+			"a field that does not exist":      {change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(`{"evil":1}`)) }, status: 400, post: true},
 			"a body that says to be too large": {change: func(r *http.Request) { r.ContentLength = guard.MaxBody + 1 }, status: 413, post: true},
 			"a body that is too large": {change: func(r *http.Request) {
 				r.ContentLength = -1

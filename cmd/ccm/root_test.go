@@ -144,17 +144,15 @@ func plantExample(t *testing.T, typ, dir string) {
 	}
 	require.NotEmpty(t, script, typ)
 	script = strings.ReplaceAll(script, `"2m"`, `"10ms"`)
-	for name, defaults := range map[string]string{"site.lua": "", "absent.lua": typ + ".defaults { ensure = \"absent\" }\n"} {
+	called := typ
+	if strings.Contains(script, "std."+typ) {
+		called = "std." + typ
+	}
+	for name, defaults := range map[string]string{"site.lua": "", "absent.lua": called + ".defaults { ensure = \"absent\" }\n"} {
 		if typ == "wait_for" {
-			defaults += "wait_for.defaults { within = \"10ms\", interval = \"1ms\" }\n"
+			defaults += called + ".defaults { within = \"10ms\", interval = \"1ms\" }\n"
 		}
-		head, rest, ok := strings.Cut(script, "\"std."+typ+"\"\n")
-		if !ok { // a type without a module
-			head, rest = "", script
-		} else {
-			head += "\"std." + typ + "\"\n"
-		}
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(head+defaults+rest), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(defaults+script), 0o644))
 	}
 	archive, err := os.ReadFile("../../docs/reference/examples/" + typ + ".txtar")
 	if err != nil {

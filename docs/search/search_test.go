@@ -13,7 +13,7 @@ func TestFind(t *testing.T) {
 	ix := newIndex()
 	for _, c := range [][2]string{
 		{"github actions", "recipes/pipelines#run-in-github-actions"},
-		{"gitlab ci", "recipes/pipelines#run-in-gitlab-ci"},
+		{"gitlab ci", "ci#gitlab"},
 		{"vagrant", "recipes/pipelines#run-in-vagrant"},
 		{"packer", "recipes/pipelines#run-in-packer"},
 		{"cloud-init", "recipes/pipelines#run-at-the-first-boot-with-cloud-init"},

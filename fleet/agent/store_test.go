@@ -275,7 +275,7 @@ func TestSignedBundle(t *testing.T) {
 	_, bobLine := newKey(t, "bob")
 	require.NoError(t, os.WriteFile(signers, []byte(bobLine), 0o644))
 	_, err = s.Poll(t.Context())
-	require.ErrorContains(t, err, "may not")
+	require.ErrorContains(t, err, "is not allowed")
 	require.Equal(t, "one", taken(t, s))
 }
 

@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 		{`exec { "x", creates = "/y", health_checks = { { comand = "z" } } }`, "a.lua:1:49: exec#x: health_checks[1]: unknown property \"comand\" (did you mean \"command\"?)"},
 		{`local function file() end file { mode = 1 }`, ""},
 		// Guards.
-		{`for _, c in ipairs { "a" } do exec { c } end`, "a.lua:1:31: exec: runs every time, because it contains neither a guard nor refreshonly (set creates, removes, onlyif, unless, check, refreshonly or subscribe)"},
+		{`for _, c in ipairs { "a" } do exec { c } end`, "a.lua:1:31: exec: runs every time, because it has neither a guard nor refreshonly (set creates, removes, onlyif, unless, check, refreshonly or subscribe)"},
 		{`exec { "a", refresh_only = true }`, ""},
 		{`exec "a" { unless = "b" }`, ""},
 		{`local p = {} exec("a", p) exec(p)`, ""},

@@ -263,7 +263,7 @@ func TestLeaves(t *testing.T) {
 		{``, "~ peek#p: Would have updated the peek\n    value x\n"},
 		{`return { { path = "/x", kind = "file", content = "x", mode = "0600" } }`, "= peek#p: stable\n"},
 		{`return { { path = "/x", kind = "absent" } }`, "~ peek#p: Would have updated the peek\n    value x\n"},
-		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): as things stand it would fail: "},
+		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): would fail: "},
 		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things stand\n"},
 		{`return { { path = "/x" } }, "command"`, `second result: expected true, "commands" or "services", got "command"`},
 		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: expected a list of the effects, got the number 1"},
@@ -326,7 +326,7 @@ func TestLeavesMore(t *testing.T) {
 	for more, want := range map[string][]string{
 		"nil":        {"nothing at /y (site.lua:1)\n", "~ ask#q: Would have updated the ask\n"},
 		`"commands"`: {"nothing at /y (site.lua:1)\n", "? ask#q: after one#o (pending)"},
-		"true":       {"? peek#p: one#o (pending) may make a difference", "? ask#q: after one#o (pending)"},
+		"true":       {"? peek#p: depends on one#o (pending)", "? ask#q: after one#o (pending)"},
 	} {
 		library := one(`status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
 perform = function(action, want, have, host) host.write("/x", "x") end,
@@ -359,7 +359,7 @@ func TestUnknownInAPlan(t *testing.T) {
 	f, err := s.reg.Select(r, nil)
 	require.NoError(t, err)
 	_, err = f.Status(context.Background(), v, r.Spec)
-	require.ErrorContains(t, err, "/a: what it will hold is not known before it is written")
+	require.ErrorContains(t, err, "/a: its content is unknown until it is written")
 	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Content: new("new")})
 	state, err := f.Status(context.Background(), v, r.Spec)
 	require.NoError(t, err)

@@ -99,7 +99,7 @@ file { content = "x" } --> 1: file: path is required
 file { nil, content = "x" } --> 1: file: path is required
 file { "/d", false } --> 14: file: path: expected a string, got the boolean false
 file { { { "/e" } } } --> 8: file: path: expected a string, got a list
-file { "/f", path = "/g" } --> 14: file#/f: path is given twice
+file { "/f", path = "/g" } --> 14: file#/f: duplicate path
 file.default { owner = "x" } --> 1: file: unknown name "default" (did you mean "defaults"?)
 ---
 file.x = 1 --> 1: file.x is read-only (copy the table and change the copy)

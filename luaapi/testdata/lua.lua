@@ -260,14 +260,14 @@ local n, t = nil, {}
 local list = {
   a = 1,
   [t] = 3,
-  [n] = 2, --> 4: key 'n' of the table is nil
+  [n] = 2, --> 4: the key 'n' of the table is nil
 }
 ---
 local n, t, u = nil, {}, { name = "x" }
 local function list()
   return {
     [u.name] = 3,
-    [t.name] = 2, --> 6: key 'name' of the table is nil
+    [t.name] = 2, --> 6: the key 'name' of the table is nil
     [t] = 3,
   }
 end

@@ -87,7 +87,7 @@ local t = {}
 for k, v in t do end --> 13: for ... in: 't' is a table, not an iterator (use pairs(t) or ipairs(t))
 ---
 local t, k = {}
-t[k] = 1 --> 3: t[k]: key 'k' is nil
+t[k] = 1 --> 3: t[k]: the key 'k' is nil
 ---
 local t = { [0 / 0] = 1 } --> a key of the table is NaN
 ---

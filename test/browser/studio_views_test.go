@@ -446,7 +446,7 @@ func TestTrust(t *testing.T) {
 		b.until(`!!document.querySelector(".gate .main")`)
 	}
 	b.both("trust")
-	b.click(".gate button|Only look")
+	b.click(".gate button|View texts only")
 	b.until(`!!document.querySelector(".frame")`)
 	if !strings.Contains(eval[string](b, `document.querySelector(".strip").textContent`), "not trusted") {
 		t.Error("the page does not say that the folder is not trusted")

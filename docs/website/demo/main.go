@@ -21,7 +21,6 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
-
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
