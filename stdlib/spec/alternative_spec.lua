@@ -21,8 +21,8 @@ suite("alternative", {
     ["auto/auto"] = {}, ["of Red Hat/auto"] = {}, ["auto/absent"] = { "removed the alternative" },
   },
   fails = {
-    ["none/vim"] = "there are no alternatives editor", ["none/auto"] = "there are no alternatives editor",
-    ["none/unknown"] = "there are no alternatives editor", ["auto/unknown"] = "is none of the alternatives",
-    ["of Red Hat/unknown"] = "is none of the alternatives",
+    ["none/vim"] = "no such alternatives: editor", ["none/auto"] = "no such alternatives: editor",
+    ["none/unknown"] = "no such alternatives: editor", ["auto/unknown"] = "is not one of the alternatives",
+    ["of Red Hat/unknown"] = "is not one of the alternatives",
   },
 })

@@ -11,5 +11,5 @@ suite("block", {
     absent = { "b", path = "/etc/x", ensure = "absent" },
   },
   phrases = { ["empty/block"] = { "added the block" }, ["other/block"] = { "updated the block" }, ["empty/absent"] = {} },
-  fails = { ["broken/block"] = "one of the two markers", ["broken/absent"] = "one of the two markers" },
+  fails = { ["broken/block"] = "a marker of the block b is missing", ["broken/absent"] = "a marker of the block b is missing" },
 })

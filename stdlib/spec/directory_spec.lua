@@ -18,6 +18,6 @@ suite("directory", {
   },
   fails = {
     ["file/empty"] = "expected a directory, found a file", ["file/all"] = "expected a directory, found a file", ["file/absent"] = "expected a directory, found a file",
-    ["tree/absent"] = "no run is known to have created /srv/app/a, /srv/app/b, 0 B",
+    ["tree/absent"] = "no record of a run that created /srv/app/a, /srv/app/b, 0 B",
   },
 })

@@ -19,5 +19,5 @@ suite("firewall", {
     ["nothing/absent"] = {}, ["installed/rules"] = { "loaded the rules" }, ["of Red Hat/rules"] = { "loaded the rules" },
     ["other/rules"] = { "replaced the rules" }, ["other/absent"] = { "removed the rules" },
   },
-  fails = { ["nothing/rules"] = "there is no /etc/nftables.conf (its package is nftables)" },
+  fails = { ["nothing/rules"] = "/etc/nftables.conf does not exist (install the package nftables)" },
 })

@@ -13,7 +13,7 @@ suite("git", {
   },
   phrases = { ["nothing/clone"] = { "cloned the repository" }, ["nothing/absent"] = {}, ["other/absent"] = { "removed the clone" } },
   fails = {
-    ["file/clone"] = "expected a directory, found a file", ["other/clone"] = "found a directory with something else in it",
-    ["other/absent"] = "no run is known to have created /srv/app/x, 4 B",
+    ["file/clone"] = "expected a directory, found a file", ["other/clone"] = "found a directory with other content",
+    ["other/absent"] = "no record of a run that created /srv/app/x, 4 B",
   },
 })

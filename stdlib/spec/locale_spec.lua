@@ -18,5 +18,5 @@ suite("locale", {
     ["none/locale"] = { "generated the locale" }, ["there/locale"] = {}, ["there/default"] = { "updated the locale" },
     ["none/absent"] = {}, ["there/absent"] = { "removed the locale" }, ["unknown/absent"] = {},
   },
-  fails = { ["unknown/locale"] = "its package is locales", ["unknown/default"] = "its package is locales" },
+  fails = { ["unknown/locale"] = "install the package locales", ["unknown/default"] = "install the package locales" },
 })

@@ -12,5 +12,5 @@ suite("timezone", {
   },
   wants = { berlin = { "Europe/Berlin" } },
   phrases = { ["none/berlin"] = { "set the time zone" }, ["file/berlin"] = { "set the time zone" }, ["debian/berlin"] = { "set the time zone" } },
-  fails = { ["unknown/berlin"] = "there is no time zone Europe/Berlin" },
+  fails = { ["unknown/berlin"] = "no such time zone Europe/Berlin" },
 })

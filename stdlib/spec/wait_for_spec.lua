@@ -1,7 +1,7 @@
 -- The contract of wait_for for a file. No condition changes while waiting here, so waiting fails.
 require "std.wait_for"
 
-local waits = "nothing is waited for in a spec"
+local waits = "waiting is not available in specs"
 
 suite("wait_for", {
   starts = { nothing = {}, there = { files = { ["/run/app.ready"] = "not yet\n" } }, ready = { files = { ["/run/app.ready"] = "ready\n" } } },

@@ -9,5 +9,5 @@ suite("yaml_setting", {
     inside = { "a.b.c", path = "/etc/x", value = 1 },
   },
   phrases = { ["there/set"] = { "changed the setting" }, ["there/absent"] = { "removed the setting" }, ["empty/list"] = { "added the setting" } },
-  fails = { ["there/inside"] = 'a.b is a value and holds no "c"' },
+  fails = { ["there/inside"] = 'a.b is a plain value without "c"' },
 })
