@@ -38,8 +38,8 @@ func (p *Process) cachedFact(g facts.Gatherer, dir string) func(ctx context.Cont
 			return fact, err
 		}
 		answer, err := json.Marshal(cachedAnswer{boot, now.UTC(), fact})
-		if err == nil && os.MkdirAll(dir, 0o700) == nil {
-			_ = p.unrecordedHost("").Save(file, answer, 0o600) // the next command asks again
+		if h := p.unrecordedHost(""); err == nil && h.SaveDirectory(dir) == nil {
+			_ = h.Save(file, answer, 0o600) // the next command asks again
 		}
 		return fact, nil
 	}
