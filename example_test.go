@@ -301,8 +301,7 @@ func ExampleMistake() {
 	o, remove := machine()
 	defer remove()
 	_, err := ccm.LoadText(ctx, "site.lua", `file { "/motd", mdoe = "0644" }`, o)
-	var m *ccm.Mistake
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*ccm.Mistake](err); ok {
 		fmt.Printf("%s, line %d, column %d\n", m.File, m.Line, m.Column)
 		fmt.Println(m.Message, "-", m.Hint)
 	}

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,14 +42,10 @@ var (
 func isReference(name string) bool {
 	for _, g := range groups {
 		if g.Title == "Reference" {
-			for _, page := range g.Pages {
-				if page == name {
-					return true
-				}
-			}
+			return slices.Contains(g.Pages, name) || strings.HasPrefix(name, "reference/")
 		}
 	}
-	return strings.HasPrefix(name, "reference/")
+	panic("no chapter Reference")
 }
 
 // isGenerated reports whether a page is made from declarations in the code.

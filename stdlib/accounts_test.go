@@ -320,8 +320,8 @@ func TestUserHomeWithData(t *testing.T) {
 		wants: map[string]string{"absent": `{ "bob", ensure = "absent", manage_home = true }`},
 		phrases: map[string][]string{
 			"bare/absent":    {"removed the user with /srv/bob and its content"},
-			"data/absent":    {"removed the user without the home: no run is known to have created /srv/bob/data, 4 B (--with-data or with_data = true removes it too)"},
-			"changed/absent": {"removed the user without the home: no run is known to have created /srv/bob/.profile, 1 B (--with-data or with_data = true removes it too)"},
+			"data/absent":    {"removed the user without the home: no record of a run that created /srv/bob/data, 4 B (remove it too with --with-data or with_data = true)"},
+			"changed/absent": {"removed the user without the home: no record of a run that created /srv/bob/.profile, 1 B (remove it too with --with-data or with_data = true)"},
 			"shared/absent":  {"removed the user without the home: the home of eve is /srv/bob/eve"},
 		},
 		after: map[string]map[string]*string{

@@ -136,7 +136,7 @@ func TestLineGroups(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: match has 1 groups, got ${2}")
 	require.Empty(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?P<x>a)(b)]] }`))
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", after = "^b" }`), `unknown property "after" (did you mean "insert_after"?)`)
-	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", before = "^b" }`), `got "^b" (is insert_before meant?)`)
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", before = "^b" }`), `got "^b" (did you mean insert_before?)`)
 	for _, key := range []string{"create = true", `insert_before = "a"`, `insert_after = "a"`} {
 		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${1}", match = "(a)", `+key+` }`), "a line with ${1} can only replace a line, not be added")
 	}
@@ -412,7 +412,7 @@ func TestEditValidate(t *testing.T) {
 		after: map[string]map[string]*string{"old/good": {"/etc/x": new("old\nnew\n")}, "missing/made": {"/etc/x": new("new\n")}},
 	}.run(t)
 	for validate, want := range map[string]string{
-		`"visudo -c"`:        `validate: expected %s in the command, for the file that it looks at, got "visudo -c"`,
+		`"visudo -c"`:        `validate: expected %s in the command, for the file to check, got "visudo -c"`,
 		`{ "visudo", "-c" }`: `validate: expected %s in the command`,
 		`"'%s"`:              `validate: `,
 		`{ "", "%s" }`:       `validate: expected a command`,
@@ -469,7 +469,7 @@ func TestSettings(t *testing.T) {
 			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names with dots between them, got "a..b"`,
 			`{ "a", path = "/x" }`:                        "value is required unless ensure is absent",
 			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: expected a string such as ",
-			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names with dots between them, got "b."`,
+			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names separated by dots, got "b."`,
 		} {
 			require.Contains(t, mistake(t, `require "std.`+tt.name+`" `+args), want)
 		}

@@ -48,7 +48,7 @@ func TestTable(t *testing.T) {
 step     seconds  passed  failed  skipped  result
 lint     3                                 ok
 fleet    61       1       1       0        FAILED: exit status 1
-browser  0                                 skipped: chromium is not installed
+browser  0                                 left out: chromium is not installed
 all      64
 
 slowest tests of fleet  seconds

@@ -62,7 +62,7 @@ func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Se
 		for _, name := range d.Fleet.ServerNames() {
 			if !names[name] {
 				away[name] = true
-				add("start it there with nats-server -c nats.conf; its log shows why it stopped", "server %s does not answer", name)
+				add("start it there with nats-server -c nats.conf; its log shows why it stopped", "server %s does not respond", name)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func TestRegistrations(t *testing.T) {
 	}
 	for code, want := range map[string]string{
 		`registrations { clustr = "x" }`:     `registrations: unknown option "clustr" (did you mean "cluster"?)`,
-		`registrations { cluster = "lost" }`: `registrations: no server responds`,
+		`registrations { cluster = "lost" }`: `registrations: no server answered`,
 		`registrations { cluster = 1 }`:      `registrations: `,
 	} {
 		_, err := l.run(t, code)

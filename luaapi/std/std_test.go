@@ -93,7 +93,7 @@ func newLab(t testing.TB) *lab {
 		Templates: templates,
 		Registrations: func(cluster, protocol, service, address string) (registration.Entries, error) {
 			if cluster == "lost" {
-				return nil, errors.New("no server responds")
+				return nil, errors.New("no server answered")
 			}
 			if service == "none" {
 				return nil, nil

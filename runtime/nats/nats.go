@@ -171,7 +171,7 @@ func connectError(err error, s natscontext.Settings) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return errors.New("server rejected the credentials of the context")
 	case errors.Is(err, nats.ErrNoServers):
-		return errors.New("no server responds")
+		return errors.New("no server answered")
 	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted):
 		return errors.New("only one side uses TLS")
 	}

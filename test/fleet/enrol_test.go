@@ -282,7 +282,7 @@ func TestRevoke(t *testing.T) {
 	only.Servers = []string{"tls://127.0.0.1:" + l.ports[0]}
 	waitFor(t, "the server that was started anew", func() error {
 		_, err := only.Dial()
-		if err != nil && strings.Contains(err.Error(), "no server responds") {
+		if err != nil && strings.Contains(err.Error(), "no server answered") {
 			return err
 		}
 		require.ErrorContains(t, err, "revoked")

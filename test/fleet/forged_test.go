@@ -45,7 +45,7 @@ func TestForgedDocuments(t *testing.T) {
 	stdout, stderr, status := l.ccm("fleet", "rollout", "prod")
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, "Release 2 of prod", "as on the nodes")
-	require.Contains(t, stdout, "! prod.release on the servers is not trusted: the key that signed it, SHA256:")
+	require.Contains(t, stdout, "! prod.release on the servers is not trusted: signing key SHA256:")
 	require.Contains(t, stdout, "! prod.rollout on the servers is not trusted")
 	stdout, _, status = l.ccm("fleet", "check")
 	require.Equal(t, 4, status)

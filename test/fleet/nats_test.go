@@ -226,7 +226,7 @@ func TestMistakes(t *testing.T) {
 	w.server.Shutdown()
 	_, stderr, status = w.plan("obj://SITES/web.tar.gz")
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "no server responds")
+	require.Contains(t, stderr, "no server answered")
 }
 
 // TestWhoAsks: the kinds of credentials in a context.
@@ -309,7 +309,7 @@ func TestTLS(t *testing.T) {
 		require.Equal(t, 1, status, stderr)
 		return stderr
 	}
-	want := "not trusted for runs as root: NATS context \"plain\": connection without TLS is not protected against tampering (use tls:// in the URL of the context, or use --allow-insecure)\n"
+	want := "not trusted as root: NATS context \"plain\": connection without TLS is not protected against tampering (use tls:// in the URL of the context, or --allow-insecure)\n"
 	require.Contains(t, plain("obj://SITES/web.tar.gz"), want)
 	require.Contains(t, plain("web/manifest.yaml", "--data", "kv://CONF/data"), want)
 	require.Contains(t, plain("web/manifest.yaml"), "connection without TLS is not protected against tampering")

@@ -245,7 +245,7 @@ scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 	}
 	out, stderr, status = w.ccm("history", "show", "last")
 	require.Zero(t, status, stderr)
-	require.Contains(t, out, "tried registrations ")
+	require.Contains(t, out, "checked registrations ")
 
 	w.write("x.j2", `{% for e in registrations("big", "*", "*", "10.1.0.7") %}{{ e.Address }}:{{ e.Port }} {{ e.Annotations }}{% endfor %}`)
 	w.write("tiny.cm.yml", "file:\n  name: /tiny\n  ensure: contents\n  type: template\n  contents: x.j2\n")

@@ -80,7 +80,7 @@ func TestSecretsForRole(t *testing.T) {
 		{"tag:role=" + role + "x", "no node has the tag role=" + role + `x (did you mean "tag:role=` + role + `"?)`},
 		{"tag:role", `tag "role": expected NAME=VALUE`},
 		{"role:db", `expected the name of a node, tag:NAME=VALUE or env:NAME, got "role:db"`},
-		{db1 + "x", "there is no node " + db1 + "x (did you mean"},
+		{db1 + "x", `no such node "` + db1 + `x" (did you mean`},
 	} {
 		_, stderr, status := s.run(ann, "secret", "encrypt", "db.conf", "--to", c.to)
 		require.NotZero(t, status)
@@ -189,7 +189,7 @@ func TestFleetSecretUnreadable(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(filepath.Dir(second), "node.creds"), filepath.Join(l.scratch, "db2.creds")))
 	l.enrol(t, "web1", "prod")
 	said := s.must(t, first, release...)
-	require.Contains(t, said, "! db.conf.age: db2 cannot read it, although it is for tag:role=db\n  ccm secret recipients nodes")
+	require.Contains(t, said, "! db.conf.age: db2 cannot read it, although it is for tag:role=db\n  Update it with: ccm secret recipients nodes")
 	require.Contains(t, s.must(t, first, append(release, "--output", "json")...), `"unreadable_secrets": [`)
 
 	f.start("db2") // whose runs find no key of age

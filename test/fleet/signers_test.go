@@ -97,13 +97,13 @@ func TestSignersCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(l.dir, "allowed_signers"), []byte(allowed+more), 0o644))
 	_, stderr, status = l.ccm("fleet", "release", "prod", l.site(t, "exec { 'false' }\n"), "--no-check", "--sign", stranger)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "nodes of prod would refuse this: signing key, SHA256:")
+	require.Contains(t, stderr, "nodes of prod would refuse this: signing key SHA256:")
 	web1 := l.addNode(t, "web1", "prod")
 	l.says(t, web1, record.State{}, nil)
 	for _, args := range [][]string{{"run", "web1"}, {"nodes", "--live"}} {
 		_, stderr, status = l.ccm(append(append([]string{"fleet"}, args...), "--sign", stranger)...)
 		require.NotZero(t, status, args)
-		require.Contains(t, stderr, "nodes of prod would refuse this: signing key, SHA256:", args)
+		require.Contains(t, stderr, "nodes of prod would refuse this: signing key SHA256:", args)
 	}
 	release("exec { 'false' }\n", "--also-sign", second)
 	_, stderr, _ = l.ccm("fleet", "rollback", "prod", "--sign", key, "--also-sign", second)

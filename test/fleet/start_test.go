@@ -35,7 +35,7 @@ func TestInitWaitsForServers(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Start())
 	waitFor(t, "the command to wait", func() error {
-		if !strings.Contains(stderr.String(), "waiting for them") {
+		if !strings.Contains(stderr.String(), "Waiting for the servers") {
 			return fmt.Errorf("it printed %q", stderr.String())
 		}
 		return nil
