@@ -466,7 +466,7 @@ func TestSettings(t *testing.T) {
 			modes: map[string]map[string]os.FileMode{"missing/made": {"/etc/x": 0o600}},
 		}.run(t)
 		for args, want := range map[string]string{
-			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names with dots between them, got "a..b"`,
+			`{ "a..b", path = "/x", value = 1 }`:          `name: expected names separated by dots, got "a..b"`,
 			`{ "a", path = "/x" }`:                        "value is required unless ensure is absent",
 			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: expected a string such as ",
 			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: expected names separated by dots, got "b."`,
