@@ -91,7 +91,7 @@ func TestForgedDocuments(t *testing.T) {
 		require.NotContains(t, line, "boss")
 	}
 	require.Contains(t, stderr, "! Unknown signer of 0")
-	require.Contains(t, stderr, "is not allowed: not in signers")
+	require.Contains(t, stderr, "is not allowed: not in ")
 	verified := map[string]bool{}
 	for line := range strings.Lines(l.must(t, "fleet", "jobs", "--output", "json")) {
 		var j job.SentJob

@@ -144,7 +144,7 @@ func TestWhenRegistered(t *testing.T) {
 		want string
 	}{
 		"no server":      {[]string{"--context", "nowhere"}, `NATS context "nowhere": no server answered`},
-		"no context":     {[]string{"--context", "none"}, `NATS context "none": there is none`},
+		"no context":     {[]string{"--context", "none"}, `NATS context "none": file does not exist`},
 		"another stream": {[]string{"-R", "OTHER"}, "subject belongs to another stream than OTHER"},
 	} {
 		out, stderr, status = w.run(append([]string{"site.yaml", "--register", "jetstream"}, x.args...)...)

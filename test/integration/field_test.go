@@ -169,7 +169,7 @@ func TestFieldUnits(t *testing.T) {
 	field(l, []situation{
 		{name: "only an alias", site: `service { "real", enable = true }`, run: "Started. Enabled"},
 		{name: "by its alias", site: `service { "nick", enable = true }`, run: "Nothing to do"},
-		{name: "disabled by its alias", site: `service { "nick", ensure = "unmanaged", enable = false }`, run: "it is an alias of real (enable or disable that one)", fails: true},
+		{name: "disabled by its alias", site: `service { "nick", ensure = "unmanaged", enable = false }`, run: `it is an alias of real \(enable or disable that one\)`, fails: true},
 		{name: "mask where a file is", site: `service { "real", mask = true }`, run: "/etc/systemd/system/real.service is where the mask would be", fails: true},
 		{name: "stop, disable and mask", site: `service { "vendor", ensure = "stopped", enable = false, mask = true }`, run: "Stopped. Disabled. Masked", after: "systemctl is-enabled vendor || :", says: "masked"},
 		{name: "unmask", site: `service { "vendor", enable = true, mask = false }`, run: "Unmasked. Started. Enabled"},
@@ -182,7 +182,7 @@ func TestFieldUnits(t *testing.T) {
 		{name: "enabled by its socket", site: `service { "also", ensure = "stopped", enable = true }`, run: "Enabled", after: "systemctl is-enabled also.socket", says: "enabled"},
 		{name: "disabled with its socket", site: `service { "also", ensure = "stopped", enable = false }`, run: "Disabled", after: "systemctl is-enabled also.socket || :", says: "disabled"},
 		{name: "disable a static one", site: `service { "static", ensure = "stopped", enable = false }`, run: "its unit file lacks an .Install. section: other units start it", fails: true},
-		{name: "a user who is not logged in", site: `service { "x", scope = "user", user = "away" }`, run: "is not running (log in, or run: loginctl enable-linger away`", fails: true},
+		{name: "a user who is not logged in", site: `service { "x", scope = "user", user = "away" }`, run: `is not running \(log in, or run: loginctl enable-linger away`, fails: true},
 		{name: "a unit file in the place of a mask", site: `require "std.unit" { "masked.service", content = "[Service]\nExecStart=/bin/true\n" }`, run: `masked.service is masked: .* is a link to /dev/null \(remove it with service \{ "masked.service", mask = false \}`, fails: true},
 		{name: "a timer in the place of a mask", site: `require "std.timer" { "masked", command = "/bin/true", schedule = "daily" }`, run: "masked.service is masked", fails: true},
 		{
@@ -233,7 +233,7 @@ func TestFieldMounts(t *testing.T) {
 		},
 		{
 			name: "only the mounted one has noexec", prepare: "mount -o remount,noexec /mnt/o",
-			site: `require "std.mount" { "/mnt/o", device = "tmpfs", type = "tmpfs", options = { "nosuid", "exec" } }`, run: "Mounted it again",
+			site: `require "std.mount" { "/mnt/o", device = "tmpfs", type = "tmpfs", options = { "nosuid", "exec" } }`, run: "Remounted it with its options",
 			after: "findmnt -no OPTIONS /mnt/o", says: "rw,nosuid,relatime",
 		},
 		{

@@ -107,10 +107,11 @@ useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
 		return step{site: "service/user.lua " + args, does: []string{id + ": " + file, itService + ": " + service}}
 	}
 	s := site("one", "Created the file", "failed")
-	s.errs = map[string][]string{itService: {"the service manager of the user alice is not running (log in, or run: loginctl enable-linger alice`"}}
+	s.errs = map[string][]string{itService: {"service manager of user alice is not running (log in, or run: loginctl enable-linger alice"}}
 	l.ccm("run", s)
 	l.sh("rm ~alice/.config/systemd/user/it.service; loginctl enable-linger alice")
-	// It is just starting, and is waited for.
+	l.until("the directory of the user", "test -d /run/user/1000")
+	// The service manager is just starting, and is waited for.
 	s = site("one running true", "Created the file", "Started. Enabled")
 	s.plan = map[string]string{itService: "unknown: the unit file /home/alice/.config/systemd/user/it.service is pending"}
 	l.converge(s)

@@ -48,7 +48,7 @@ func TestFirewall(t *testing.T) {
 
 	// A table of somebody else is not replaced. The table that an undo leaves in the kernel is not one.
 	l.sh("cp /etc/nftables.d/ccm-web.nft /root; rm /etc/nftables.d/ccm-web.nft; nft delete table inet web; nft add table inet web")
-	l.converge(step{site: "kernel/firewall.lua 8080", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft delete table inet web removes it"}}})
+	l.converge(step{site: "kernel/firewall.lua 8080", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"remove it with: nft delete table inet web"}}})
 	l.sh("nft delete table inet web")
 	l.converge(site("8080", "Loaded the rules"))
 	require.Contains(t, l.sh("/opt/ccm/ccm undo"), "ccm-web.nft: Removed what the run created")

@@ -212,7 +212,7 @@ func TestSSHManyHosts(t *testing.T) {
 	l.write("config", "Host down*\n  Port 9\n"+l.read("config"))
 	out = l.says(5, "2 of 3 hosts ok, 1 unreachable", "a", "down", "b", "-j", "1", "--", "facts", "os.name")
 	require.Contains(t, out, "down  unreachable: ssh: connect to host 127.0.0.1 port 9: Connection refused")
-	l.says(5, "0 of 4 hosts ok, 2 unreachable, 2 not begun", "down1", "down2", "a", "b", "--max-failed", "1", "--serial", "1", "--", "facts")
+	l.says(5, "0 of 4 hosts ok, 2 unreachable, 2 not started", "down1", "down2", "a", "b", "--max-failed", "1", "--serial", "1", "--", "facts")
 
 	var names []string
 	for i := range 200 {
