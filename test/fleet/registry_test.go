@@ -145,7 +145,7 @@ func TestWhenRegistered(t *testing.T) {
 	}{
 		"no server":      {[]string{"--context", "nowhere"}, `NATS context "nowhere": no server answered`},
 		"no context":     {[]string{"--context", "none"}, `NATS context "none": file does not exist`},
-		"another stream": {[]string{"-R", "OTHER"}, "subject belongs to another stream than OTHER"},
+		"another stream": {[]string{"-R", "OTHER"}, "the subject belongs to another stream than OTHER"},
 	} {
 		out, stderr, status = w.run(append([]string{"site.yaml", "--register", "jetstream"}, x.args...)...)
 		require.Zero(t, status, stderr)
