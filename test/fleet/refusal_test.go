@@ -53,7 +53,7 @@ func TestLargeFactsAreLeftOut(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "web1", "facts.json"), []byte(facts), 0o644))
 	f.release(motd("two")) // facts are gathered after runs
 	require.Equal(t, signed.Done, f.advance().State)
-	f.eventually(func() bool { return f.problem("web1", record.FactsTruncated) == "skipped: mounts" })
+	f.eventually(func() bool { return f.problem("web1", record.FactsTruncated) == "omitted: mounts" })
 	issued, _ := f.issued(t.Context())
 	nodes, err := roster.Read(t.Context(), f.nc, roster.Options{Environments: issued, Environment: "prod", Facts: where.Facts{All: true}})
 	require.NoError(t, err)
