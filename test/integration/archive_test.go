@@ -233,7 +233,7 @@ func TestArchiveRefused(t *testing.T) {
 			"archive#/srv/absolute.tar.gz": {"/etc/climbed"},
 			"archive#/srv/link.tar.gz":     {"etc"},
 			"archive#/srv/bomb.tar.gz":     {"max_size"},
-			"archive#/srv/empty.tar.gz":    {"there is no /srv/empty/nonesuch"},
+			"archive#/srv/empty.tar.gz":    {"/srv/empty/nonesuch does not exist"},
 		},
 	}
 	for _, name := range []string{"other", "none", "climbs", "absolute", "link", "bomb", "empty"} {
