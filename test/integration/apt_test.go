@@ -245,7 +245,7 @@ func TestAptService(t *testing.T) {
 	l.converge(step{
 		site: "packaged-service/site.lua ccm-demo-auto ccm-demo-auto",
 		does: []string{"package#ccm-demo-auto: Installed", "service#ccm-demo-auto: stable"},
-		plan: map[string]string{"service#ccm-demo-auto": "unknown: package#ccm-demo-auto is pending (now: service not found: ccm-demo-auto)"},
+		plan: map[string]string{"service#ccm-demo-auto": "Would have started. Would have enabled"},
 	})
 	l.says("enabled\nactive", "systemctl is-enabled ccm-demo-auto; systemctl is-active ccm-demo-auto")
 	l.converge(pkg("ccm-demo-auto", "absent", "Uninstalled"))
