@@ -108,7 +108,7 @@ func otherVersion(ctx context.Context, file, version, dir string) (string, error
 	}
 	prefix, err := ask("rev-parse", "--show-prefix")
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "%s is not a directory, and %s is not in a git repository", version, file).WithHint("set --compare to a directory with the other version")
+		return "", fmt.Errorf("%s is not a directory, and the repository of %s cannot be read: %w", version, file, err)
 	}
 	commit, err := ask("rev-parse", "--verify", "--quiet", version+"^{commit}")
 	if err != nil {

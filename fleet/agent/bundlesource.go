@@ -82,7 +82,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 		}
 		signer, err := list.Verify(safepath.Within(ctx, f), signature, bundle.SignatureNamespace, p.x.now())
 		if err != nil {
-			return false, notBelieved("it", err)
+			return false, notBelieved("the bundle", err)
 		}
 		v.Signer = signer.String()
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

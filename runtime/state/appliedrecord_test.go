@@ -30,7 +30,7 @@ func TestCauses(t *testing.T) {
 		t.Helper()
 		b.clock.now = b.clock.now.Add(time.Minute)
 		b.must(list...)
-		require.Equal(t, want, b.told())
+		require.Equal(t, want, b.story())
 	}
 	must("/a changed new", one)
 	must("", one)
@@ -75,7 +75,7 @@ func TestFailureKeepsWhatWasWanted(t *testing.T) {
 	b.write("a", "by hand", 0o644)
 	_, _, err = b.run(cat(t, file("/a", "one"), file("/d", "a directory is in the way")))
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "/a changed corrective")
+	require.Contains(t, b.story(), "/a changed corrective")
 }
 
 func ids(list []*resource.Resource) []string {
@@ -180,7 +180,7 @@ func TestDamagedWishes(t *testing.T) {
 		require.Equal(t, string(good)[len(good)-9:], string(text)[len(text)-9:])
 		b.write("a", "by hand", 0o644)
 		b.must(file("/a", "one"), file("/b", "one"))
-		require.Equal(t, "/a changed corrective", b.told())
+		require.Equal(t, "/a changed corrective", b.story())
 	}
 }
 

@@ -29,7 +29,7 @@ func TestLittleRoomForABatch(t *testing.T) {
 	b.root = mounted(t)
 	b.must(twelve("a")...)
 	b.must(twelve("b")...)
-	require.NotContains(t, b.told(), "failed")
+	require.NotContains(t, b.story(), "failed")
 	for i := range 12 {
 		text, err := os.ReadFile(fmt.Sprint(b.root, "/f", i))
 		require.NoError(t, err)

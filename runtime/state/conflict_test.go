@@ -34,7 +34,7 @@ func TestOvertaken(t *testing.T) {
 			}
 			run, sum, err := b.run(cat(t, file("/a", "first"), x.wish, file("/b", "last")))
 			require.NoError(t, err)
-			require.Equal(t, 3, sum.Of(event.Changed), b.told())
+			require.Equal(t, 3, sum.Of(event.Changed), b.story())
 			text, err := os.ReadFile(filepath.Join(b.root, "f"))
 			require.NoError(t, err)
 			require.Equal(t, x.want, string(text))

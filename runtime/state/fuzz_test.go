@@ -86,7 +86,7 @@ func FuzzState(f *testing.F) {
 		_, sum, err := b.run(cat(t, file("/f", "newer")))
 		if !spoilt {
 			require.NoError(t, err)
-			require.Zero(t, sum.Of(event.Failed), b.told())
+			require.Zero(t, sum.Of(event.Failed), b.story())
 			_, errs := b.restore(id)
 			require.Empty(t, errs)
 			text, err := os.ReadFile(b.root + "/f")

@@ -53,7 +53,7 @@ func TestMountPoint(t *testing.T) {
 	_, sum, err := b.run(cat(t, absent("/f")))
 	require.NoError(t, err)
 	require.Equal(t, 1, sum.Of(event.Failed))
-	require.Contains(t, b.told(), "is a mount point, which cannot be removed")
+	require.Contains(t, b.story(), "is a mount point, which cannot be removed")
 }
 
 // TestKilledInPlace ends the write of a mount point at every effect, with a part of the content written if it has

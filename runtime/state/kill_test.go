@@ -140,10 +140,10 @@ func TestKilledAnywhere(t *testing.T) {
 func (b *box) converged(c *catalog.Catalog) {
 	_, sum, err := b.run(c)
 	require.NoError(b.t, err)
-	require.Zero(b.t, sum.Of(event.Failed), b.told())
+	require.Zero(b.t, sum.Of(event.Failed), b.story())
 	_, sum, err = b.run(c)
 	require.NoError(b.t, err)
-	require.Equal(b.t, sum.Total(), sum.Of(event.Stable), b.told())
+	require.Equal(b.t, sum.Total(), sum.Of(event.Stable), b.story())
 }
 
 func (b *box) warnedOf(text string) []string {

@@ -77,11 +77,11 @@ func TestLinks(t *testing.T) {
 				require.Equal(t, 1, sum.Of(event.Failed))
 				require.ErrorContains(t, b.events[0].Err, tt.err)
 			} else {
-				require.Zero(t, sum.Of(event.Failed), b.told())
+				require.Zero(t, sum.Of(event.Failed), b.story())
 				require.Equal(t, tt.reason, b.events[0].Reason)
 				_, again, err := b.run(cat(t, file("/f", "new", tt.props), file("/beside", "new")))
 				require.NoError(t, err)
-				require.Equal(t, 2, again.Of(event.Stable), b.told())
+				require.Equal(t, 2, again.Of(event.Stable), b.story())
 			}
 			_, errs := b.restore(run.ID())
 			require.Empty(t, errs)

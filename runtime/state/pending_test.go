@@ -52,7 +52,7 @@ func TestRefreshThatFailedIsRepeated(t *testing.T) {
 	cmds.codes["restart"] = 1
 	run, _, err := b.run(c)
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "/a changed new; restart failed new by /a")
+	require.Contains(t, b.story(), "/a changed new; restart failed new by /a")
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
 	list, _, _ := b.store().Pending()
 	require.Equal(t, "pending refresh of exec#restart from run "+run.ID()+": file#/a changed", list[0].String())
@@ -60,16 +60,16 @@ func TestRefreshThatFailedIsRepeated(t *testing.T) {
 	// It is tried again until it succeeds.
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "restart failed new left over of /a")
+	require.Contains(t, b.story(), "restart failed new left over of /a")
 	cmds.codes["restart"] = 0
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Equal(t, "restart changed new left over of /a", b.told())
+	require.Equal(t, "restart changed new left over of /a", b.story())
 	require.Equal(t, run.ID(), b.events[1].PendingRefreshes[0].Run)
 	require.Empty(t, b.pending())
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Empty(t, b.told())
+	require.Empty(t, b.story())
 	require.Equal(t, 3, cmds.run["restart"])
 }
 
@@ -85,7 +85,7 @@ func TestNoRefreshOfWhatFailedAndChangedNothing(t *testing.T) {
 	}
 	_, _, err := b.run(c)
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "read-only file system; restart skipped")
+	require.Contains(t, b.story(), "read-only file system; restart skipped")
 	require.Empty(t, b.pending(), "nothing was changed, so nothing is owed")
 	noLeftovers(t, b.root)
 }
@@ -102,11 +102,11 @@ func TestRefreshOfWhatFailedButChanged(t *testing.T) {
 	}
 	_, _, err := b.run(c)
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "/a failed new: input/output error; restart skipped")
+	require.Contains(t, b.story(), "/a failed new: input/output error; restart skipped")
 	b.effect = nil
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Equal(t, "restart changed new left over of /a", b.told())
+	require.Equal(t, "restart changed new left over of /a", b.story())
 }
 
 func TestNothingIsChangedThatCannotBeRecorded(t *testing.T) {
@@ -119,7 +119,7 @@ func TestNothingIsChangedThatCannotBeRecorded(t *testing.T) {
 	}
 	_, _, err := b.run(cat(t, file("/a", "one"), exec("restart", onlyRefresh)))
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "/a failed new: cannot record pending refreshes: no space left on device; restart skipped")
+	require.Contains(t, b.story(), "/a failed new: cannot record pending refreshes: no space left on device; restart skipped")
 	require.NoFileExists(t, filepath.Join(b.root, "a"))
 }
 
@@ -138,11 +138,11 @@ func TestInterruptedRunOwes(t *testing.T) {
 	_, sum, err := b.run(c)
 	require.NoError(t, err)
 	require.True(t, sum.Interrupted)
-	require.Equal(t, "/a changed new; /b skipped; restart skipped", b.told())
+	require.Equal(t, "/a changed new; /b skipped; restart skipped", b.story())
 	b.stop, b.effect = nil, nil
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Equal(t, "/b changed new; restart changed new left over of /a", b.told())
+	require.Equal(t, "/b changed new; restart changed new left over of /a", b.story())
 }
 
 // TestRequirementFailed: the notifier changed, but the subscriber was skipped because another of its requirements
@@ -158,7 +158,7 @@ func TestRequirementFailed(t *testing.T) {
 	cmds.codes["check"] = 0
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Contains(t, b.told(), "restart changed new left over of /a")
+	require.Contains(t, b.story(), "restart changed new left over of /a")
 	require.Empty(t, b.pending())
 }
 
@@ -170,7 +170,7 @@ func TestTargets(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = b.run(part)
 	require.NoError(t, err)
-	require.Equal(t, "/a changed new", b.told())
+	require.Equal(t, "/a changed new", b.story())
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending(), "what was left out is owed")
 	// A run of another part keeps it.
 	part, err = c.Select(catalog.Selection{Targets: []resource.ID{{Type: "file", Name: "/b"}}})
@@ -181,7 +181,7 @@ func TestTargets(t *testing.T) {
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Equal(t, "restart changed new left over of /a", b.told())
+	require.Equal(t, "restart changed new left over of /a", b.story())
 }
 
 func TestDropped(t *testing.T) {
@@ -210,7 +210,7 @@ func TestChain(t *testing.T) {
 	cmds.codes["second"] = 0
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Equal(t, "second changed new left over of first", b.told())
+	require.Equal(t, "second changed new left over of first", b.story())
 	require.Equal(t, map[string]int{"first": 1, "second": 2}, cmds.run)
 }
 
@@ -270,7 +270,7 @@ func TestSitesDoNotDropForEachOther(t *testing.T) {
 	cmds.codes["restart"] = 0
 	_, _, err = b.run(c)
 	require.NoError(t, err)
-	require.Equal(t, "restart changed new left over of /a", b.told())
+	require.Equal(t, "restart changed new left over of /a", b.story())
 	require.Empty(t, b.pending())
 }
 

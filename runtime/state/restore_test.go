@@ -59,7 +59,7 @@ func (b *box) write(name, text string, mode os.FileMode) {
 func (b *box) must(list ...decl) string {
 	run, sum, err := b.run(cat(b.t, list...))
 	require.NoError(b.t, err)
-	require.Zero(b.t, sum.Of(event.Failed), b.told())
+	require.Zero(b.t, sum.Of(event.Failed), b.story())
 	return run.ID()
 }
 

@@ -29,7 +29,7 @@ func (b *box) secret(list ...decl) string {
 	require.NoError(b.t, catalog.MarkSecrets(b.keeper, c.Resources))
 	run, sum, err := b.run(c)
 	require.NoError(b.t, err)
-	require.Zero(b.t, sum.Of(event.Failed), b.told())
+	require.Zero(b.t, sum.Of(event.Failed), b.story())
 	return run.ID()
 }
 
@@ -119,7 +119,7 @@ func TestCausesOfSecrets(t *testing.T) {
 	must := func(want string, list ...decl) {
 		t.Helper()
 		b.secret(list...)
-		require.Equal(t, want, b.told())
+		require.Equal(t, want, b.story())
 	}
 	f := file("/a", "pw hunter2")
 	must("/a changed new", f)

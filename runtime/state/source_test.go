@@ -44,7 +44,7 @@ func (s *sourceSpec) must(want string) {
 	s.t.Helper()
 	s.clock.now = s.clock.now.Add(time.Minute)
 	s.box.must(s.file)
-	require.Equal(s.t, want, s.told())
+	require.Equal(s.t, want, s.story())
 }
 
 // lines returns the record of the applied states without stat data.
@@ -183,7 +183,7 @@ func TestCauseOfSecretSource(t *testing.T) {
 	must := func(want string) {
 		t.Helper()
 		s.secret(s.file)
-		require.Equal(t, want, s.told())
+		require.Equal(t, want, s.story())
 	}
 	s.put("one")
 	must("/a changed new")

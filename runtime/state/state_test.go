@@ -114,7 +114,7 @@ func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, event.Summary, error
 }
 
 // told returns the reported resources that are not stable: name, outcome and cause.
-func (b *box) told() string {
+func (b *box) story() string {
 	var out []string
 	for _, e := range b.events {
 		if e.Outcome == event.Stable {

@@ -49,18 +49,20 @@ function fstab.edited(want, text, swaps)
   return lines.join(kept, eol), found
 end
 
---- Returns the file system mounted at the point, nil if there is none. The last of several covers the others
---- (proc_pid_mountinfo(5)).
+--- Returns the file system mounted at the point, nil if there is none, and a mount point below it, or nil. The last of
+--- several file systems covers the others (proc_pid_mountinfo(5)).
 function fstab.mounted(host, point)
-  local found = nil
+  local found, inner = nil, nil
   for _, l in ipairs(str.lines(host.read("/proc/self/mountinfo") or "")) do
     local before, after = str.cut(l, " - ")
     local at, what = fields(before), fields(after)
     if at[5] == escaped(point) then
       found = { type = what[1], device = unescaped(what[2]), options = tbl.concat(str.split(at[6], ","), str.split(what[3] or "", ",")) }
+    elseif str.starts(at[5] or "", escaped(point) .. "/") then
+      inner = unescaped(at[5])
     end
   end
-  return found
+  return found, inner
 end
 
 --- Writes the text of fstab, of which units are made.

@@ -33,7 +33,7 @@ return ccm.type {
     options = { type = "list", one_line = true, doc = "The mount options. Changes are applied to the mounted file system (mount -o remount, or unmount and mount where needed, such as NFS). Default: those in fstab, or defaults.", example = "noatime" },
     dump = { type = "integer", doc = "The fifth field of fstab, for dump. Default: the existing value, or 0." },
     pass = { type = "integer", doc = "The sixth field of fstab: the order of fsck, 0 for never. Default: the existing value, or 0." },
-    ensure = { enum = { "mounted", "unmounted", "present", "absent" }, default = "mounted", doc = "mounted: in fstab and mounted; unmounted: in fstab only; present: in fstab, mounted or not; absent: neither. A busy file system cannot be unmounted." },
+    ensure = { enum = { "mounted", "unmounted", "present", "absent" }, default = "mounted", doc = "mounted: in fstab and mounted; unmounted: in fstab only; present: in fstab, mounted or not; absent: neither. A busy file system cannot be unmounted. With another file system mounted in it, absent keeps both." },
   },
 
   validate = function(want)
@@ -58,10 +58,11 @@ return ccm.type {
     local entry = fstab.wanted(want, found)
     local have = tbl.merge({ text = text, found = found, lacks = {} }, found or {})
     if host.root == "/" and host.live then
-      local now = fstab.mounted(host, safepath.resolved(host, want.name) or want.name)
+      local now, inner = fstab.mounted(host, safepath.resolved(host, want.name) or want.name)
       if now or want.ensure ~= "absent" then fstab.refuse_users_paths(host, want.name, entry) end
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
       if want.ensure == "mounted" and have.mounted ~= "it" then devices.check(host, entry) end
+      have.inner = now and inner
       have.other = now and now.device .. " (" .. now.type .. ")"
       have.lacks = now and now.type ~= "autofs" and mount_options.lacks(entry.options, now.options) or {}
     end
@@ -74,6 +75,7 @@ return ccm.type {
   decide = function(want, have, compare)
     if want.ensure ~= "absent" and not want.device and not have.found then return { error = "device is required, because /etc/fstab does not contain " .. want.name } end
     local d, now, verb, phrase = compare(), (fstab.edited(want, have.text)), task(want, have)
+    if have.inner and want.ensure ~= "absent" and (verb == "unmount" or verb == "replace") then return { error = ("%s cannot be unmounted, because %s is mounted in it (unmount that first)"):format(want.name, have.inner) } end
     if verb == "replace" then table.insert(d.diff, { "device", have.other, fstab.wanted(want, have.found).device }) end
     if verb == "remount" and #d.diff == 0 then table.insert(d.diff, { "options", "without " .. str.join(have.lacks, ","), str.join(fstab.wanted(want, have.found).options, ",") }) end
     d.actions = { verb and { verb, phrase } }
@@ -86,6 +88,7 @@ return ccm.type {
   end,
 
   leaves = function(want, have)
+    if want.ensure == "absent" and have and have.inner then return { { path = have.inner, kind = "absent" } } end -- mounted, so all is kept
     local list = { { path = fstab.path, kind = have and "file", content = have and fstab.edited(want, have.text) } }
     if not have or task(want, have) then list[2] = { path = want.name } end
     return list, "commands"

@@ -245,7 +245,21 @@ func TestFieldMounts(t *testing.T) {
 			site: `require "std.mount" { "/mnt/r", device = "tmpfs", type = "tmpfs", options = { "size=1M" } }`, run: "Mounted it in place of ramfs",
 			after: "findmnt -no FSTYPE /mnt/r", says: "tmpfs",
 		},
+		{
+			name: "unmount what has a file system in it", prepare: "mkdir /mnt/r/in; mount -t tmpfs in /mnt/r/in",
+			site: `require "std.mount" { "/mnt/r", device = "tmpfs", type = "tmpfs", options = { "size=1M" }, ensure = "unmounted" }`, fails: true,
+			run: `/mnt/r cannot be unmounted, because /mnt/r/in is mounted in it \(unmount that first\)`,
+		},
 	})
+	// With ensure = "absent" both stay, with the line of fstab, and nothing fails.
+	l.write("/root/field/site.lua", []byte(`require "std.mount" { "/mnt/r", ensure = "absent" }`))
+	for _, verb := range []string{"plan", "run", "run"} {
+		out := l.exec("/opt/ccm/ccm", verb, "/root/field/site.lua")
+		require.Zero(t, out.status, out.stdout+out.stderr)
+		require.Contains(t, out.stdout, "mount#/mnt/r: skipped, because a file system is mounted at /mnt/r/in (unmount it first)")
+	}
+	l.says("tmpfs", "grep -q '/mnt/r ' /etc/fstab && findmnt -no FSTYPE /mnt/r/in")
+	l.sh("umount /mnt/r/in; /opt/ccm/ccm run /root/field/site.lua; ! grep '/mnt/r ' /etc/fstab /proc/self/mounts")
 }
 
 // Users of a real system.

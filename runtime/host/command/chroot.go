@@ -2,6 +2,7 @@ package command
 
 import (
 	"debug/elf"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"encoding/json"
 )
 
 // A command with [Cmd.Chroot] is started by a helper: this program, called [chrootName], as process 1 of new mount,

@@ -85,7 +85,7 @@ func (b *bench) count(ctx context.Context, first uint64, killed time.Time) error
 			gap = max(gap, stored[i].Sub(stored[i-1]))
 		}
 	}
-	b.set(rowLost, float64(want-len(seen)+twice), "%s told, %d lost, %d twice", thousands(want), want-len(seen), twice)
+	b.set(rowLost, float64(want-len(seen)+twice), "%s sent, %d lost, %d twice", thousands(want), want-len(seen), twice)
 	b.seconds(rowGap, gap)
 	disk := b.s.diskOf()
 	b.set(rowDisk, disk/(1<<20), "%.0f MiB", disk/(1<<20))
