@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,6 +83,44 @@ func withoutName(m *ast.Field) string {
 		text = strings.TrimPrefix(text, m.Names[0].Name)
 	}
 	return text
+}
+
+// textGlobs match the files that people read or copy, besides the pages (prose_test.go) and Go code.
+var textGlobs = []string{
+	"*.md", ".goreleaser.yaml", "stdlib/std/*.lua", "cmd/ccm/author/newsite/*", "cmd/ccm/author/newsite/*/*",
+	"examples/*/*", "examples/*/*/*", "examples/*/*/*/*", "*/web/*.html", "*/web/*.js", "*/web/*/*.html",
+	"*/web/*/*.js", "runtime/report/*/*.html", "runtime/report/*/*.js", "docs/website/*.html", "docs/website/*.js",
+}
+
+// textOfScript matches what a program in JavaScript shows: strings, and text between tags. Comments are matched too,
+// because they may contain quotation marks.
+var textOfScript = regexp.MustCompile(`//[^\n]*|"(?:[^"\\\n]|\\.)*"|>[^<>{}$` + "`" + `\n]+<`)
+
+// TestPhrasesOfTexts: scripts, pages of browsers and texts for contributors have none of the banned phrases.
+func TestPhrasesOfTexts(t *testing.T) {
+	for _, glob := range textGlobs {
+		names, err := filepath.Glob(filepath.Join(root, glob))
+		require.NoError(t, err)
+		require.NotEmpty(t, names, glob)
+		for _, name := range names {
+			if info, err := os.Stat(name); err != nil || info.IsDir() {
+				continue
+			}
+			content, err := os.ReadFile(name)
+			require.NoError(t, err)
+			for i, line := range strings.Split(string(content), "\n") {
+				texts := []string{line}
+				if filepath.Ext(name) == ".js" {
+					texts = slices.DeleteFunc(textOfScript.FindAllString(line, -1), func(s string) bool { return strings.HasPrefix(s, "//") })
+				}
+				for _, text := range texts {
+					if found := bannedPhrases.FindString(text); found != "" {
+						t.Errorf("%s:%d: %q: banned phrase %q", name, i+1, text, found)
+					}
+				}
+			}
+		}
+	}
 }
 
 // longestUsage is the most characters that the help of a flag may have.
