@@ -209,7 +209,7 @@ type Common struct {
 	// it stay. --with-data says so for all resources.
 	WithData bool `ccm:"with_data"`
 	// Backup says whether what is overwritten or removed is kept in the state
-	// directory, so that ccm restore can bring it back. Left out, it is.
+	// directory, so that ccm undo can bring it back. Left out, it is.
 	Backup *bool `ccm:"backup"`
 }
 

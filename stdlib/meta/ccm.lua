@@ -542,7 +542,7 @@ facts = nil
 ---@field try_sleep? string try_sleep is how long to wait before another try, such as "10s". Left out, it is 1s.
 ---@field ignore_failure? boolean ignore_failure lets the run succeed if the resource fails, and what requires it go on. The failure is reported.
 ---@field with_data? boolean with_data says whether ensure absent and ccm prune also remove the data that no run has created in a directory, a home or a clone. Left out, the data and what contains it stay. --with-data says so for all resources.
----@field backup? boolean backup says whether what is overwritten or removed is kept in the state directory, so that ccm restore can bring it back. Left out, it is.
+---@field backup? boolean backup says whether what is overwritten or removed is kept in the state directory, so that ccm undo can bring it back. Left out, it is.
 
 ---The properties of an apply.
 ---@class (exact) ccm.Apply.Props: ccm.Common
