@@ -47,7 +47,7 @@ import (
 // Options control how a site is read, planned and run. The zero Options are those of the command
 // ccm without flags, except that they read no data file and no .env from the working directory.
 type Options struct {
-	// Root is the directory that stands for /; "" for / itself. Nothing outside it is changed.
+	// Root is the directory used as /; "" for / itself. Nothing outside it is changed.
 	Root string
 	// StateDir is the directory for history, backups and the lock. If it is empty, it is
 	// CCM_STATE_DIR of the environment, else /var/lib/ccm or, for other users than root,
@@ -69,7 +69,7 @@ type Options struct {
 	Types []Type
 	// Providers are further providers of the types that ship with ccm.
 	Providers []resource.Binding
-	// Targets are resources as TYPE#NAME, in which * and ** stand for any text. Only these and
+	// Targets are resources as TYPE#NAME, in which * and ** represent any text. Only these and
 	// those that they require are planned and run. Without Targets and Tags, all are.
 	Targets []string
 	// Tags select resources like Targets, by their tags. Resources with one of SkipTags are left

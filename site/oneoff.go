@@ -25,7 +25,7 @@ type OneOffOptions struct {
 	Host   HostOptions
 	// Plan makes a plan and changes nothing.
 	Plan bool
-	// Diff says how much of the differences a session notes.
+	// Diff is how much of the differences a session notes.
 	Diff report.DiffMode
 	// Explain takes the errors of functions of scripts that wait for an outcome. Nil prints them.
 	Explain func(error)

@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Root is the directory below which the file system is converged.
 	Root string
-	// Offline says that the machine is not running, as below a root: no service of it is started.
+	// Offline is set if the machine is not running, as below a root: no service of it is started.
 	Offline bool `json:",omitempty"`
 	Facts   FactOptions
 	Data    DataOptions

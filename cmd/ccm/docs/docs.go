@@ -94,7 +94,7 @@ with "man -l DIR/ccm-run.1".`,
 	cmd.AddCommand(newBuildCommand(e))
 	cmd.Flags().StringVar(&query, "search", "", "list the sections that match these `WORDS` best")
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.schema, "schema", "", "print the JSON Schema of a `FORMAT`: request, response, event or manifest")
+	cmd.Flags().StringVar(&f.schema, "schema", "", "JSON Schema of `FORMAT`: request, response, event or manifest")
 	cli.CompleteFlag(e, cmd, "schema", cobra.FixedCompletions(Schemas, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -64,7 +64,7 @@ refresh failed. The next run performs them.`,
 	f.Add(cmd.Flags())
 	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "maximum number of lines (0 lists all runs)")
 	cmd.Flags().BoolVar(&pending, "pending", false, "list refreshes that are still due")
-	cmd.Flags().BoolVar(&html, "html", false, "with RUN, write an HTML page to standard output, as ccm run --report FILE.html")
+	cmd.Flags().BoolVar(&html, "html", false, "with RUN, write an HTML page to standard output")
 	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	cmd.AddCommand(cli.Former(e, newShowCommand(e), "show", "ccm history RUN"))
 	return cmd
@@ -225,7 +225,7 @@ func newShowCommand(e *cli.Env) *cobra.Command {
 		},
 	}
 	f.Add(cmd.Flags())
-	cmd.Flags().BoolVar(&html, "html", false, "write an HTML page to standard output, as ccm run --report FILE.html")
+	cmd.Flags().BoolVar(&html, "html", false, "write an HTML page to standard output")
 	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	return cmd
 }
