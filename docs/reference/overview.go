@@ -10,8 +10,8 @@ import (
 func (s Source) overview() string {
 	p := page{root: "../"}
 	p.printf("# Reference")
-	p.console("$ ccm docs file\n$ ccm doc file.mode\n$ ccm help run")
-	p.printf("`ccm docs` prints pages of this reference, `ccm doc` one property or function, `ccm help` a command. It is generated from the declarations in the code.")
+	p.console("$ ccm docs file\n$ ccm docs file.mode\n$ ccm help run")
+	p.printf("`ccm docs` prints pages of this reference, `ccm docs` one property or function, `ccm help` a command. It is generated from the declarations in the code.")
 	p.printf("## Types")
 	p.printf("[properties.md](properties.md) has the properties of every type.")
 	var b strings.Builder

@@ -275,7 +275,7 @@ func rollout(e *overview.Environment) *markup.Element {
 	}
 	body.Add(facts, t.Add(rows))
 	if a.State == signed.Stopped {
-		body.Add(prose(fmt.Sprintf("No further node starts this release. Roll back with `ccm fleet rollback %s`, or resume with `ccm fleet resume %s`.", e.Name, e.Name)))
+		body.Add(prose(fmt.Sprintf("No further node starts this release. Roll back with `ccm fleet rollback %s`, or resume with `ccm fleet rollout resume %s`.", e.Name, e.Name)))
 	}
 	for _, s := range a.Stages {
 		body.Add(named("Failed in stage "+s.Name, s.FailedNodes), named("Silent in stage "+s.Name, s.SilentNodes))
@@ -306,7 +306,7 @@ func signedBy(list []author.Signer) string {
 func unheardText(a *release.Assessment) string {
 	const why = "These nodes were approved, but their agents never started. "
 	if a.WaitsForUnheard() {
-		return why + "These are all nodes of the stage, so the rollout waits for one of them or for `ccm fleet next`."
+		return why + "These are all nodes of the stage, so the rollout waits for one of them or for `ccm fleet rollout next`."
 	}
 	return why + "The rollout does not wait for them: they apply the release when they start."
 }

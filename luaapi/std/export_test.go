@@ -16,7 +16,7 @@ type is a mistake with its place, and pcall catches it. A string has 64 MiB at m
 
 Types are written as LuaLS has them: a question mark stands behind what may be left out,
 `+"`string[]`"+` is a list of strings, `+"`a|b`"+` either of two. Behind the arrow stands what
-inspect makes of the example. `+"`ccm doc str.split`"+` prints one entry.
+inspect makes of the example. `+"`ccm docs str.split`"+` prints one entry.
 
 `)
 	for _, l := range Libraries() {

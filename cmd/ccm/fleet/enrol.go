@@ -90,7 +90,7 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 	case len(list) == 0:
 		cli.Say(e, "No pending enrolment requests.")
 	default:
-		printTable(e, rows)
+		e.Print().Table(rows)
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func (f *eventFlags) printResults(e *cli.Env, list []*fillResult) error {
 		rows = append(rows, []string{x.Node, strconv.FormatInt(x.missing(), 10), last.Before.Local().Format("2006-01-02 15:04"), answer})
 	}
 	if f.output.Value == "text" {
-		printTable(e, rows)
+		e.Print().Table(rows)
 		terminal.Fprintf(e.Stderr, "%d of %s sent their events again\n", len(list)-open, counted(len(list), "node"))
 	}
 	if open > 0 {

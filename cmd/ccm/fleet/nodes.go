@@ -177,7 +177,7 @@ func printNodes(e *cli.Env, list []*overview.Node, form string) error {
 		}
 	}
 	if len(rows) > 1 {
-		printTable(e, rows)
+		e.Print().Table(rows)
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 
@@ -56,21 +54,20 @@ func newListCommand(e *cli.Env) *cobra.Command {
 			if output.Value == "json" {
 				return e.Print().JSON(rows)
 			}
-			w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+			var table [][]string
 			for _, r := range rows {
 				latest := ""
 				if r.Latest != "" {
 					latest = "-> " + r.Latest
 				}
-				for i, cell := range []string{r.Name, r.Version, latest, cmp.Or(r.Source, "folder "+r.Replace), map[bool]string{false: "(for others)"}[r.Direct]} {
-					if i == 2 && !outdated {
-						continue
-					}
-					terminal.Fprintf(w, "%s\t", cell)
+				row := []string{r.Name, r.Version, latest, cmp.Or(r.Source, "folder "+r.Replace), map[bool]string{false: "(for others)"}[r.Direct]}
+				if !outdated {
+					row = slices.Delete(row, 2, 3)
 				}
-				terminal.Fprintf(w, "\n")
+				table = append(table, row)
 			}
-			return w.Flush()
+			e.Print().Table(table)
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&outdated, "outdated", false, "only modules with a newer release")
