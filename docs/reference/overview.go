@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // overview returns the page with all that the reference has.
@@ -16,7 +17,7 @@ func (s Source) overview() string {
 	p.printf("[properties.md](properties.md) has the properties of every type.")
 	var b strings.Builder
 	for _, t := range s.Registry.Types() {
-		b.WriteString("| [`" + t.Name + "`](types/" + t.Name + ".md) | " + cell(prose(firstSentence(about(t.Name, t.Schema().Doc)))) + " |\n")
+		b.WriteString("| [`" + t.Name + "`](types/" + t.Name + ".md) | " + cell(prose(words.FirstSentence(about(t.Name, t.Schema().Doc)))) + " |\n")
 	}
 	p.printf("| type | |\n|---|---|\n%s", b.String())
 	p.printf("## Commands")

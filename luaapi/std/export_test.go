@@ -3,6 +3,8 @@ package std
 import (
 	"fmt"
 	"io"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // WriteReference writes the reference of all libraries as Markdown.
@@ -20,7 +22,7 @@ inspect makes of the example. `+"`ccm docs str.split`"+` prints one entry.
 
 `)
 	for _, l := range Libraries() {
-		fmt.Fprintf(w, "- [%s](#%s): %s\n", l.Name, l.Name, firstSentence(l.Doc))
+		fmt.Fprintf(w, "- [%s](#%s): %s\n", l.Name, l.Name, words.FirstSentence(l.Doc))
 	}
 	for _, l := range Libraries() {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n", l.Name, wrap(l.Doc, 92))

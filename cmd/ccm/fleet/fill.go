@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // fillExpires is the time in which nodes may send lost messages again.
@@ -134,7 +135,7 @@ func (f *eventFlags) printResults(e *cli.Env, list []*fillResult) error {
 		}
 		answer := "no answer"
 		if x.Answer != nil && x.Answer.Result != nil {
-			if answer = firstLineOf(x.Answer.Result.Message); !done {
+			if answer = words.FirstLine(x.Answer.Result.Message); !done {
 				answer = fmt.Sprintf("%s: %s", x.Answer.State, answer)
 			}
 		}
@@ -143,7 +144,7 @@ func (f *eventFlags) printResults(e *cli.Env, list []*fillResult) error {
 	}
 	if f.output.Value == "text" {
 		e.Print().Table(rows)
-		terminal.Fprintf(e.Stderr, "%d of %s sent their events again\n", len(list)-open, counted(len(list), "node"))
+		terminal.Fprintf(e.Stderr, "%d of %s sent their events again\n", len(list)-open, words.Count(len(list), "node"))
 	}
 	if open > 0 {
 		return cli.Status(cli.ExitFailed)

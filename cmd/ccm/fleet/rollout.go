@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // rolloutFlags are the flags of commands about a rollout.
@@ -312,7 +313,7 @@ func rolloutText(a *release.Assessment) string {
 		b.WriteString(line + "\n")
 	}
 	for _, c := range a.Causes {
-		terminal.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
+		terminal.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(words.FirstLine(c.Message)), terminal.Line(someNames(c.Nodes)))
 	}
 	for _, p := range a.Problems {
 		terminal.Fprintf(&b, "! %s\n", terminal.Line(p))
@@ -330,11 +331,6 @@ func rolloutText(a *release.Assessment) string {
 		terminal.Fprintf(&b, "  never reported  %d  (%s)%s\n", len(names), terminal.Line(someNames(names)), wait)
 	}
 	return b.String()
-}
-
-func firstLineOf(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return first
 }
 
 // someNames lists the first names, and the number of the others.

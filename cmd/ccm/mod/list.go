@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A modRow is a module in the output of ccm mod list.
@@ -183,7 +184,7 @@ from ` + module.VendorDir + `; other files there are kept.`,
 			for _, name := range removed {
 				terminal.Fprintf(e.Stdout, "- %s/%s\n", module.VendorDir, name)
 			}
-			_, err = terminal.Fprintf(e.Stdout, "%s in %s\n", count(len(copies), "module"), module.VendorDir)
+			_, err = terminal.Fprintf(e.Stdout, "%s in %s\n", words.Count(len(copies), "module"), module.VendorDir)
 			return err
 		},
 	}

@@ -5,14 +5,6 @@ import (
 	"time"
 )
 
-// counted formats a number with a noun, which is given in the singular.
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 // ago formats the time since a moment in one unit.
 func ago(d time.Duration) string {
 	switch d = max(d, 0); {
