@@ -15,7 +15,7 @@ type Volume struct {
 // A RoomProposal is the room that the effects of one resource would take.
 type RoomProposal struct {
 	Claims map[Volume]Claim
-	// FreesMore says that the effects free an unknown amount besides.
+	// FreesMore is set if the effects free an unknown amount besides.
 	FreesMore bool
 }
 
@@ -41,7 +41,7 @@ func (o *View) ProposeRoom(p *RoomProposal) {
 	o.room.proposed = p
 }
 
-// ClaimRoom accepts the proposal, because the resource is pending. Complete says that it has no effects
+// ClaimRoom accepts the proposal, because the resource is pending. Complete means that it has no effects
 // besides the known ones, which might free room.
 func (o *View) ClaimRoom(complete bool) {
 	if o == nil {
