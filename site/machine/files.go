@@ -78,7 +78,7 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 		if f.owner.pkg == "" && f.Kind == safepath.Directory && !standard(name) {
 			tops[name] = f.top
 		}
-		if r.isGenerated(f) {
+		if r.o.ignores(name) || r.isGenerated(f) {
 			continue
 		}
 		list = append(list, f)

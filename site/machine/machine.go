@@ -97,6 +97,9 @@ type Scan struct {
 	Manager string    `json:"manager,omitempty"`
 	Items   []Item    `json:"items"`
 	LeftOut []LeftOut `json:"left_out"`
+
+	enabled map[string]bool   // the units that start at boot
+	shipped map[string]string // the packages of the units that packages ship
 }
 
 // Options limit a scan.
