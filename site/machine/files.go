@@ -23,7 +23,7 @@ var fileRoots = []string{"/etc", "/usr/local", "/opt"}
 // files adds the files that differ from their package, and those that no package owns.
 func (r *reader) files() {
 	if r.db.manager == "" {
-		r.leave("files", "the package database is needed to tell which files are changed")
+		r.leave("files", "the package database is needed to find changed files")
 		return
 	}
 	seen := map[string]bool{}

@@ -67,9 +67,9 @@ type Item struct {
 	Reason string `json:"reason"`
 	// Value is what else names it: an authorized key, the manager of a language package.
 	Value string `json:"value,omitempty"`
-	// Held says that a package is on hold.
+	// Held is set if a package is on hold.
 	Held bool `json:"held,omitempty"`
-	// Removed says that a file of a package was removed.
+	// Removed is set if a file of a package was removed.
 	Removed bool `json:"removed,omitempty"`
 	// Changed is the time of the last change, zero if it is not known.
 	Changed time.Time `json:"changed,omitzero"`
