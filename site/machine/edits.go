@@ -30,7 +30,8 @@ func (w *Writer) edits(ctx context.Context, i Item, c *content) []*declaration {
 	if !ok || len(hunks) == 0 || !strings.HasSuffix(string(original), "\n") || !strings.HasSuffix(string(c.text), "\n") {
 		return nil
 	}
-	if c.Mode != 0o644 || c.UID != 0 || c.GID != 0 { // an edit keeps the attributes of the package
+	// An edit keeps the attributes of the package.
+	if dir, err := w.View.Lstat(path.Dir(i.Path)); err != nil || c.Mode != 0o644 || c.UID != dir.UID || c.GID != dir.GID {
 		return nil
 	}
 	for _, form := range []func(string, hunk) []*declaration{settingEdit, lineEdit} {

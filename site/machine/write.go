@@ -166,7 +166,6 @@ func (w *Writer) addressees(s *Scan) error {
 		return nil
 	}
 	var text strings.Builder
-	text.WriteString("# people\n")
 	for i, key := range w.Recipients {
 		fmt.Fprintf(&text, "person%d %s\n", i+1, strings.TrimSpace(key))
 	}
@@ -198,7 +197,7 @@ func (w *Writer) readContents(s *Scan) {
 		}
 		c := w.readFile(i.Path)
 		if total += len(c.text); total > largestCompared {
-			c.text, c.err = nil, fmt.Errorf("the files of a site have at most %d bytes", largestCompared)
+			c.text, c.err = nil, ownReason(fmt.Sprintf("the files of a site have at most %d bytes", largestCompared))
 		}
 		w.read[i.Path] = c
 		if c.err != nil {
@@ -445,7 +444,7 @@ func (w *Writer) upToDate(ctx context.Context, typ, name string, properties *sch
 func (w *Writer) decide(ctx context.Context, v *host.View, typ, name string, properties *schema.Table) (d resource.Decision, r *resource.Resource, state any, err error) {
 	t := w.Registry.Type(typ)
 	if t == nil {
-		return d, nil, nil, fmt.Errorf("no such type: %s", typ)
+		return d, nil, nil, ownReason("no such type: " + typ)
 	}
 	tab := &schema.Table{Entries: append([]schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(name)}}, properties.Entries...)}
 	if r, err = t.Decode(tab, resource.Origin{}); err != nil {
@@ -493,7 +492,7 @@ func (w *Writer) imported(ctx context.Context, i Item) ([][]*declaration, error)
 func (w *Writer) importState(ctx context.Context, typ, name string) (*declaration, error) {
 	t := w.Registry.Type(typ)
 	if t == nil || !t.Importable() {
-		return nil, fmt.Errorf("type %s cannot be imported", typ)
+		return nil, ownReason("cannot be imported")
 	}
 	r, err := Import(ctx, w.Registry, t, resource.Import{Name: name, View: w.View, StoreFile: func([]byte) (string, error) {
 		return "", ownReason("its content is too long")

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/site/machine"
 )
@@ -22,6 +23,7 @@ type machineFlags struct {
 	since        string
 	stateDir     string
 	out          string
+	against      string
 	recipients   []string
 	output       *cli.Choice
 }
@@ -43,12 +45,20 @@ It finds packages installed by request, changed configuration files, files in /e
 README.md lists what was left out, and why. Without --out, the scan is printed; it
 contains no contents of files.
 
+With --against, it lists what a site does not describe. Exit status: 2 if there is
+something.
+
+  ccm import machine --against site
+
 Files that may contain secrets are left out. With --recipient, they and password
 hashes are encrypted to that age or ssh key, and to the host key of the machine.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(f.recipients) > 0 && f.out == "" {
 				return errors.New("--recipient requires --out")
+			}
+			if f.against != "" {
+				return f.compare(e, cmd)
 			}
 			scan, err := f.scan(e, cmd)
 			switch {
@@ -67,10 +77,12 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringArrayVar(&f.ignore, "ignore", nil, "leave out names and paths that match `PATTERN` (repeatable)")
 	fs.StringVar(&f.since, "since", "", "leave out what is older than `DURATION`, such as 30d")
 	fs.StringVar(&f.out, "out", "", "write the site to `DIR`, which must be new or empty")
+	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script or its directory, does not describe")
 	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
-	fs.StringVar(&f.stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
 	fs.Var(f.output, "output", "output format of the scan: json or yaml")
+	cmd.MarkFlagsMutuallyExclusive("out", "against")
 	return cmd
 }
 
@@ -94,7 +106,7 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 	}
 	switch names, err := os.ReadDir(f.out); {
 	case err == nil && len(names) > 0:
-		return diag.Errorf(diag.Pos{}, "%s is not empty", f.out).WithHint("choose a new directory with --out DIR")
+		return diag.About(f.out, diag.Expected("an empty directory").Found("%d entries", len(names)))
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}
@@ -132,4 +144,48 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 	}
 	cli.Say(e, "wrote %s: %d resources in %d files, %d items left out (see %s)", f.out, out.Declared, len(out.Files), len(out.LeftOut), filepath.Join(f.out, "README.md"))
 	return nil
+}
+
+// compare lists what a site does not describe.
+func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
+	file := f.against
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "site.lua")
+	}
+	leave, err := f.Enter(cmd.Context(), e, file)
+	if err != nil {
+		return err
+	}
+	defer leave(&err)
+	s, err := e.Load(cmd.Context(), file, nil, f.SiteOptions())
+	if err != nil {
+		return err
+	}
+	scan, err := f.scan(e, cmd)
+	if err != nil {
+		return err
+	}
+	found, err := machine.Undescribed(cmd.Context(), scan, s.Catalog.Resources)
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("output") {
+		scan.Items = found
+		if f.output.Value == "yaml" {
+			err = e.Print().YAML(scan)
+		} else {
+			err = e.Print().JSON(scan)
+		}
+	} else {
+		for _, i := range found {
+			if _, err := terminal.Fprintf(e.Stdout, "%s\n", i); err != nil {
+				return err
+			}
+		}
+		_, err = terminal.Fprintf(e.Stdout, "%d of %d items are not described by %s\n", len(found), len(scan.Items), f.against)
+	}
+	if err == nil && len(found) > 0 {
+		err = cli.Status(cli.ExitChanges)
+	}
+	return err
 }
