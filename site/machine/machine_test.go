@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +24,7 @@ type tree map[string]string
 func (tr tree) with(more tree) tree {
 	all := tree{}
 	for _, from := range []tree{tr, more} {
-		for name, text := range from {
-			all[name] = text
-		}
+		maps.Copy(all, from)
 	}
 	return all
 }

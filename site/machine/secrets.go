@@ -44,7 +44,7 @@ var secretForms = []secretForm{
 	{"a password", lazyregexp.New(`(?i)\b(?:password|passwd|secret|authenticator)\s+\d\s+\S`)},
 	{"a password", lazyregexp.New(`(?i)(?:identified\s+(?:with\s+\S+\s+)?by|with\s+(?:encrypted\s+)?password|set\s+password[^'"]*)\s*(?:=\s*)?(?:as\s*)?['"]`)},
 	{"a password in an option", lazyregexp.New(`(?i)(?:^|\s)--?(?:[a-z]+-)*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|secret-?key|auth|authkey)[= ]+["']?[^\s"'-]`)},
-	{"a password in an option", lazyregexp.New(`(?i)\b(?:mysql\w*|mariadb\S*|sshpass|ldap\w+|7z\w?|zip|unzip|smbclient|xfreerdp|vncviewer|redis-cli|mongo\w*|influx|mosquitto_\w+)\b.*\s-[pPwW] ?["']?[^\s-]|\bredis-cli\b.*\s-a\s`)},
+	{"a password in an option", lazyregexp.New(`(?i)\b(?:mysql\w*|mariadb\S*|sshpass|ldap\w+|7z\w?|zip|unzip|smbclient|xfreerdp|vncviewer|redis-cli|mongo\w*|influx|mosquit+o_\w+)\b.*\s-[pPwW] ?["']?[^\s-]|\bredis-cli\b.*\s-a\s`)},
 	{"a password in an option", lazyregexp.New(`(?i)\b(?:curl|wget|http|lftp|smbclient|net)\b.*\s(?:-u|-U|--user|--login)[= ]*["']?[^\s"':%]+[:%]\S`)},
 	{"a password in an option", lazyregexp.New(`(?i)\becho\s.*\|\s*(?:sudo\s+-S|passwd|chpasswd|openssl|cryptsetup|docker\s+login)`)},
 	{"an authorization", lazyregexp.New(`(?i)\b(?:proxy-)?authorization["']?\s*[:=,]?\s*["']?\S|\b(?:basic|bearer|digest|negotiate)\s+[A-Za-z0-9+/=._~-]{8,}|\bx-[a-z-]*(?:key|token|auth)["']?\s*[:=]`)},
@@ -120,10 +120,8 @@ func secretText(name, text string) string {
 		if hexWord().MatchString(line) {
 			return "may hold a key"
 		}
-		for _, word := range aWord().FindAllString(line, -1) {
-			if isToken(word) {
-				return "may hold a token"
-			}
+		if slices.ContainsFunc(aWord().FindAllString(line, -1), isToken) {
+			return "may hold a token"
 		}
 	}
 	return ""

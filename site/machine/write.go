@@ -880,7 +880,8 @@ func (w *Writer) readme(s *Scan) {
 	if len(w.out.LeftOut) == 0 {
 		text.WriteString("Nothing.\n")
 	}
-	text.WriteString("\nNot searched: home directories, databases, debconf, versions of packages, and data in /var.\n")
+	text.WriteString("\nNot searched: home directories, databases, debconf, versions of packages, and data in /var.\n" +
+		"Secrets without a usual form are not recognized: check the files before you commit them.\n")
 	w.add("README.md", []byte(text.String()), 0o644)
 }
 
