@@ -135,7 +135,12 @@ func (c *converter) declaration(depth int, typ string, names []string, props []l
 		return
 	}
 	c.line(depth, typ+" {")
-	c.line(depth+1, strings.Join(names, ", ")+",")
+	if line := strings.Join(names, ", ") + ","; len(line)+2*depth <= 100 {
+		names = []string{strings.TrimSuffix(line, ",")}
+	}
+	for _, name := range names {
+		c.line(depth+1, name+",")
+	}
 	for _, p := range props {
 		comment := ""
 		if p.comment != "" {

@@ -64,7 +64,7 @@ func (r *reader) accounts() {
 			continue
 		}
 		var others []string
-		for _, m := range strings.Split(f[3], ",") {
+		for m := range strings.SplitSeq(f[3], ",") {
 			if m != "" && !members[m] {
 				others = append(others, m)
 			}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -62,7 +63,11 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 	}
 	tree, err := r.v.Tree(r.ctx, root, mostNames)
 	for _, err := range each(err) {
-		r.cannot(root, err)
+		name := root
+		if at, ok := errors.AsType[*fs.PathError](err); ok && strings.HasPrefix(at.Path, root+"/") {
+			name = at.Path
+		}
+		r.cannot(name, err)
 	}
 	var list []*foundFile
 	count, size := map[string]int{}, map[string]int64{}
@@ -78,7 +83,7 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 		if f.owner.pkg == "" && f.Kind == safepath.Directory && !standard(name) {
 			tops[name] = f.top
 		}
-		if r.isGenerated(f) {
+		if r.o.ignores(name) || r.isGenerated(f) {
 			continue
 		}
 		list = append(list, f)

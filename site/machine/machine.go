@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -97,6 +98,9 @@ type Scan struct {
 	Manager string    `json:"manager,omitempty"`
 	Items   []Item    `json:"items"`
 	LeftOut []LeftOut `json:"left_out"`
+
+	enabled map[string]bool   // the units that start at boot
+	shipped map[string]string // the packages of the units that packages ship
 }
 
 // Options limit a scan.
@@ -130,12 +134,12 @@ func (o Options) Check() error {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			return fmt.Errorf("unknown group %q (supported: %s)", only, strings.Join(names, ", "))
+			return diag.Expected("%s", strings.Join(names, ", ")).Got("%q", only)
 		}
 	}
 	for _, pattern := range o.Ignore {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("invalid pattern %q", pattern)
+			return diag.Expected("a pattern such as /etc/*.bak").Got("%q", pattern)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +24,7 @@ type tree map[string]string
 func (tr tree) with(more tree) tree {
 	all := tree{}
 	for _, from := range []tree{tr, more} {
-		for name, text := range from {
-			all[name] = text
-		}
+		maps.Copy(all, from)
 	}
 	return all
 }
@@ -226,9 +225,9 @@ func TestScanOptions(t *testing.T) {
 		})
 	}
 	_, err := machine.Read(t.Context(), view(root), machine.Options{Only: []string{"nothing"}})
-	require.EqualError(t, err, `unknown group "nothing" (supported: files, packages, services, system, users)`)
+	require.EqualError(t, err, `expected files, packages, services, system, users, got "nothing"`)
 	_, err = machine.Read(t.Context(), view(root), machine.Options{Ignore: []string{"["}})
-	require.EqualError(t, err, `invalid pattern "["`)
+	require.EqualError(t, err, `expected a pattern such as /etc/*.bak, got "["`)
 }
 
 // Without a package database nothing can be compared: files are not all reported as new.

@@ -39,11 +39,12 @@ var secretForms = []secretForm{
 	{"a password", lazyregexp.New(`(?i)[\w.$-]*` + secretWords + `[\w.$-]*["'\]\s]*(?:=>|:=|=|:|,)\s*["']?[^\s"'#;,)}\]]{4,}`)},
 	{"a password", lazyregexp.New(`(?i)(?:^|[\s"'_.-])(?:password|passwd|passphrase|secret|token|pass|pwd|psk|pw)["'\]\s]*(?:=>|:=|=|:)\s*["']?[^\s"'#;,)}\]]`)},
 	{"a password", lazyregexp.New(`(?i)^[\s#;"']*(?:[\w.-]*_)?` + secretWords + `["']?[ \t]+["']?[^\s"'=:]+["']?(?:[ \t]+\S+)?[ \t]*$`)},
+	{"a community of SNMP", lazyregexp.New(`(?i)\b(?:ro|rw|trap)community6?\s+\S|\bcom2sec\S*\s+\S+\s+\S+\s+\S`)},
 	{"a password", lazyregexp.New(`(?i)\b(?:login|account|user(?:name)?)\s+\S+\s+(?:password|passwd|pass|secret)\s+\S`)},
 	{"a password", lazyregexp.New(`(?i)\b(?:password|passwd|secret|authenticator)\s+\d\s+\S`)},
 	{"a password", lazyregexp.New(`(?i)(?:identified\s+(?:with\s+\S+\s+)?by|with\s+(?:encrypted\s+)?password|set\s+password[^'"]*)\s*(?:=\s*)?(?:as\s*)?['"]`)},
 	{"a password in an option", lazyregexp.New(`(?i)(?:^|\s)--?(?:[a-z]+-)*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|secret-?key|auth|authkey)[= ]+["']?[^\s"'-]`)},
-	{"a password in an option", lazyregexp.New(`(?i)\b(?:mysql\w*|mariadb\S*|sshpass|ldap\w+|7z\w?|zip|unzip|smbclient|rsync|xfreerdp|vncviewer|redis-cli|mongo\w*|influx|mosquitto_\w+)\b.*\s-[pPwaW] ?["']?[^\s-]`)},
+	{"a password in an option", lazyregexp.New(`(?i)\b(?:mysql\w*|mariadb\S*|sshpass|ldap\w+|7z\w?|zip|unzip|smbclient|xfreerdp|vncviewer|redis-cli|mongo\w*|influx|mosquit+o_\w+)\b.*\s-[pPwW] ?["']?[^\s-]|\bredis-cli\b.*\s-a\s`)},
 	{"a password in an option", lazyregexp.New(`(?i)\b(?:curl|wget|http|lftp|smbclient|net)\b.*\s(?:-u|-U|--user|--login)[= ]*["']?[^\s"':%]+[:%]\S`)},
 	{"a password in an option", lazyregexp.New(`(?i)\becho\s.*\|\s*(?:sudo\s+-S|passwd|chpasswd|openssl|cryptsetup|docker\s+login)`)},
 	{"an authorization", lazyregexp.New(`(?i)\b(?:proxy-)?authorization["']?\s*[:=,]?\s*["']?\S|\b(?:basic|bearer|digest|negotiate)\s+[A-Za-z0-9+/=._~-]{8,}|\bx-[a-z-]*(?:key|token|auth)["']?\s*[:=]`)},
@@ -51,7 +52,7 @@ var secretForms = []secretForm{
 	{"a token in a URL", lazyregexp.New(`(?i)[?&](?:[a-z_-]*(?:key|token|secret|sig|signature|password|pass|auth)|code|sas)=[^\s&"']{4,}|hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/|/webhook/|api\.telegram\.org/bot|hc-ping\.com/|webhook\.office\.com`)},
 	{"a password hash", lazyregexp.New(`\$(?:0|1|2[abxy]?|3|5|6|7|y|gy|md5|apr1|sha1|argon2[a-z]*|scrypt|pbkdf2[\w-]*|bcrypt[\w-]*|8|9|14)\$[^\s:"']{6,}|\{(?:SSHA|SHA|CRYPT|SMD5|MD5|PBKDF2|ARGON2|BLF)[\w.-]*\}\S{6,}|(?i:SCRAM-SHA-\d+\$)|\*[0-9A-F]{40}\b|\bmd5[0-9a-f]{32}\b|(?i:grub\.pbkdf2)`)},
 	{"a password", lazyregexp.New(`(?i)<[\w:-]*` + secretWords + `[\w:-]*(?:\s[^>]*)?>\s*[^<\s]`)},
-	{"a password", lazyregexp.New(`(?i)^[^\s:]+:\d*\*?:[^\s:]+:[^\s:]+:\S+$`)},                                                // .pgpass
+	{"a password", lazyregexp.New(`(?i)^\s*[^\s:]+:\d*\*?:[^\s:]+:[^\s:]+:\S+$`)},                                             // .pgpass
 	{"a password", lazyregexp.New(`(?i)^\s*\[?[\w.-]+\.[a-z]{2,}\]?(?::\w+)?\s+[^\s:]+:[^\s:/]\S*$|^\S+@\S+\s+[^\s:]+:\S+$`)}, // sasl_passwd
 	{"a password hash", lazyregexp.New(`^[\w.@-]+:(?:[./0-9A-Za-z]{13}|[0-9a-f]{32}|[^:]+:[0-9a-f]{32})$`)},                   // htpasswd, htdigest
 }
@@ -62,9 +63,12 @@ var publicBlock = lazyregexp.New(`(?s)-----BEGIN (?:TRUSTED |X509 )?(?:CERTIFICA
 // publicWord matches ssh public keys.
 var publicWord = lazyregexp.New(`(?:ssh-[a-z0-9-]+|ecdsa-[a-z0-9-]+|sk-[a-z0-9@.-]+)\s+AAAA[A-Za-z0-9+/]+={0,3}`)
 
+// uuid matches UUIDs, which name disks. Behind the name of a secret one is found by that name.
+var uuid = lazyregexp.New(`(?i)\b(UUID="?)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b`)
+
 // harmlessLine matches lines of the forms above that hold no secret: rules of PAM, and values that switch something or
 // name a file.
-var harmlessLine = lazyregexp.New(`(?i)^\s*-?password\s+(?:required|requisite|sufficient|optional|include|substack|\[[^\]]*\])(?:\s|$)|^\s*(?:[#;]\s*)?[\w.-]+\s*[=: ]\s*"?(?:yes|no|on|off|true|false|none|null|prompt|required|optional|/[\w./-]*)"?\s*;?\s*$`)
+var harmlessLine = lazyregexp.New(`(?i)^\s*-?password\s+(?:required|requisite|sufficient|optional|include|substack|\[[^\]]*\])(?:\s|$)|^\s*(?:[#;]\s*)?[\w.-]+\s*[=: ]\s*"?(?:yes|no|on|off|true|false|none|null|prompt|required|optional)"?\s*;?\s*$|^\s*(?:[#;]\s*)?[\w.-]*(?:file|path|dir|cert|key|socket|certificate_key)\s*[=: ]\s*"?(?:/[\w.-]+){2,}"?\s*;?\s*$`)
 
 // aWord matches words that may be tokens.
 var aWord = lazyregexp.New(`[A-Za-z0-9+/_.=-]{20,}`)
@@ -84,8 +88,10 @@ func secretText(name, text string) string {
 		return ""
 	}
 	text = strings.ReplaceAll(text, "ccm: ignore", "") // a mark of somebody else
+	text = strings.ReplaceAll(text, "NOPASSWD:", "")   // a word of sudoers
 	text = publicBlock().ReplaceAllString(text, "")
 	text = publicWord().ReplaceAllString(text, "")
+	text = uuid().ReplaceAllString(text, "")
 	var plain strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
 		plain.WriteString(strings.TrimLeft(line, "#;/*-! \t")) // an old password in a comment is one, too
@@ -114,10 +120,8 @@ func secretText(name, text string) string {
 		if hexWord().MatchString(line) {
 			return "may hold a key"
 		}
-		for _, word := range aWord().FindAllString(line, -1) {
-			if isToken(word) {
-				return "may hold a token"
-			}
+		if slices.ContainsFunc(aWord().FindAllString(line, -1), isToken) {
+			return "may hold a token"
 		}
 	}
 	return ""

@@ -101,6 +101,12 @@ func (r *reader) services() {
 			pkgs[unit] = pkg
 		}
 	}
+	r.scan.shipped, r.scan.enabled = pkgs, map[string]bool{}
+	for unit := range enabled {
+		if _, is := masked[unit]; !is && generatedReason("unit", unit) == "" {
+			r.scan.enabled[unit] = true
+		}
+	}
 	byDefault := r.defaultEnablement()
 	add := func(unit, reason string, at safepath.Info) {
 		if generatedReason("unit", unit) == "" && !own[unit] {

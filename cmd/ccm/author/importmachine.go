@@ -1,11 +1,18 @@
 package author
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/site/machine"
 )
 
@@ -14,6 +21,10 @@ type machineFlags struct {
 	cli.SiteFlags
 	only, ignore []string
 	since        string
+	stateDir     string
+	out          string
+	against      string
+	recipients   []string
 	output       *cli.Choice
 }
 
@@ -23,20 +34,39 @@ func newMachineCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
 		Short: "Find what was changed on the machine since its installation",
-		Long: `Find what was changed on the machine since its installation. Read-only.
+		Long: `Find what was changed on the machine since its installation, and write it as a site.
+Read-only, apart from the site.
 
-  ccm import machine --output json
+  ccm import machine --out site
+  ccm plan site/site.lua                     # nothing to do on this machine
 
 It finds packages installed by request, changed configuration files, files in /etc,
 /usr/local and /opt that no package owns, services, users, groups, and settings.
-Contents of files are not printed. Without root, unreadable files are listed.`,
+README.md lists what was left out, and why. Without --out, the scan is printed; it
+contains no contents of files.
+
+With --against, it lists what a site does not describe. Exit status: 2 if there is
+something.
+
+  ccm import machine --against site
+
+Files that may contain secrets are left out. With --recipient, they and password
+hashes are encrypted to that age or ssh key, and to the host key of the machine.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			scan, err := f.scan(e, cmd)
-			if err != nil {
-				return err
+			if len(f.recipients) > 0 && f.out == "" {
+				return errors.New("--recipient requires --out")
 			}
-			if f.output.Value == "yaml" {
+			if f.against != "" {
+				return f.compare(e, cmd)
+			}
+			scan, err := f.scan(e, cmd)
+			switch {
+			case err != nil:
+				return err
+			case f.out != "":
+				return f.write(e, cmd, scan)
+			case f.output.Value == "yaml":
 				return e.Print().YAML(scan)
 			}
 			return e.Print().JSON(scan)
@@ -46,8 +76,13 @@ Contents of files are not printed. Without root, unreadable files are listed.`,
 	fs.StringSliceVar(&f.only, "only", nil, "find only `GROUPS`: packages, files, services, users, system")
 	fs.StringArrayVar(&f.ignore, "ignore", nil, "leave out names and paths that match `PATTERN` (repeatable)")
 	fs.StringVar(&f.since, "since", "", "leave out what is older than `DURATION`, such as 30d")
+	fs.StringVar(&f.out, "out", "", "write the site to `DIR`, which must be new or empty")
+	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script or its directory, does not describe")
+	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
+	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
-	fs.Var(f.output, "output", "output format: json or yaml")
+	fs.Var(f.output, "output", "output format of the scan: json or yaml")
+	cmd.MarkFlagsMutuallyExclusive("out", "against")
 	return cmd
 }
 
@@ -62,4 +97,95 @@ func (f *machineFlags) scan(e *cli.Env, cmd *cobra.Command) (*machine.Scan, erro
 		o.Since = e.Clock.Now().Add(-age)
 	}
 	return machine.Read(cmd.Context(), e.View(f.Root), o)
+}
+
+// write writes the scan as a site.
+func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan) error {
+	if err := e.Files.CheckPlace(f.out); err != nil {
+		return err
+	}
+	switch names, err := os.ReadDir(f.out); {
+	case err == nil && len(names) > 0:
+		return diag.About(f.out, diag.Expected("an empty directory").Found("%d entries", len(names)))
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	v := e.View(f.Root)
+	fs, err := e.Facts(cmd.Context(), v, f.Facts)
+	if err != nil {
+		return err
+	}
+	reg, err := site.NewRegistry(&site.TemplateEnv{Clock: e.Clock, Facts: fs})
+	if err != nil {
+		return err
+	}
+	store, err := e.Store(f.stateDir, state.DefaultLimits)
+	if err != nil {
+		return err
+	}
+	secrets, err := store.Sensitive()
+	if err != nil {
+		return diag.About("state directory", err)
+	}
+	w := machine.Writer{View: v, Registry: reg, Facts: fs, Recipients: f.recipients, Sensitive: secrets.HeldIn}
+	out, err := w.Write(cmd.Context(), scan)
+	if err != nil {
+		return err
+	}
+	h := cli.Machine(e)
+	for _, file := range out.Files {
+		name := filepath.Join(f.out, file.Name)
+		if err := h.SaveDirectory(filepath.Dir(name)); err != nil {
+			return err
+		}
+		if err := h.SaveNew(name, file.Content, file.Mode); err != nil {
+			return err
+		}
+	}
+	cli.Say(e, "wrote %s: %d resources in %d files, %d items left out (see %s)", f.out, out.Declared, len(out.Files), len(out.LeftOut), filepath.Join(f.out, "README.md"))
+	return nil
+}
+
+// compare lists what a site does not describe.
+func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
+	file := f.against
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "site.lua")
+	}
+	leave, err := f.Enter(cmd.Context(), e, file)
+	if err != nil {
+		return err
+	}
+	defer leave(&err)
+	s, err := e.Load(cmd.Context(), file, nil, f.SiteOptions())
+	if err != nil {
+		return err
+	}
+	scan, err := f.scan(e, cmd)
+	if err != nil {
+		return err
+	}
+	found, err := machine.Undescribed(cmd.Context(), scan, s.Catalog.Resources)
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("output") {
+		scan.Items = found
+		if f.output.Value == "yaml" {
+			err = e.Print().YAML(scan)
+		} else {
+			err = e.Print().JSON(scan)
+		}
+	} else {
+		for _, i := range found {
+			if _, err := terminal.Fprintf(e.Stdout, "%s\n", i); err != nil {
+				return err
+			}
+		}
+		_, err = terminal.Fprintf(e.Stdout, "%d of %d items are not described by %s\n", len(found), len(scan.Items), f.against)
+	}
+	if err == nil && len(found) > 0 {
+		err = cli.Status(cli.ExitChanges)
+	}
+	return err
 }
