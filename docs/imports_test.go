@@ -206,7 +206,7 @@ var importRules = []importRule{
 	{packages: "luaapi/repl luaapi/repl/term", as: "luaapi", imports: ""},
 	{packages: "luaapi/spec luaapi/spec/report", as: "luaapi", imports: ""},
 	{packages: "stdlib", imports: "*", not: "luaapi providers site"},
-	{packages: "site site/prompt site/doctor", imports: "*"},
+	{packages: "site site/prompt site/doctor site/machine", imports: "*"},
 	{packages: "studio", imports: "*"},
 	{packages: "studio/web studio/guard", imports: ""},
 	{packages: "studio/yamledit studio/luaedit", imports: "*"},

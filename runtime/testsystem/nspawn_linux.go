@@ -105,7 +105,7 @@ func (n nspawn) Make(ctx context.Context, r *Record) (System, error) {
 func (n nspawn) Attach(ctx context.Context, r *Record) (System, error) {
 	s := &nspawnSystem{record: r, cgroup: r.Data["cgroup"], pid: livingPID(r.Data["holder"])}
 	if s.pid == 0 {
-		return nil, errors.New("the system does not run any more")
+		return nil, errors.New("the system no longer runs")
 	}
 	if err := s.booted(ctx); err != nil {
 		return nil, err
