@@ -53,7 +53,7 @@ func (f *systemFlags) add(fl *pflag.FlagSet) {
 }
 
 func (f *systemFlags) addDriver(fl *pflag.FlagSet) {
-	fl.StringVar(&f.driver, "driver", "", "`DRIVER` of the systems: nspawn, podman or docker (default the first that works)")
+	fl.StringVar(&f.driver, "driver", "", "`DRIVER`: nspawn, podman or docker (default the first that works)")
 }
 
 // needsSystem returns the name of a flag that was given although it is of no use without --system.

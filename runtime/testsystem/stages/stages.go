@@ -47,7 +47,7 @@ type Stage struct {
 	Name     string
 	Status   Status
 	Problems []Problem
-	// Note says what happened, such as "4 changed".
+	// Note describes what happened, such as "4 changed".
 	Note     string
 	Duration time.Duration
 }
