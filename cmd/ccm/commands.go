@@ -61,6 +61,7 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"status":         newStatusCommand,
 		"studio":         author.StudioCommand,
 		"test":           author.TestCommand,
+		"try":            author.TryCommand,
 		"types":          author.TypesCommand,
 		"undo":           newUndoCommand,
 		"version":        newVersionCommand,

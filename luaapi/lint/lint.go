@@ -119,7 +119,7 @@ func (s *scan) sorted() []Finding {
 
 // specWords are the globals of spec files.
 var specWords = []string{
-	"after_each", "before_each", "catalog", "context", "describe", "insulate", "it", "pending", "setup", "spy", "stub", "suite", "teardown", "test",
+	"after_each", "before_each", "catalog", "context", "describe", "insulate", "it", "machine", "pending", "setup", "spy", "stub", "suite", "teardown", "test",
 }
 
 // newScan returns the scan of one script.

@@ -16,6 +16,7 @@ import (
 type block struct {
 	name   string
 	parent *block
+	system bool // it is about a real machine
 	// parts are the tests and inner blocks, in order.
 	parts []part
 
@@ -33,9 +34,11 @@ type test struct {
 	name  string
 	block *block
 	pos   diag.Pos
-	body  *lua.LFunction  // nil for a pending test
-	trial *contract.Trial // of a suite; there is no body then
-	tags  []string
+	// system means that the test, or a block around it, is about a real machine.
+	system bool
+	body   *lua.LFunction  // nil for a pending test
+	trial  *contract.Trial // of a suite; there is no body then
+	tags   []string
 }
 
 // path returns the names of b and of the blocks around it, the outermost first.
@@ -72,6 +75,7 @@ func (r *runner) extend(in *luaapi.Interp) {
 	r.addHook("teardown", func(b *block) *[]*lua.LFunction { return &b.teardown })
 	r.addWord("catalog", r.catalog)
 	r.addWord("suite", r.suite)
+	in.Replace("machine", r.machineTable)
 	in.Replace("assert", r.asserter.assertTable)
 	in.Replace("spy", r.asserter.spyTable)
 	in.Replace("stub", r.asserter.stubTable)
@@ -84,25 +88,35 @@ func (r *runner) addWord(name string, fn func(L *lua.LState, name string) int) {
 	})
 }
 
-// named returns the name and the body that a word is called with.
-func (r *runner) named(L *lua.LState, word string) (string, *lua.LFunction) {
+// named returns the name and the body that a word is called with, and whether the options between them have
+// system = true.
+func (r *runner) named(L *lua.LState, word string) (name string, body *lua.LFunction, system bool) {
 	if r.running {
 		r.in.Throw(L, "", "%s: tests cannot be declared inside a running test", word)
 	}
-	name, ok := L.Get(1).(lua.LString)
+	text, ok := L.Get(1).(lua.LString)
 	if !ok {
 		r.in.Throw(L, "", "%s: %w", word, diag.Expected("a name").Got("%s", r.in.Show(L.Get(1))))
 	}
-	body, ok := L.Get(2).(*lua.LFunction)
+	if _, ok := L.Get(2).(*lua.LTable); ok {
+		optionReader{r.in, L}.each("the options of "+word, L.Get(2), func(key string, v lua.LValue) {
+			if key != "system" {
+				r.in.Throw(L, "", "%s: %w", word, diag.Unknown("option", key, []string{"system"}))
+			}
+			system = lua.LVAsBool(v)
+		})
+		L.Remove(2)
+	}
+	body, ok = L.Get(2).(*lua.LFunction)
 	if !ok && word != "pending" {
 		r.in.Throw(L, "", "%s: %w", word, diag.Expected("a function after the name").Got("%s", r.in.Show(L.Get(2))))
 	}
-	return string(name), body
+	return string(text), body, system
 }
 
 func (r *runner) describe(L *lua.LState, word string) int {
-	name, body := r.named(L, word)
-	b := &block{name: name, parent: r.current}
+	name, body, system := r.named(L, word)
+	b := &block{name: name, parent: r.current, system: system || r.current.system}
 	r.current.parts = append(r.current.parts, part{block: b})
 	r.current = b
 	defer func() { r.current = b.parent }()
@@ -112,8 +126,8 @@ func (r *runner) describe(L *lua.LState, word string) int {
 }
 
 func (r *runner) it(L *lua.LState, word string) int {
-	name, body := r.named(L, word)
-	r.add(L, &test{name: name, body: body})
+	name, body, system := r.named(L, word)
+	r.add(L, &test{name: name, body: body, system: system})
 	return 0
 }
 
@@ -126,8 +140,8 @@ func (r *runner) pending(L *lua.LState, word string) int {
 		}
 		r.in.Throw(L, "", "%w", &pendingError{text})
 	}
-	name, _ := r.named(L, word)
-	r.add(L, &test{name: name})
+	name, _, system := r.named(L, word)
+	r.add(L, &test{name: name, system: system})
 	return 0
 }
 
@@ -135,7 +149,7 @@ func (r *runner) pending(L *lua.LState, word string) int {
 var tagPattern = lazyregexp.New(`#([\w-]+)`)
 
 func (r *runner) add(L *lua.LState, t *test) {
-	t.block, t.pos = r.current, r.in.Caller(L).Pos()
+	t.block, t.pos, t.system = r.current, r.in.Caller(L).Pos(), t.system || r.current.system
 	for _, m := range tagPattern().FindAllStringSubmatch(strings.Join(append(t.block.path(), t.name), " "), -1) {
 		if !slices.Contains(t.tags, m[1]) {
 			t.tags = append(t.tags, m[1])

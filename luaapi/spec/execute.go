@@ -13,6 +13,7 @@ import (
 // runBlock runs the tests of a block and of its inner blocks.
 func (r *runner) runBlock(ctx context.Context, b *block) {
 	if !r.hasWanted(b) {
+		r.postpone(b)
 		return
 	}
 	if err := r.callAll(ctx, b.setup); err != nil {
@@ -47,8 +48,25 @@ func (r *runner) hasWanted(b *block) bool {
 		if p.block != nil {
 			return r.hasWanted(p.block)
 		}
-		return r.Filter(p.test.fullName(), p.test.tags)
+		return r.isWanted(p.test) && (p.test.system == (r.Machine != nil))
 	})
+}
+
+// isWanted reports whether a test is run, or is pending because it needs a machine.
+func (r *runner) isWanted(t *test) bool {
+	return r.Filter(t.fullName(), t.tags) && (r.Machine == nil || t.system)
+}
+
+// postpone reports the tests of a block that need a machine as pending. Its hooks are not called.
+func (r *runner) postpone(b *block) {
+	for _, p := range b.parts {
+		switch {
+		case p.block != nil:
+			r.postpone(p.block)
+		case r.Machine == nil && p.test.system:
+			r.runTest(context.Background(), p.test)
+		}
+	}
 }
 
 // failAll reports that the tests of a block were not run because of err.
@@ -57,7 +75,7 @@ func (r *runner) failAll(b *block, err error) {
 		switch {
 		case p.block != nil:
 			r.failAll(p.block, err)
-		case r.Filter(p.test.fullName(), p.test.tags):
+		case r.isWanted(p.test):
 			res := r.result(p.test)
 			res.set(err)
 			r.Report(res)
@@ -70,11 +88,14 @@ func (r *runner) result(t *test) Result {
 }
 
 func (r *runner) runTest(ctx context.Context, t *test) {
-	if !r.Filter(t.fullName(), t.tags) {
+	if !r.isWanted(t) {
 		return
 	}
 	res := r.result(t)
-	if t.body == nil && t.trial == nil {
+	if t.system && r.Machine == nil {
+		res.Errs.Add(&diag.Error{Pos: t.pos, Err: &pendingError{"requires a machine: ccm test --system debian:12"}})
+	}
+	if t.body == nil && t.trial == nil || len(res.Errs) > 0 {
 		res.Status = Pending
 		r.Report(res)
 		return

@@ -107,6 +107,9 @@ type Options struct {
 	Filter func(name string, tags []string) bool
 	// Report is called at the end of each test.
 	Report func(r Result)
+	// Machine is the machine of blocks and tests with { system = true }. Without one these are pending; with one only
+	// they are run.
+	Machine Machine
 }
 
 // A runner runs one file.

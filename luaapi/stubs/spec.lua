@@ -2,14 +2,19 @@
 
 -- The words of spec files, which ccm test runs. Written by ccm types. Changes are lost.
 
+---@class (exact) ccm.spec.BlockOptions
+---@field system? boolean The tests are about a real machine: ccm test --system runs them, and only them.
+
 ---Names what the tests in body are about.
 ---@param name string Words that begin with # are tags.
 ---@param body fun()
+---@overload fun(name: string, options: ccm.spec.BlockOptions, body: fun())
 function describe(name, body) end
 
 ---Is describe.
 ---@param name string
 ---@param body fun()
+---@overload fun(name: string, options: ccm.spec.BlockOptions, body: fun())
 function context(name, body) end
 
 ---Is describe, and what body does to spies and stubs is undone after it.
@@ -20,6 +25,7 @@ function insulate(name, body) end
 ---A test. It fails if an assertion in it fails or if it raises an error.
 ---@param name string
 ---@param body fun()
+---@overload fun(name: string, options: ccm.spec.BlockOptions, body: fun())
 function it(name, body) end
 
 ---Is it.
@@ -102,6 +108,38 @@ function Catalog:commands() end
 ---@param options? ccm.spec.Options
 ---@return ccm.spec.Catalog
 function catalog(file, options) end
+
+---@class ccm.spec.Machine
+local Machine = {}
+
+---Runs a command by sh as root.
+---@param text string
+---@return { stdout: string, stderr: string, code: integer }
+function Machine:command(text) end
+
+---Returns the state of a TCP port.
+---@param number integer
+---@return { listening: boolean, addresses: string[] }
+function Machine:port(number) end
+
+---Returns the state of a service of systemd.
+---@param name string
+---@return { exists: boolean, running: boolean, enabled: boolean }
+function Machine:service(name) end
+
+---Returns the state of a file; without one only exists, which is false. Content is nil above 1 MiB.
+---@param path string
+---@return { exists: boolean, type: string, mode: string, owner: string, group: string, size: integer, target?: string, content?: string }
+function Machine:file(path) end
+
+---Requests a URL from inside of the machine. Redirects are not followed, certificates not checked.
+---@param url string
+---@return { status: integer, body: string, headers: table<string, string> }
+function Machine:http(url) end
+
+---The machine of tests with system = true.
+---@type ccm.spec.Machine
+machine = {}
 
 ---@class (exact) ccm.spec.Suite
 ---@field starts table<string, ccm.spec.Options> What the machine may be before, by name.

@@ -30,6 +30,7 @@ empty() {
 boot() {
   # redirect_dir: a folder of the image can be renamed, as on a plain disk.
   mount -t overlay -o "lowerdir=$lower,upperdir=mnt/up,workdir=mnt/work,redirect_dir=on" overlay mnt/root
+  [ -e mnt/root/etc/hosts ] || printf '127.0.0.1 localhost\n::1 localhost\n127.0.1.1 %s\n' "$host" > mnt/root/etc/hosts
   mkdir "$cg"
   # shellcheck disable=SC2016
   sh -c 'echo $$ > "$0/cgroup.procs"; exec env -i PATH="$PATH" systemd-nspawn "$@"' "$cg" --quiet \

@@ -66,7 +66,7 @@ func installed(ctx context.Context, r *Record) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		argv = []string{"mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory",
+		argv = []string{"mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory", "--skip=cleanup/apt/lists",
 			"--include=" + strings.Join(debPackages, ","), `--aptopt=Acquire::Languages "none"`, name, "DIR"}
 	}
 	if _, err := exec.LookPath(needs); err != nil {

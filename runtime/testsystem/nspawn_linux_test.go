@@ -3,7 +3,9 @@ package testsystem
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -75,6 +77,25 @@ sys.stdout.write(f.read().decode())`
 		require.NoError(t, err)
 		require.Contains(t, out, want)
 	}
+
+	// The other direction: a test connects to what listens in the system.
+	_, err = Output(t.Context(), s, "systemd-run", "--quiet", "--property=Type=notify", "--property=NotifyAccess=all",
+		"sh", "-c", `mkdir /srv/www; echo content > /srv/www/page; cd /srv/www
+exec python3 -c 'import http.server, os
+s = http.server.HTTPServer(("127.0.0.1", 80), http.server.SimpleHTTPRequestHandler); os.system("systemd-notify --ready"); s.serve_forever()'`)
+	require.NoError(t, err)
+	inside := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+		return Dial(ctx, s, address)
+	}}}
+	answer, err := inside.Get("http://localhost/page")
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, "content\n", string(page))
+	_, err = Dial(t.Context(), s, "127.0.0.1:81")
+	require.EqualError(t, err, "cannot connect to 127.0.0.1:81: exit status 1: bash: line 1: /dev/tcp/127.0.0.1/81: Connection refused")
+
 	out, err := Output(t.Context(), s, "sh", "-c", `echo $http_proxy; ls /sys/class/net`)
 	require.NoError(t, err)
 	require.Equal(t, "http://127.0.0.1:3128\nlo\n", out)

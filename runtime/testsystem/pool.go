@@ -126,8 +126,8 @@ var notInName = lazyregexp.New(`[^a-z0-9]+`)
 // nameOf returns a name for a system: also a host name, so it is short.
 func nameOf(t Target) (string, error) {
 	text := t.Name
-	if t.Driver != "" {
-		text = filepath.Base(t.Arg)
+	if _, path, ok := strings.Cut(text, ":"); ok && path == t.Arg {
+		text = filepath.Base(path)
 	}
 	slug := strings.Trim(notInName().ReplaceAllString(strings.ToLower(text), "-"), "-")
 	slug = strings.Trim(slug[:min(len(slug), 24)], "-")

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // A Driver makes systems of one kind.
@@ -117,8 +118,17 @@ type Target struct {
 // prefixes are the drivers that a name may begin with. A system of "image" is booted by systemd-nspawn.
 var prefixes = map[string]string{"image": nspawnName, "root": rootName, "ssh": sshName}
 
-// ParseTarget reads the name of a system: DISTRIBUTION:RELEASE, image:PATH, root:DIR or ssh:HOST.
+// alias matches a name of the user before a system.
+var alias = lazyregexp.New(`^([a-z0-9][a-z0-9.:-]*)=(.+)$`)
+
+// ParseTarget reads the name of a system: DISTRIBUTION:RELEASE, image:PATH, root:DIR or ssh:HOST. Another name for
+// reports may be before it, as in web=image:/srv/web.
 func ParseTarget(name string) (Target, error) {
+	if m := alias().FindStringSubmatch(name); m != nil {
+		t, err := ParseTarget(m[2])
+		t.Name = m[1]
+		return t, err
+	}
 	kind, arg, ok := strings.Cut(name, ":")
 	if driver := prefixes[kind]; driver != "" && arg != "" {
 		return Target{Name: name, Driver: driver, Arg: arg}, nil

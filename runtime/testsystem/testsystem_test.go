@@ -15,6 +15,7 @@ func TestParseTarget(t *testing.T) {
 		"debian:12":       {Name: "debian:12", Distribution: "debian", Release: "12"},
 		"ubuntu:noble":    {Name: "ubuntu:noble", Distribution: "ubuntu", Release: "noble"},
 		"image:/a:/b":     {Name: "image:/a:/b", Driver: nspawnName, Arg: "/a:/b"},
+		"web=image:/a=b":  {Name: "web", Driver: nspawnName, Arg: "/a=b"},
 		"root:x":          {Name: "root:x", Driver: rootName, Arg: "x"},
 		"ssh:ada@web1:22": {Name: "ssh:ada@web1:22", Driver: sshName, Arg: "ada@web1:22"},
 	} {

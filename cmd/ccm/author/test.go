@@ -27,6 +27,7 @@ type testFlags struct {
 	output             *cli.Choice
 	filter             string
 	tags, excludedTags []string
+	system             systemFlags
 }
 
 // TestCommand returns the command test.
@@ -34,18 +35,29 @@ func TestCommand(e *cli.Env) *cobra.Command {
 	f := &testFlags{output: cli.NewChoice("text", report.Forms...)}
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",
-		Short: "Run the tests of a site, without root",
+		Short: "Test a site, in a simulation or on throw-away systems",
 		Long: `Run the specs of a site: files named *_spec.lua, written as for busted.
 
   ccm test
   ccm test --filter nginx spec/
+  ccm test --system debian:12,rocky:9 site.lua
 
 Specs inspect the catalogs of scripts, and converge them in an empty directory with
 simulated packages, services and commands. The machine is not changed, and root is
 not needed.
 
+With --system, the site is applied to throw-away systems: plan, run, a second run that
+must change nothing, health checks, specs with system = true, undo, run. PATH is the
+script, manifest or directory of the site.
+
 Exit status: 1 if a test fails.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(f.system.systems) > 0 {
+				return testSystems(cmd.Context(), e, f, args)
+			}
+			if name := f.system.needsSystem(cmd); name != "" {
+				return diag.Errorf(diag.Pos{}, "--%s requires --system", name)
+			}
 			if len(args) != 1 {
 				return runSpecs(cmd.Context(), e, f, args)
 			}
@@ -58,6 +70,7 @@ Exit status: 1 if a test fails.`,
 	fl.StringVar(&f.filter, "filter", "", "only run tests whose full name matches the regular expression `RE`")
 	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only run tests with one of these `TAGS` (#words in their names)")
 	fl.StringSliceVar(&f.excludedTags, "exclude-tags", nil, "skip tests with one of these `TAGS`")
+	f.system.add(fl)
 	return cmd
 }
 
@@ -116,7 +129,7 @@ func runSpecs(ctx context.Context, e *cli.Env, f *testFlags, args []string) erro
 		if err := believed(file); err != nil {
 			return err
 		}
-		if err := runSpecFile(ctx, e, file, wanted, rep); err != nil {
+		if err := runSpecFile(ctx, e, file, wanted, rep, nil); err != nil {
 			return err
 		}
 	}
@@ -132,8 +145,15 @@ func runSpecs(ctx context.Context, e *cli.Env, f *testFlags, args []string) erro
 	return nil
 }
 
-// runSpecFile runs the tests of one file.
-func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(string, []string) bool, rep *report.Report) (err error) {
+// A specReport takes the results of tests.
+type specReport interface {
+	Add(r spec.Result)
+	AddSources(s diag.Sources)
+	AddFileError(file string, err error)
+}
+
+// runSpecFile runs the tests of one file. Those about a real machine are run if there is one, and then no others.
+func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(string, []string) bool, rep specReport, machine spec.Machine) (err error) {
 	text, err := e.Files.ReadFile(file)
 	if err != nil {
 		return err
@@ -154,7 +174,7 @@ func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(strin
 		return root, os.Mkdir(root, 0o755)
 	}
 	o := spec.Options{
-		Clock: e.Clock, Filter: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.SpecRunner,
+		Clock: e.Clock, Filter: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.SpecRunner, Machine: machine,
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
 			return e.SpecInterp(file, modulePath(file, e.Modules), layer, extend)
 		},
