@@ -1,6 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +52,7 @@ func TestFieldContainers(t *testing.T) {
 			before: "echo 192.0.2.1 > source; touch resolv.conf; mount --bind source resolv.conf",
 			site: `
 				require "std.link" { DIR .. "/resolv.conf", target = "/run/resolv.conf" }
-				file { DIR .. "/resolv.conf", ensure = "absent", force = true, control = { ["if"] = "true" } }`,
+				file { DIR .. "/resolv.conf", ensure = "absent", force = true }`,
 			do:   plan + "\n" + run + "\ncat resolv.conf",
 			want: []string{"x link#DIR/resolv.conf: failed: expected a symbolic link, found a file, which is not replaced", "192.0.2.1\n"},
 			not:  "resource busy",
@@ -157,6 +164,13 @@ func TestField32Bits(t *testing.T) {
 	for _, dir := range []string{"bin", "etc", "tmp", "root", "site"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	plain, encrypted := httptest.NewServer(ok), httptest.NewUnstartedServer(ok)
+	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0) // of the refused certificate
+	encrypted.StartTLS()
+	t.Cleanup(plain.Close)
+	t.Cleanup(encrypted.Close)
+	port := func(s *httptest.Server) int { return s.Listener.Addr().(*net.TCPAddr).Port }
 	program := filepath.Join(root, "bin/ccm")
 	cmd := exec.Command("go", "build", "-o", program, ".")
 	cmd.Env = append(os.Environ(), "GOARCH=386", "CGO_ENABLED=0")
@@ -166,8 +180,13 @@ func TestField32Bits(t *testing.T) {
 		t.Skipf("the machine does not run programs of 386: %v", err)
 	}
 	for name, text := range map[string]string{
-		"etc/passwd":  "root:x:0:0::/root:/bin/sh\nada:x:3000000000:3000000000::/home/ada:/bin/sh\n",
-		"etc/group":   "root:x:0:\nada:x:3000000000:\n",
+		"etc/passwd": "root:x:0:0::/root:/bin/sh\nada:x:3000000000:3000000000::/home/ada:/bin/sh\n",
+		"etc/group":  "root:x:0:\nada:x:3000000000:\n",
+		"etc/hosts":  "127.0.0.1 www.example.com\n",
+		"site/www.lua": fmt.Sprintf(`
+			std.wait_for { "by the name in /etc/hosts", url = "http://www.example.com:%d/", within = "20s" }
+			archive { "/tmp/no-certificates.tgz", url = "https://www.example.com:%d/a.tgz", owner = "root", group = "root" }
+			file { "/site/big", ensure = "existing", owner = "root", group = "root", mode = "0600" }`, port(plain), port(encrypted)),
 		"site/source": "from the future\n",
 		"site/site.lua": `
 			file.defaults { owner = "ada", group = "ada", mode = "0640" }
@@ -180,6 +199,9 @@ func TestField32Bits(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
 	}
+	big, err := os.Create(filepath.Join(root, "site/big"))
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(big.Truncate(5<<30), big.Close()))
 	future := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	require.NoError(t, os.Chtimes(filepath.Join(root, "site/source"), future, future))
 	do := func(args ...string) string {
@@ -208,4 +230,13 @@ func TestField32Bits(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(here), string(there))
 	require.Contains(t, do("undo"), "file#/etc/go: Removed")
+
+	// Neither nsswitch.conf nor certificates of authorities; a file of more than 4 GiB.
+	cmd = exec.Command("chroot", root, "/bin/ccm", "run", "/site/www.lua")
+	cmd.Env = []string{"NO_COLOR=1", "HOME=/root"}
+	out, err = cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "certificate signed by unknown authority")
+	require.Contains(t, string(out), "~ file#/site/big: Updated attributes")
+	require.Contains(t, string(out), "1 stable, 1 changed, 1 failed")
 }

@@ -47,6 +47,15 @@ same changes again unless you change the script.`,
 				return err
 			}
 			if f.output.Value == "text" && !f.quiet {
+				if len(args) == 0 {
+					newest, err := store.FindLatest(cli.ChangedAnything)
+					if err != nil {
+						return err
+					}
+					if newest.ID != rec.ID { // as after the removal of a user
+						terminal.Fprintf(e.Stdout, "%s\n", keptTitle(e, *newest))
+					}
+				}
 				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, rec.HistoryEntry, f.noop))
 				var stays []string
 				if len(paths) == 0 {
@@ -132,6 +141,12 @@ func undoTitle(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 		what = "Would undo"
 	}
 	return terminal.Prose(e.Stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
+}
+
+// keptTitle returns the line that says which later run is not undone, because it changed no files.
+func keptTitle(e *cli.Env, run state.HistoryEntry) terminal.Text {
+	return terminal.Prose(e.Stdout, terminal.LineText("Not undone, because it changed no files: "),
+		terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
 // unchangedText names the resources that an undo does not change; of many only the first ones.

@@ -74,7 +74,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		const shell = "/bin/sh"
 		cmd.Path, cmd.Args = shell, append([]string{shell, "-c", underUmask, "sh", c.Umask, file}, c.Argv[1:]...)
 	}
-	if c.Stdin != nil {
+	if c.Stdin != nil || !hasNullDevice() { // a chroot may be without it; an empty pipe is as good
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
 	var stdout, stderr capture
@@ -149,3 +149,9 @@ func (c Cmd) environ() []string {
 // underUmask lets a shell set the umask and exec the command. Go can set the umask only for the
 // whole process.
 const underUmask = `umask "$1" && shift && exec "$@"`
+
+// hasNullDevice reports whether there is something to open for an empty input.
+func hasNullDevice() bool {
+	_, err := os.Stat(os.DevNull)
+	return err == nil
+}
