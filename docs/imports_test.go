@@ -204,6 +204,7 @@ var importRules = []importRule{
 	{packages: "luaapi", imports: "*", not: "resources providers converge"},
 	{packages: "luaapi/std luaapi/luatype", as: "luaapi", imports: ""},
 	{packages: "luaapi/lint luaapi/stubs luaapi/pattern luaapi/tabletext", as: "luaapi", imports: ""},
+	{packages: "luaapi/syntax", imports: "schema lazyregexp"},
 	{packages: "luaapi/repl luaapi/repl/term", as: "luaapi", imports: ""},
 	{packages: "luaapi/spec luaapi/spec/report", as: "luaapi", imports: ""},
 	{packages: "stdlib", imports: "*", not: "luaapi providers site"},

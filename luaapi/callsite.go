@@ -6,6 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -55,8 +56,8 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 	var all []siteCall
 	var statement ast.Expr
 	depth, loops := 0, 0
-	w := walker{
-		enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{
+		Enter: func(n ast.PositionHolder) {
 			switch n := n.(type) {
 			case *ast.FunctionExpr:
 				depth++
@@ -72,7 +73,7 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 				}
 			}
 		},
-		leave: func(n ast.PositionHolder) {
+		Leave: func(n ast.PositionHolder) {
 			switch n.(type) {
 			case *ast.FunctionExpr:
 				depth--
@@ -80,13 +81,13 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 				loops--
 			}
 		},
-		word: func(name string, local bool) {
+		Word: func(name string, local bool) {
 			if local {
 				delete(types, name) // it may be that variable
 			}
 		},
 	}
-	w.stmts(stmts)
+	w.Stmts(stmts)
 	fn := -1
 	for _, f := range all {
 		if types[f.typ.Name] == nil {
@@ -109,7 +110,7 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 			}
 			f.call.Args = append(f.call.Args, field.Value)
 			for i := range f.nilable {
-				if w := &f.nilable[i]; field.Key != nil && w.key == keyOf(field) {
+				if w := &f.nilable[i]; field.Key != nil && w.key == syntax.KeyOf(field) {
 					w.arg = len(f.call.Args) // arguments are counted from 1
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
@@ -26,7 +27,7 @@ func (rp *mistakeCollector) caught(L *lua.LState, thrown lua.LValue, top int) lu
 		return thrown
 	}
 	c := rp.in.source.chunkOf(f.node)
-	x := explainer{Interp: rp.in, L: L, e: &diag.Error{Pos: rp.in.source.linePos(f.node)}, node: f.node, tree: &tree{}, top: top}
+	x := explainer{Interp: rp.in, L: L, e: &diag.Error{Pos: rp.in.source.linePos(f.node)}, node: f.node, tree: &syntax.Tree{}, top: top}
 	for _, rule := range rules {
 		args, ok := match(rest, rule.message)
 		if !ok || rule.caught == nil {
@@ -34,7 +35,7 @@ func (rp *mistakeCollector) caught(L *lua.LState, thrown lua.LValue, top int) lu
 		}
 		if len(c.text) <= maxNamed {
 			x.tree = c.tree()
-			x.ast = x.tree.node(f.node)
+			x.ast = x.tree.Node(f.node)
 		}
 		x.find()
 		rest = rule.caught(&x, args)
@@ -47,7 +48,7 @@ func (rp *mistakeCollector) caught(L *lua.LState, thrown lua.LValue, top int) lu
 func (x *explainer) operandName(e ast.Expr, typ string) string {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
-		return fmt.Sprintf("%s '%s' (a %s value)", x.tree.kind(e), e.Value, typ)
+		return fmt.Sprintf("%s '%s' (a %s value)", x.tree.Kind(e), e.Value, typ)
 	case *ast.AttrGetExpr:
 		name := "?"
 		if key, ok := e.Key.(*ast.StringExpr); ok {
@@ -56,54 +57,6 @@ func (x *explainer) operandName(e ast.Expr, typ string) string {
 		return fmt.Sprintf("field '%s' (a %s value)", name, typ)
 	}
 	return fmt.Sprintf("a %s value", typ)
-}
-
-// kind returns the kind of a variable: local, upvalue or global.
-func (t *tree) kind(e *ast.IdentExpr) string {
-	if t.kinds == nil {
-		t.kinds = make(map[*ast.IdentExpr]string)
-		var functions []int // the number of scopes around each function that is being visited
-		var visible scopes
-		w := walker{
-			enter: func(n ast.PositionHolder) {
-				switch n := n.(type) {
-				case *ast.FunctionExpr:
-					functions = append(functions, len(visible))
-				case *ast.IdentExpr:
-					t.kinds[n] = visible.kind(n.Value, functions)
-				}
-			},
-			leave: func(n ast.PositionHolder) {
-				if _, ok := n.(*ast.FunctionExpr); ok {
-					functions = functions[:len(functions)-1]
-				}
-			},
-		}
-		visible.follow(&w)
-		w.block(t.stmts)
-	}
-	return t.kinds[e]
-}
-
-// kind returns the kind of the variable with a name that is visible. Functions has the number of
-// scopes around each function, the innermost last.
-func (s scopes) kind(name string, functions []int) string {
-	own := 0
-	if n := len(functions); n > 0 {
-		own = functions[n-1]
-	}
-	for i := len(s) - 1; i >= 0; i-- {
-		for _, local := range s[i] {
-			if local != name {
-				continue
-			}
-			if i < own {
-				return "upvalue"
-			}
-			return "local"
-		}
-	}
-	return "global"
 }
 
 func (x *explainer) caughtIndex(args []string) string {

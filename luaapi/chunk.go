@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -41,13 +42,13 @@ type chunk struct {
 	defaults map[*resource.Type]*defaults
 	common   *defaults // of all types; nil for none
 
-	tree func() *tree
+	tree func() *syntax.Tree
 	// forget frees the tree; it is parsed again when needed.
 	forget func()
 }
 
 // setTree sets what makes the tree.
-func (c *chunk) setTree(make func() *tree) {
+func (c *chunk) setTree(make func() *syntax.Tree) {
 	c.forget = func() { c.tree = sync.OnceValue(make) }
 	c.forget()
 }
@@ -55,29 +56,17 @@ func (c *chunk) setTree(make func() *tree) {
 // nodeBase is the lowest number of a node.
 const nodeBase = 1 << 24
 
-// hasNumber reports whether n can be where a script fails or calls.
-func hasNumber(n ast.PositionHolder) bool {
-	switch n.(type) {
-	case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr, *ast.TableExpr,
-		*ast.RelationalOpExpr, *ast.StringConcatOpExpr, *ast.ArithmeticOpExpr,
-		*ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr,
-		*ast.NumberForStmt, *ast.GenericForStmt:
-		return true
-	}
-	return false
-}
-
 // numberNodes replaces the lines of the nodes of c by their numbers.
 func (c *chunk) numberNodes(stmts []ast.Stmt) {
 	var curried, spread ast.Expr
-	w := walker{enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{Enter: func(n ast.PositionHolder) {
 		switch n := n.(type) {
 		case *ast.LocalAssignStmt:
 			spread = spreadCall(len(n.Names), n.Exprs)
 		case *ast.AssignStmt:
 			spread = spreadCall(len(n.Lhs), n.Rhs)
 		}
-		if !hasNumber(n) {
+		if !syntax.HasNumber(n) {
 			return
 		}
 		entry := uint32(n.Line()) << 3
@@ -92,7 +81,7 @@ func (c *chunk) numberNodes(stmts []ast.Stmt) {
 			if inner, ok := call.Func.(*ast.FuncCallExpr); ok {
 				curried = inner
 			}
-			if table := tableArg(call); table != nil {
+			if table := syntax.TableArg(call); table != nil {
 				if e := CutName(table); e != nil {
 					if c.cut == nil {
 						c.cut = make(map[int]ast.Expr)
@@ -110,7 +99,7 @@ func (c *chunk) numberNodes(stmts []ast.Stmt) {
 		n.SetLine(c.first + len(c.nodes))
 		c.nodes = append(c.nodes, entry)
 	}}
-	w.stmts(stmts)
+	w.Stmts(stmts)
 }
 
 // spreadCall returns the call of which the values are assigned to several variables, nil
@@ -165,18 +154,6 @@ func (c *chunk) spread(node int) bool { return c.nodes[node-c.first]&2 != 0 }
 // isCall reports whether the node is written as a call.
 func (c *chunk) isCall(node int) bool { return c.nodes[node-c.first]&4 != 0 }
 
-// withoutShebang returns a text without the #! line of a Unix script. The numbers of the
-// other lines stay as they are.
-func withoutShebang(text string) string {
-	if strings.HasPrefix(text, "#") {
-		if nl := strings.IndexByte(text, '\n'); nl >= 0 {
-			return text[nl:]
-		}
-		return ""
-	}
-	return text
-}
-
 // A compiler makes chunks of texts.
 type compiler struct {
 	in          *Interp
@@ -185,7 +162,7 @@ type compiler struct {
 	metatables map[*lua.LTable]*lua.LTable
 }
 
-// load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
+// load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntax.Error].
 func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	return cp.loadOf(nil, name, dir, text, false)
 }
@@ -196,17 +173,17 @@ func (cp *compiler) loadOf(of *Package, name, dir, text string, foreign bool) (*
 	c := &chunk{name: name, dir: dir, text: text, owner: of, first: cp.in.source.nextNode(),
 		foreign: foreign || of != nil || cp.in.modules.isVendored(name)}
 	cp.in.source.chunks = append(cp.in.source.chunks, c)
-	stmts, err := parseText(withoutShebang(text), name)
+	stmts, err := syntax.ParseText(syntax.WithoutShebang(text), name)
 	if err != nil {
-		return nil, nil, syntaxMistake(name, withoutShebang(text), err)
+		return nil, nil, syntax.Mistake(name, syntax.WithoutShebang(text), err)
 	}
 	c.numerals = mayHaveNumerals(text)
 	if cp.in.ctx.Err() != nil {
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.numberNodes(stmts)
-	separateNames(stmts, withoutShebang(text))
-	c.setTree(func() *tree { return newTree(c.first, withoutShebang(text)) })
+	separateNames(stmts, syntax.WithoutShebang(text))
+	c.setTree(func() *syntax.Tree { return syntax.NewTree(c.first, syntax.WithoutShebang(text)) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {
 		return nil, nil, cp.in.report.compileMistake(c, err)

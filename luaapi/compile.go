@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
@@ -151,12 +152,12 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 
 // explainRegisters fills e with the reason why the compiler ran out of registers.
 func (c *chunk) explainRegisters(e *diag.Error) {
-	p := c.tree().excessLocal()
+	p := excessLocal(c.tree())
 	if p.Line > 0 {
 		e.Err = fmt.Errorf("too many local variables: the limit is %d per function", maxLocals)
 		e.Hint = "put the variables into a table, or enclose parts of the code in do ... end"
 	} else {
-		p = c.tree().deepest()
+		p = deepest(c.tree())
 		e.Err = errors.New("the expression is too long or nested too deeply")
 		e.Hint = "split it, or join many strings with table.concat"
 	}
@@ -165,11 +166,11 @@ func (c *chunk) explainRegisters(e *diag.Error) {
 }
 
 // deepest returns the place of the statement with the expression that is nested deepest.
-func (t *tree) deepest() diag.Pos {
+func deepest(t *syntax.Tree) diag.Pos {
 	var found, statement ast.PositionHolder
 	depth, most := 0, -1
-	w := walker{
-		enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{
+		Enter: func(n ast.PositionHolder) {
 			if _, ok := n.(ast.Stmt); ok {
 				statement, depth = n, 0
 				return
@@ -178,17 +179,17 @@ func (t *tree) deepest() diag.Pos {
 				found, most = statement, depth
 			}
 		},
-		leave: func(n ast.PositionHolder) {
+		Leave: func(n ast.PositionHolder) {
 			if _, ok := n.(ast.Stmt); !ok {
 				depth--
 			}
 		},
 	}
-	w.stmts(t.stmts)
+	w.Stmts(t.Stmts)
 	if found == nil {
 		return diag.Pos{Line: 1}
 	}
-	p := t.posOf(found)
+	p := t.PosOf(found)
 	return diag.Pos{Line: max(1, p.Line), Col: p.Col}
 }
 
@@ -197,20 +198,20 @@ func (t *tree) deepest() diag.Pos {
 func (c *chunk) find(line int, wanted func(ast.PositionHolder) bool) diag.Pos {
 	pos := diag.Pos{File: c.name, Line: line}
 	t := c.tree()
-	w := walker{enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{Enter: func(n ast.PositionHolder) {
 		if pos.Col == 0 && wanted(n) {
-			if p := t.posOf(n); p.Line == line {
+			if p := t.PosOf(n); p.Line == line {
 				pos.Col, pos.Len = p.Col, p.Len
 			}
 		}
 	}}
-	w.stmts(t.stmts)
+	w.Stmts(t.Stmts)
 	return pos
 }
 
 // excessLocal returns the place of the first local variable that is one too many
 // for its function, or nowhere.
-func (t *tree) excessLocal() diag.Pos {
+func excessLocal(t *syntax.Tree) diag.Pos {
 	var found diag.Pos
 	var method *ast.FunctionExpr
 	var loop ast.PositionHolder // whose scope opens next
@@ -218,11 +219,11 @@ func (t *tree) excessLocal() diag.Pos {
 	count, outer := 0, []int{}
 	more := func(n int, at ast.PositionHolder) {
 		if count += n; count > maxLocals && found.Line == 0 {
-			found = t.posOf(at)
+			found = t.PosOf(at)
 		}
 	}
-	w := walker{
-		enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{
+		Enter: func(n ast.PositionHolder) {
 			switch n := n.(type) {
 			case *ast.FunctionExpr:
 				outer = append(outer, count)
@@ -247,7 +248,7 @@ func (t *tree) excessLocal() diag.Pos {
 				more(len(n.Names), n)
 			}
 		},
-		leave: func(n ast.PositionHolder) {
+		Leave: func(n ast.PositionHolder) {
 			if _, ok := n.(*ast.FunctionExpr); ok {
 				count = outer[len(outer)-1]
 				outer = outer[:len(outer)-1]
@@ -255,7 +256,7 @@ func (t *tree) excessLocal() diag.Pos {
 		},
 	}
 	var scopes []int
-	w.scope = func(open bool) {
+	w.Scope = func(open bool) {
 		if open {
 			scopes = append(scopes, count)
 			if loop != nil {
@@ -267,6 +268,6 @@ func (t *tree) excessLocal() diag.Pos {
 		count = scopes[len(scopes)-1]
 		scopes = scopes[:len(scopes)-1]
 	}
-	w.stmts(t.stmts)
+	w.Stmts(t.Stmts)
 	return found
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // fixCompilerBugs changes a syntax tree where gopher-lua 1.1.2 generates wrong code.
@@ -24,7 +26,7 @@ import (
 // variables or values, and the others have what was in their registers before ([completeLoop]).
 func fixCompilerBugs(stmts []ast.Stmt) {
 	fixAssignments(stmts)
-	w := walker{enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{Enter: func(n ast.PositionHolder) {
 		switch n := n.(type) {
 		case *ast.TableExpr:
 			fixTable(n)
@@ -46,7 +48,7 @@ func fixCompilerBugs(stmts []ast.Stmt) {
 			completeLoop(n)
 		}
 	}}
-	w.stmts(stmts)
+	w.Stmts(stmts)
 }
 
 func fixTable(t *ast.TableExpr) {
@@ -133,11 +135,11 @@ func independent(e ast.Expr, name string) bool {
 // mentions reports whether a name occurs in an expression.
 func mentions(e ast.Expr, name string) bool {
 	found := false
-	w := walker{enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{Enter: func(n ast.PositionHolder) {
 		v, ok := n.(*ast.IdentExpr)
 		found = found || ok && v.Value == name
 	}}
-	w.expr(e)
+	w.Expr(e)
 	return found
 }
 
@@ -220,7 +222,7 @@ func single(e ast.Expr) ast.Expr {
 func separateNames(stmts []ast.Stmt, text string) {
 	var candidates map[int]*ast.LocalAssignStmt // by the number of the word local
 	count := 0
-	w := walker{enter: func(n ast.PositionHolder) {
+	w := syntax.Walker{Enter: func(n ast.PositionHolder) {
 		s, ok := n.(*ast.LocalAssignStmt)
 		if !ok {
 			return
@@ -235,25 +237,25 @@ func separateNames(stmts []ast.Stmt, text string) {
 		}
 		count++
 	}}
-	w.stmts(stmts)
+	w.Stmts(stmts)
 	if candidates == nil {
 		return
 	}
 	count = -1
 	last := 0 // the type of the token before
-	for r := newTokenReader(text); ; {
-		t, err := r.read()
-		if err != nil || t.typ == parse.EOF {
+	for r := syntax.NewTokenReader(text); ; {
+		t, err := r.Read()
+		if err != nil || t.Typ == parse.EOF {
 			return
 		}
-		if t.typ == parse.TLocal {
+		if t.Typ == parse.TLocal {
 			count++
 		}
-		if s := candidates[count]; s != nil && last == parse.TLocal && t.typ != parse.TFunction {
+		if s := candidates[count]; s != nil && last == parse.TLocal && t.Typ != parse.TFunction {
 			second := &ast.NilExpr{}
 			second.SetLine(s.Line())
 			s.Exprs = append(s.Exprs, second)
 		}
-		last = t.typ
+		last = t.Typ
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // This file converts a typed text into a part of a script.
@@ -13,9 +15,9 @@ import (
 // AsScript returns a text as a part of a script: the variables in fresh, which the text defines,
 // are declared with local.
 func AsScript(text string, fresh []string) string {
-	t := newTree(nodeBase, text)
+	t := syntax.NewTree(nodeBase, text)
 	var plain []string
-	for _, d := range definitions(t.stmts) {
+	for _, d := range definitions(t.Stmts) {
 		if !d.local && slices.Contains(fresh, d.name) && !slices.Contains(plain, d.name) {
 			plain = append(plain, d.name)
 		}
@@ -23,7 +25,7 @@ func AsScript(text string, fresh []string) string {
 	if len(plain) == 0 {
 		return text
 	}
-	if at, ok := t.onlyDefinition(plain); ok {
+	if at, ok := onlyDefinition(t, plain); ok {
 		return text[:at] + "local " + text[at:]
 	}
 	return "local " + strings.Join(plain, ", ") + "\n" + text
@@ -31,36 +33,36 @@ func AsScript(text string, fresh []string) string {
 
 // onlyDefinition returns the beginning of the only statement, if that defines exactly these
 // names.
-func (t *tree) onlyDefinition(names []string) (at int, ok bool) {
-	if len(t.stmts) != 1 || len(t.tokens) == 0 || len(definitions(t.stmts)) != len(names) {
+func onlyDefinition(t *syntax.Tree, names []string) (at int, ok bool) {
+	if len(t.Stmts) != 1 || len(t.Tokens) == 0 || len(definitions(t.Stmts)) != len(names) {
 		return 0, false
 	}
-	if s, ok := t.stmts[0].(*ast.AssignStmt); ok && len(s.Lhs) != len(names) {
+	if s, ok := t.Stmts[0].(*ast.AssignStmt); ok && len(s.Lhs) != len(names) {
 		return 0, false
 	}
-	first := t.tokens[0]
-	if first.typ != parse.TIdent && first.typ != parse.TFunction {
+	first := t.Tokens[0]
+	if first.Typ != parse.TIdent && first.Typ != parse.TFunction {
 		return 0, false
 	}
-	if first.line == 1 {
-		return first.col - 1, true
+	if first.Line == 1 {
+		return first.Col - 1, true
 	}
 	return 0, false
 }
 
 // FreeNames returns the names in a text that are not its own variables.
 func FreeNames(text string) []string {
-	t := newTree(nodeBase, text)
+	t := syntax.NewTree(nodeBase, text)
 	var free []string
-	var visible scopes
-	w := walker{enter: func(n ast.PositionHolder) {
+	var visible syntax.Scopes
+	w := syntax.Walker{Enter: func(n ast.PositionHolder) {
 		id, ok := n.(*ast.IdentExpr)
 		if ok && !slices.Contains(free, id.Value) && !slices.Contains(slices.Concat(visible...), id.Value) {
 			free = append(free, id.Value)
 		}
 	}}
-	visible.follow(&w)
-	w.block(t.stmts)
+	visible.Follow(&w)
+	w.Block(t.Stmts)
 	return free
 }
 
@@ -76,7 +78,7 @@ type Shape struct {
 
 // ShapeOf classifies a text.
 func ShapeOf(text string) (s Shape) {
-	stmts := newTree(nodeBase, text).stmts
+	stmts := syntax.NewTree(nodeBase, text).Stmts
 	if len(stmts) == 0 {
 		return s
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // This file looks into values for completion and documentation, without calling functions
@@ -210,7 +212,7 @@ func (st *sourceMap) function(fn *lua.LFunction) (Function, bool) {
 		f.File, f.Line = p.File, p.Line
 	}
 	if text, ok := st.text(f.File); ok {
-		f.Comment = commentAbove(text, f.Line)
+		f.Comment = syntax.CommentAbove(text, f.Line)
 	}
 	return f, true
 }

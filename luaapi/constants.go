@@ -8,6 +8,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // gopher-lua's compiler looks for each constant of a function among all the
@@ -46,7 +48,7 @@ const hiddenLine = -1
 func (d *rewriter) compile(stmts []ast.Stmt) (*lua.FunctionProto, error) {
 	stmts = d.function(stmts)
 	proto, err := compile(stmts, d.c.name)
-	if lacksRegisters(err) && d.c.tree().excessLocal().Line == 0 {
+	if lacksRegisters(err) && excessLocal(d.c.tree()).Line == 0 {
 		proto, err = compile(spill(stmts), d.c.name)
 	}
 	if err != nil {
@@ -196,16 +198,16 @@ type weight struct {
 	varargs   bool // it uses the ... of the function
 }
 
-func weigh(visit func(w *walker)) weight { return weighUpTo(math.MaxInt, visit) }
+func weigh(visit func(w *syntax.Walker)) weight { return weighUpTo(math.MaxInt, visit) }
 
 // weighUpTo is weigh that ends when there are more constants than most.
-func weighUpTo(most int, visit func(w *walker)) weight {
+func weighUpTo(most int, visit func(w *syntax.Walker)) weight {
 	var out weight
 	inside := 0
-	w := &walker{}
-	*w = walker{
-		enter: func(n ast.PositionHolder) {
-			w.stopped = out.constants > most
+	w := &syntax.Walker{}
+	*w = syntax.Walker{
+		Enter: func(n ast.PositionHolder) {
+			w.Stopped = out.constants > most
 			switch n := n.(type) {
 			case *ast.FunctionExpr:
 				inside++
@@ -231,7 +233,7 @@ func weighUpTo(most int, visit func(w *walker)) weight {
 				}
 			}
 		},
-		leave: func(n ast.PositionHolder) {
+		Leave: func(n ast.PositionHolder) {
 			if _, ok := n.(*ast.FunctionExpr); ok {
 				inside--
 			}
@@ -243,9 +245,9 @@ func weighUpTo(most int, visit func(w *walker)) weight {
 
 // isHeavy reports whether statements have more constants than a function should.
 func isHeavy(stmts []ast.Stmt) bool {
-	return weighUpTo(manyConstants, func(w *walker) { w.stmts(stmts) }).constants > manyConstants
+	return weighUpTo(manyConstants, func(w *syntax.Walker) { w.Stmts(stmts) }).constants > manyConstants
 }
 
-func weighExpr(e ast.Expr) weight { return weigh(func(w *walker) { w.expr(e) }) }
+func weighExpr(e ast.Expr) weight { return weigh(func(w *syntax.Walker) { w.Expr(e) }) }
 
-func weighStmts(s ...ast.Stmt) weight { return weigh(func(w *walker) { w.stmts(s) }) }
+func weighStmts(s ...ast.Stmt) weight { return weigh(func(w *syntax.Walker) { w.Stmts(s) }) }

@@ -70,7 +70,7 @@ func (lib *baseLib) calledAs(f frame) (name, kind string) {
 	if c == nil || !c.isCall(f.node) || len(c.text) > maxNamed {
 		return "", ""
 	}
-	call, ok := c.tree().node(f.node).(*ast.FuncCallExpr)
+	call, ok := c.tree().Node(f.node).(*ast.FuncCallExpr)
 	if !ok {
 		return "", ""
 	}
@@ -78,7 +78,7 @@ func (lib *baseLib) calledAs(f frame) (name, kind string) {
 	case nil:
 		return call.Method, "method"
 	case *ast.IdentExpr:
-		return fn.Value, c.tree().kind(fn)
+		return fn.Value, c.tree().Kind(fn)
 	case *ast.AttrGetExpr:
 		if key, ok := fn.Key.(*ast.StringExpr); ok {
 			return key.Value, "field"

@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
@@ -19,7 +20,7 @@ func (rp *mistakeCollector) explain(L *lua.LState, e *diag.Error, f frame, messa
 	x := explainer{Interp: rp.in, L: L, e: e, node: f.node}
 	if c := rp.in.source.chunkOf(f.node); c != nil {
 		x.tree = c.tree()
-		x.ast = x.tree.node(f.node)
+		x.ast = x.tree.Node(f.node)
 	}
 	x.find()
 	for _, rule := range rules {
@@ -88,7 +89,7 @@ type explainer struct {
 	*Interp
 	L    *lua.LState
 	e    *diag.Error
-	tree *tree
+	tree *syntax.Tree
 	node int
 	ast  ast.PositionHolder // nil if not known
 
@@ -103,7 +104,7 @@ func (x *explainer) say(format string, args ...any) { x.e.Err = fmt.Errorf(forma
 
 // at moves the mistake to the place of an expression.
 func (x *explainer) at(expr ast.Expr) {
-	if p := x.tree.posOf(expr); p.Line > 0 {
+	if p := x.tree.PosOf(expr); p.Line > 0 {
 		p.File = x.e.Pos.File
 		x.e.Pos = p
 	}
@@ -191,7 +192,7 @@ func (x *explainer) undefinedGlobal(operand ast.Expr) bool {
 	if !ok || slices.Contains(x.globals.names, id.Value) {
 		return false
 	}
-	locals := x.tree.locals(x.node)
+	locals := x.tree.Locals(x.node)
 	if slices.Contains(locals, id.Value) {
 		x.e.Hint = absentGlobals[id.Value]
 		return false

@@ -1,24 +1,41 @@
 package luaapi
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // WithoutCallSites compiles every declaration of in through a table.
 func (in *Interp) WithoutCallSites() { in.compiler.noCallSites = true }
 
 // Corpus returns the texts of the tests.
-var Corpus = corpus
+func Corpus(t testing.TB) (texts []string) {
+	files, err := filepath.Glob("testdata/*.lua")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		texts = append(texts, strings.Split(string(text), "\n---\n")...)
+	}
+	return texts
+}
 
 // Divisions returns how many functions the rewriter has made of parts of a text.
 func (in *Interp) Divisions(text string) (int, error) {
-	stmts, err := parseText(text, "")
+	stmts, err := syntax.ParseText(text, "")
 	if err != nil {
 		return 0, err
 	}
 	written := 1 // the text itself
-	Walk(stmts, func(n ast.PositionHolder) {
+	syntax.Walk(stmts, func(n ast.PositionHolder) {
 		if _, ok := n.(*ast.FunctionExpr); ok {
 			written++
 		}

@@ -230,3 +230,6 @@ func (gt *globalTable) words(L *lua.LState, function, sep string) string {
 	gt.in.Take(L, out.Len())
 	return out.String()
 }
+
+// AbsentHint returns the hint for a global of Lua that scripts do not have, or "".
+func AbsentHint(name string) string { return absentGlobals[name] }

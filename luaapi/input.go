@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
@@ -61,28 +62,28 @@ func isEmpty(stmts []ast.Stmt) bool {
 
 // parseScript reads the text of a file.
 func parseScript(name, text string) *input {
-	p := parseAs("", name, withoutShebang(strings.TrimPrefix(text, "\ufeff")))
+	p := parseAs("", name, syntax.WithoutShebang(strings.TrimPrefix(text, "\ufeff")))
 	p.unfinished = false
 	return p
 }
 
 func parseAs(prefix, name, text string) *input {
 	p := &input{text: text, source: text, prefix: prefix}
-	stmts, err := parseLua(prefix+text, name)
+	stmts, err := syntax.ParseTree(prefix+text, name)
 	if err == nil {
 		p.stmts = stmts
 		return p
 	}
-	p.err = syntaxMistake(name, prefix+text, err)
+	p.err = syntax.Mistake(name, prefix+text, err)
 	if p.err.Pos.Line == 1 && p.err.Pos.Col > len(prefix) {
 		p.err.Pos.Col -= len(prefix)
 	}
 	if text := p.err.Err.Error(); prefix != "" && strings.HasPrefix(text, blockAfterReturn) {
 		// The text has no return.
-		p.err.Err, p.err.Hint = &syntaxError{text: diag.Expected("an operator or the end").Error() + strings.TrimPrefix(text, blockAfterReturn)}, ""
+		p.err.Err, p.err.Hint = &syntax.Error{Text: diag.Expected("an operator or the end").Error() + strings.TrimPrefix(text, blockAfterReturn)}, ""
 	}
-	syntax, ok := errors.AsType[*syntaxError](p.err.Err)
-	p.unfinished = ok && syntax.unfinished || continuesString(text)
+	syntax, ok := errors.AsType[*syntax.Error](p.err.Err)
+	p.unfinished = ok && syntax.Unfinished || continuesString(text)
 	return p
 }
 
@@ -92,8 +93,8 @@ func continuesString(text string) bool {
 	if !strings.HasSuffix(text, `\`) {
 		return false
 	}
-	_, err := tokenize(text + "\n\"")
-	_, without := tokenize(text)
+	_, err := syntax.Tokenize(text + "\n\"")
+	_, without := syntax.Tokenize(text)
 	return err == nil && without != nil
 }
 
@@ -108,11 +109,11 @@ func (s *Console) compile(p *input, name, dir string) (*lua.LFunction, *chunk, e
 	in := s.in
 	c := &chunk{name: name, dir: dir, text: p.text, first: in.source.nextNode()}
 	in.source.chunks = append(in.source.chunks, c)
-	c.setTree(func() *tree {
-		t := newTree(c.first, p.prefix+p.source)
-		for i := range t.tokens {
-			if t.tokens[i].line == 1 {
-				t.tokens[i].col -= len(p.prefix)
+	c.setTree(func() *syntax.Tree {
+		t := syntax.NewTree(c.first, p.prefix+p.source)
+		for i := range t.Tokens {
+			if t.Tokens[i].Line == 1 {
+				t.Tokens[i].Col -= len(p.prefix)
 			}
 		}
 		return t

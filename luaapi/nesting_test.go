@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // Texts whose compilation would take minutes or too much memory are refused with the line of the excess.
@@ -55,7 +56,7 @@ func TestNesting(t *testing.T) {
 			}
 			require.ErrorContains(t, err, c.want)
 			require.NotContains(t, err.Error(), "internal")
-			_, err = luaapi.Parse("site.lua", c.text)
+			_, err = syntax.Parse("site.lua", c.text)
 			require.ErrorContains(t, err, c.want)
 		})
 	}

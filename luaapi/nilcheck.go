@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -212,11 +213,11 @@ func (p *locator) expression(path schema.Path) ast.Expr {
 	if c == nil {
 		return nil
 	}
-	call, ok := c.tree().node(p.node).(*ast.FuncCallExpr)
+	call, ok := c.tree().Node(p.node).(*ast.FuncCallExpr)
 	if !ok {
 		return nil
 	}
-	var e ast.Expr = tableArg(call)
+	var e ast.Expr = syntax.TableArg(call)
 	for _, step := range path {
 		table, ok := e.(*ast.TableExpr)
 		if !ok || table == nil {
@@ -225,9 +226,9 @@ func (p *locator) expression(path schema.Path) ast.Expr {
 		var f *ast.Field
 		switch step := step.(type) {
 		case int:
-			f = nthField(table, step)
+			f = syntax.NthField(table, step)
 		case string:
-			f = fieldNamed(table, []string{step})
+			f = syntax.FieldNamed(table, []string{step})
 		}
 		if f == nil {
 			return nil

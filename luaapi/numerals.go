@@ -3,6 +3,7 @@ package luaapi
 import (
 	"strings"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -47,7 +48,7 @@ func isNumeral(v schema.Value) bool { return v.Kind == schema.Int || v.Kind == s
 // numeral returns the value of the property at path: v, unless the script has a number in an unusual notation there.
 func (p *locator) numeral(c *chunk, f *schema.Field, v schema.Value, path schema.Path) schema.Value {
 	at := p.Locate(path, false)
-	lines := strings.SplitN(withoutShebang(c.text), "\n", at.Line+1)
+	lines := strings.SplitN(syntax.WithoutShebang(c.text), "\n", at.Line+1)
 	if at.File != c.name || at.Line > len(lines) || at.Col < 1 || at.Col-1+at.Len > len(lines[at.Line-1]) {
 		return v
 	}

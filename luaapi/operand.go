@@ -125,7 +125,7 @@ func (x *explainer) eval(e ast.Expr) lua.LValue {
 				return v
 			}
 		}
-		if slices.Contains(x.tree.locals(x.node), e.Value) {
+		if slices.Contains(x.tree.Locals(x.node), e.Value) {
 			return x.local(e)
 		}
 		return x.globals.get(e.Value)
@@ -142,8 +142,8 @@ func (x *explainer) eval(e ast.Expr) lua.LValue {
 // local returns the value of a local variable. The instruction compiled for its name, or for the
 // index into it, tells the register.
 func (x *explainer) local(id *ast.IdentExpr) lua.LValue {
-	for i, n := range x.tree.nodes {
-		node := x.tree.first + i
+	for i, n := range x.tree.Nodes {
+		node := x.tree.First + i
 		var op instruction
 		switch n := n.(type) {
 		case *ast.IdentExpr:

@@ -7,6 +7,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // maxNames is the largest number of different names in a part of a divided function. Each may be
@@ -228,7 +230,7 @@ func (d *rewriter) divideTable(t *ast.TableExpr) ast.Expr {
 	at := func(e ast.Expr) ast.Expr { e.SetLine(t.Line()); return e }
 	to := func(e ast.Expr, key ast.Expr) ast.Expr {
 		e.SetLine(t.Line())
-		if hasNumber(key) {
+		if syntax.HasNumber(key) {
 			e.SetLine(key.Line()) // the key may be nil
 		}
 		return e

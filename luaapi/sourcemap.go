@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
 )
@@ -80,7 +81,7 @@ func (sm *sourceMap) exactPos(node int) diag.Pos {
 	if c == nil {
 		return diag.Pos{}
 	}
-	if p := c.tree().nodePos(node); p.Line > 0 {
+	if p := c.tree().NodePos(node); p.Line > 0 {
 		p.File = c.name
 		return p
 	}
@@ -121,7 +122,7 @@ func (sm *sourceMap) framePos(f frame) diag.Pos {
 // locals returns the names of the variables that f can see.
 func (sm *sourceMap) locals(f frame) []string {
 	if c := sm.chunkOf(f.node); c != nil {
-		return c.tree().locals(f.node)
+		return c.tree().Locals(f.node)
 	}
 	return nil
 }
@@ -140,19 +141,19 @@ func (sm *sourceMap) argument(f frame, path schema.Path, key bool) diag.Pos {
 		return diag.Pos{}
 	}
 	t := c.tree()
-	call, ok := t.node(f.node).(*ast.FuncCallExpr)
+	call, ok := t.Node(f.node).(*ast.FuncCallExpr)
 	if !ok {
 		return diag.Pos{}
 	}
 	name, _ := path[0].(string)
-	field := fieldNamed(tableArg(call), []string{name})
+	field := syntax.FieldNamed(syntax.TableArg(call), []string{name})
 	if field == nil {
 		return diag.Pos{}
 	}
-	if p := inValue(t, field, path[1:], key); p.Line > 0 {
+	if p := syntax.InValue(t, field, path[1:], key); p.Line > 0 {
 		return p
 	}
-	return inValue(t, field, path[1:], true) // a function has no place of its own
+	return syntax.InValue(t, field, path[1:], true) // a function has no place of its own
 }
 
 // mayBeAbsent reports whether err is an unknown name of facts or data that is no slip:
@@ -171,7 +172,7 @@ func (sm *sourceMap) mayBeAbsent(L *lua.LState, err error) bool {
 	if c == nil {
 		return false
 	}
-	get, ok := c.tree().node(f.node).(*ast.AttrGetExpr)
+	get, ok := c.tree().Node(f.node).(*ast.AttrGetExpr)
 	if !ok {
 		return false
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
@@ -43,7 +43,7 @@ func (c *check) parse() error {
 	text := c.texts[c.by.pathOf(c.name)]
 	switch c.language {
 	case model.Lua:
-		_, err := luaapi.Parse(c.name, text)
+		_, err := syntax.Parse(c.name, text)
 		return err
 	case model.YAML, "json":
 		_, err := data.ParseAll(c.name, text)

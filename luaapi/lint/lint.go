@@ -15,6 +15,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
@@ -70,7 +71,7 @@ var ignoreComment = lazyregexp.New(`--+\s*ccm:\s*ignore\b(.*)$`)
 // line with the comment "-- ccm: ignore"; with names of rules in the comment, only mistakes of
 // these rules. Definition files of editors are only checked for their syntax.
 func (l *Linter) Check(name, text string) []Finding {
-	p, err := luaapi.Parse(name, text)
+	p, err := syntax.Parse(name, text)
 	if err != nil {
 		e, ok := errors.AsType[*diag.Error](err)
 		if !ok {
@@ -123,7 +124,7 @@ var specWords = []string{
 }
 
 // newScan returns the scan of one script.
-func newScan(l *Linter, p *luaapi.Script) *scan {
+func newScan(l *Linter, p *syntax.Script) *scan {
 	s := &scan{l: l, p: p, fields: make(map[string][]string), assigned: make(map[string]bool), tested: make(map[string]bool)}
 	s.spec = strings.HasSuffix(p.Name, "_spec.lua")
 	for _, g := range l.Globals {

@@ -3,7 +3,7 @@ package lint
 import (
 	"github.com/yuin/gopher-lua/ast"
 
-	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -12,7 +12,7 @@ import (
 // of the present place.
 type scan struct {
 	l *Linter
-	p *luaapi.Script
+	p *syntax.Script
 
 	globals  []string
 	fields   map[string][]string // of the globals whose names are known

@@ -25,7 +25,7 @@ func TestLimits(t *testing.T) {
 		ReadFile: func(path string) ([]byte, error) { return []byte(files[path]), nil },
 	})
 	const (
-		full   = "memory" // "" is whichever limit comes first
+		full = "memory" // "" is whichever limit comes first
 	)
 	for text, want := range map[string]string{
 		`${ sum(Data.many, sum(Data.many, sum(Data.many, sum(Data.many, 1)))) }`: "template exceeds the limit of 1000000 steps",

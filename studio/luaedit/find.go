@@ -3,7 +3,7 @@ package luaedit
 import (
 	"github.com/yuin/gopher-lua/ast"
 
-	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // find lists the calls of names with a table or a text.
@@ -20,7 +20,7 @@ func (s *Script) find() {
 				repeats += by
 			}
 		}
-		luaapi.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
+		syntax.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
 			count(n, 1)
 			call, isCall := n.(*ast.FuncCallExpr)
 			if !isCall {
@@ -65,7 +65,7 @@ func callOf(st ast.Stmt) *ast.FuncCallExpr {
 // call returns a call with its parts. ok is false unless it is a call of a name with a table or a
 // text.
 func (s *Script) call(e *ast.FuncCallExpr) (Call, bool) {
-	c := Call{expr: e, table: luaapi.TableOf(e), ok: true}
+	c := Call{expr: e, table: syntax.TableArg(e), ok: true}
 	if !c.setFunc(e) {
 		return c, false
 	}

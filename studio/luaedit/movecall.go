@@ -7,7 +7,7 @@ import (
 
 	"github.com/yuin/gopher-lua/ast"
 
-	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // Move moves call number n, with the comments right above it, before call number to, or behind all
@@ -107,7 +107,7 @@ func declared(st ast.Stmt) map[string]bool {
 			out[name] = true
 		}
 	}
-	luaapi.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
+	syntax.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, e := range n.Lhs {
@@ -132,7 +132,7 @@ func declared(st ast.Stmt) map[string]bool {
 // used returns the names in a statement.
 func used(st ast.Stmt) map[string]bool {
 	out := make(map[string]bool)
-	luaapi.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
+	syntax.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
 		if id, ok := n.(*ast.IdentExpr); ok {
 			out[id.Value] = true
 		}

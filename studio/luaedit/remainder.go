@@ -3,7 +3,7 @@ package luaedit
 import (
 	"strings"
 
-	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // A Remainder is the rest of a statement outside of all others, without some calls in it, as words
@@ -64,7 +64,7 @@ type Comment struct {
 func (s *Script) Comments() []Comment {
 	var out []Comment
 	at := 0
-	for _, w := range append(s.layout.Words, luaapi.Word{From: len(s.Text), To: len(s.Text)}) {
+	for _, w := range append(s.layout.Words, syntax.Word{From: len(s.Text), To: len(s.Text)}) {
 		if gap := s.Text[at:w.From]; strings.Contains(gap, "--") {
 			line, _ := s.Place(at + strings.Index(gap, "--"))
 			out = append(out, Comment{strings.TrimSpace(gap), line})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/yuin/gopher-lua/ast"
 
-	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
@@ -32,7 +32,7 @@ type Script struct {
 	Text  string
 	Calls []Call // in the order of the text
 
-	layout *luaapi.Layout
+	layout *syntax.Layout
 	starts []int // where lines begin
 }
 
@@ -79,7 +79,7 @@ type fieldPlace struct{ first, value, last, comma int } // comma is -1 if there 
 
 // Parse reads a script. The error is a *diag.Error.
 func Parse(name, text string) (*Script, error) {
-	l, err := luaapi.ReadLayout(name, text)
+	l, err := syntax.ReadLayout(name, text)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
-	"github.com/luaccm/ccm/luaapi"
+	luasyntax "github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 )
@@ -129,7 +129,7 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 			return addTo(to, nil)
 		})
 		if err == nil && strings.ToLower(filepath.Ext(file)) == ".lua" {
-			if _, mistake := luaapi.Parse(file, text); mistake != nil {
+			if _, mistake := luasyntax.Parse(file, text); mistake != nil {
 				return kept(mistake)
 			}
 		}

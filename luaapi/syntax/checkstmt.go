@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"fmt"
@@ -159,7 +159,7 @@ func (c *checker) exprStatement() {
 	if call {
 		return
 	}
-	if c.at < len(c.tokens) && c.tokens[start].line == c.tokens[c.at].line || c.at == len(c.tokens) {
+	if c.at < len(c.tokens) && c.tokens[start].Line == c.tokens[c.at].Line || c.at == len(c.tokens) {
 		c.want("= or a call after the name")
 	}
 	c.at = start

@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"fmt"
@@ -34,13 +34,13 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // the number 1e for one that is no number, and the string "\256" for "\0".
 func misread(text string) error {
 	if lacksExponent(text) {
-		r := newTokenReader(text)
+		r := NewTokenReader(text)
 		for {
-			t, err := r.read()
-			if err != nil || t.typ == parse.EOF {
+			t, err := r.Read()
+			if err != nil || t.Typ == parse.EOF {
 				break
 			}
-			if t.typ != parse.TNumber {
+			if t.Typ != parse.TNumber {
 				continue
 			}
 			// The scanner takes what comes behind the e for a digit.
@@ -51,8 +51,8 @@ func misread(text string) error {
 				return -1
 			}, t.text)
 			if lacksExponent(digits) && !strings.ContainsAny(t.text, "xX") {
-				return &diag.Error{Pos: diag.Pos{Line: t.line, Col: t.col, Len: len(digits)},
-					Err: &syntaxError{text: fmt.Sprintf("malformed number near %q", digits)}}
+				return &diag.Error{Pos: diag.Pos{Line: t.Line, Col: t.Col, Len: len(digits)},
+					Err: &Error{Text: fmt.Sprintf("malformed number near %q", digits)}}
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func misread(text string) error {
 				before := text[:from+1+i]
 				mistake = &diag.Error{
 					Pos:  diag.Pos{Line: 1 + strings.Count(before, "\n"), Col: len(before) - strings.LastIndexByte(before, '\n'), Len: at[1]},
-					Err:  &syntaxError{text: fmt.Sprintf("the escape %s is larger than 255", inner[i:i+at[1]])},
+					Err:  &Error{Text: fmt.Sprintf("the escape %s is larger than 255", inner[i:i+at[1]])},
 					Hint: "a byte has at most three decimal digits",
 				}
 				return

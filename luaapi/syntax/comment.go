@@ -1,10 +1,10 @@
-package luaapi
+package syntax
 
 import "strings"
 
-// commentAbove returns the comment in the lines right above line n, without its
+// CommentAbove returns the comment in the lines right above line n, without its
 // dashes, or that at the end of line n.
-func commentAbove(text string, n int) string {
+func CommentAbove(text string, n int) string {
 	lines := strings.Split(text, "\n")
 	if n < 1 || n > len(lines) {
 		return ""

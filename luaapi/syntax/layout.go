@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ type Layout struct {
 	Statements []ast.Stmt // outside of all others
 	Words      []Word     // of the text, in their order; comments are none
 
-	tree *tree
+	tree *Tree
 	ends []int // by word: the index of the word that closes what it opens, else its own index
 }
 
@@ -33,9 +33,9 @@ func ReadLayout(name, text string) (*Layout, error) {
 	if _, err := Parse(name, text); err != nil {
 		return nil, err
 	}
-	rest := withoutShebang(strings.TrimPrefix(text, "\ufeff"))
-	l := &Layout{Text: text, tree: newTree(0, rest)}
-	l.Statements = l.tree.stmts
+	rest := WithoutShebang(strings.TrimPrefix(text, "\ufeff"))
+	l := &Layout{Text: text, tree: NewTree(0, rest)}
+	l.Statements = l.tree.Stmts
 	if l.tree.lost || !l.place(rest, len(text)-len(rest)) {
 		return nil, errPlaces
 	}
@@ -46,17 +46,17 @@ func ReadLayout(name, text string) (*Layout, error) {
 // place locates the words in rest, which begins at offset base.
 func (l *Layout) place(rest string, base int) bool {
 	lines := scannedLines(rest)
-	l.Words = make([]Word, len(l.tree.tokens))
-	for i, t := range l.tree.tokens {
-		if t.line < 1 || t.line > len(lines) {
+	l.Words = make([]Word, len(l.tree.Tokens))
+	for i, t := range l.tree.Tokens {
+		if t.Line < 1 || t.Line > len(lines) {
 			return false
 		}
-		from := lines[t.line-1] + t.col - 1
+		from := lines[t.Line-1] + t.Col - 1
 		to, ok := wordEnd(rest, from, t)
 		if !ok {
 			return false
 		}
-		l.Words[i] = Word{base + from, base + to, t.typ}
+		l.Words[i] = Word{base + from, base + to, t.Typ}
 	}
 	return true
 }
@@ -79,11 +79,11 @@ func scannedLines(text string) []int {
 
 // wordEnd returns the end of the word at an offset. It is false if the text has another word
 // there.
-func wordEnd(text string, from int, t token) (to int, ok bool) {
+func wordEnd(text string, from int, t Token) (to int, ok bool) {
 	if from < 0 || from >= len(text) {
 		return 0, false
 	}
-	switch t.typ {
+	switch t.Typ {
 	case parse.TString:
 		switch text[from] {
 		case '"', '\'':
@@ -101,8 +101,8 @@ func wordEnd(text string, from int, t token) (to int, ok bool) {
 	case parse.T3Comma:
 		return from + 3, strings.HasPrefix(text[from:], "...")
 	}
-	if t.typ > 0 && t.typ < 256 {
-		return from + 1, int(text[from]) == t.typ
+	if t.Typ > 0 && t.Typ < 256 {
+		return from + 1, int(text[from]) == t.Typ
 	}
 	return from + len(t.text), t.text != "" && strings.HasPrefix(text[from:], t.text)
 }
@@ -183,9 +183,6 @@ func (l *Layout) Span(n ast.PositionHolder) (from, to int, ok bool) {
 // Walk calls enter before and leave after the parts of each node, in the order of the text. Leave
 // may be nil.
 func Walk(stmts []ast.Stmt, enter, leave func(ast.PositionHolder)) {
-	w := walker{enter: enter, leave: leave}
-	w.stmts(stmts)
+	w := Walker{Enter: enter, Leave: leave}
+	w.Stmts(stmts)
 }
-
-// TableOf returns the last argument of a call that is written as a table, or nil.
-func TableOf(call *ast.FuncCallExpr) *ast.TableExpr { return tableArg(call) }

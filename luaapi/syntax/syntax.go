@@ -1,4 +1,6 @@
-package luaapi
+// Package syntax reads Lua without running it: tokens, the syntax tree with the places of its nodes, and the mistakes
+// in a text. The interpreter, lint and the editor of Studio share it.
+package syntax
 
 import (
 	"errors"
@@ -10,20 +12,20 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A syntaxError is a mistake in the syntax of a text.
-type syntaxError struct {
-	text string
-	// unfinished is set if more text could make the text valid.
-	unfinished bool
+// A Error is a mistake in the syntax of a text.
+type Error struct {
+	Text string
+	// Unfinished is set if more text could make the text valid.
+	Unfinished bool
 }
 
 // Error returns the wanted and the found token.
-func (e *syntaxError) Error() string { return e.text }
+func (e *Error) Error() string { return e.Text }
 
-// syntaxMistake returns the mistake for a text that the parser refused with err. The parser names
-// only the token at which it failed. So a [checker] parses the text again and tells what the
+// Mistake returns the mistake for a text that the parser refused with err. The parser names
+// only the token at which it failed. So a [checker] parses the text again to find what the
 // grammar wants.
-func syntaxMistake(file, text string, err error) *diag.Error {
+func Mistake(file, text string, err error) *diag.Error {
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		e.Pos.File = file
 		return e
@@ -34,9 +36,9 @@ func syntaxMistake(file, text string, err error) *diag.Error {
 		return m
 	}
 	// The checker found no mistake: use the message of the parser.
-	e := &diag.Error{Pos: diag.Pos{File: file}, Err: &syntaxError{text: "syntax error"}}
+	e := &diag.Error{Pos: diag.Pos{File: file}, Err: &Error{Text: "syntax error"}}
 	if p := refused; p != nil {
-		e.Err = &syntaxError{text: fmt.Sprintf("%s near %q", strings.TrimSpace(p.Message), p.Token), unfinished: p.Pos.Line == parse.EOF}
+		e.Err = &Error{Text: fmt.Sprintf("%s near %q", strings.TrimSpace(p.Message), p.Token), Unfinished: p.Pos.Line == parse.EOF}
 		if p.Pos.Line > 0 {
 			e.Pos.Line, e.Pos.Col = p.Pos.Line, p.Pos.Column
 		}
@@ -50,26 +52,26 @@ const checkedTokens = 1000
 // checkTokens returns the mistake in the tokens of text, nil if it finds none. The parser refused
 // the text at p, which may be nil. A token that cannot be read comes first, wherever it is.
 func checkTokens(file, text string, p *parse.Error) *diag.Error {
-	var tokens []token
-	r := newTokenReader(text)
-	var number token
+	var tokens []Token
+	r := NewTokenReader(text)
+	var number Token
 	left := checkedTokens // number of further tokens to keep; those of a large text take much memory
 	for {
-		t, err := r.read()
+		t, err := r.Read()
 		if err != nil {
 			return lexicalMistake(file, text, t, err)
 		}
-		if t.typ == parse.EOF {
+		if t.Typ == parse.EOF {
 			break
 		}
-		if number.len > 0 && t.line == number.line && t.col == number.col+number.len && wordLike(t) {
-			return &diag.Error{Pos: diag.Pos{Line: number.line, Col: number.col, Len: number.len + t.len},
-				Err: &syntaxError{text: fmt.Sprintf("malformed number near %q", number.text+t.text)}}
+		if number.len > 0 && t.Line == number.Line && t.Col == number.Col+number.len && wordLike(t) {
+			return &diag.Error{Pos: diag.Pos{Line: number.Line, Col: number.Col, Len: number.len + t.len},
+				Err: &Error{Text: fmt.Sprintf("malformed number near %q", number.text+t.text)}}
 		}
-		if number = (token{}); t.typ == parse.TNumber {
+		if number = (Token{}); t.Typ == parse.TNumber {
 			number = t
 		}
-		if p != nil && p.Pos.Line > 0 && t.line > p.Pos.Line {
+		if p != nil && p.Pos.Line > 0 && t.Line > p.Pos.Line {
 			left--
 		}
 		if left > 0 {
@@ -81,19 +83,19 @@ func checkTokens(file, text string, p *parse.Error) *diag.Error {
 	if left > 0 || m != nil && c.at < len(tokens) {
 		return m
 	}
-	tokens, _ = tokenize(text)
+	tokens, _ = Tokenize(text)
 	return (&checker{tokens: tokens}).check()
 }
 
 // wordLike reports whether a token right behind a number would be part of it.
-func wordLike(t token) bool { return t.typ == parse.TNumber || t.typ == parse.TIdent || t.keyword() }
+func wordLike(t Token) bool { return t.Typ == parse.TNumber || t.Typ == parse.TIdent || t.keyword() }
 
 // lexicalMistake returns the mistake for a token that cannot be read.
-func lexicalMistake(file, text string, t token, err error) *diag.Error {
-	e := &diag.Error{Pos: diag.Pos{File: file, Line: t.line, Col: t.col, Len: 1}}
+func lexicalMistake(file, text string, t Token, err error) *diag.Error {
+	e := &diag.Error{Pos: diag.Pos{File: file, Line: t.Line, Col: t.Col, Len: 1}}
 	p, _ := errors.AsType[*parse.Error](err)
 	message := func(unfinished bool, format string, args ...any) {
-		e.Err = &syntaxError{text: fmt.Sprintf(format, args...), unfinished: unfinished}
+		e.Err = &Error{Text: fmt.Sprintf(format, args...), Unfinished: unfinished}
 	}
 	switch p.Message {
 	case "unterminated string":
@@ -124,10 +126,10 @@ func lexicalMistake(file, text string, t token, err error) *diag.Error {
 }
 
 // closing returns the closing brackets of the long string or comment at t.
-func closing(text string, t token) string {
-	line := sourceLine(text, t.line)
+func closing(text string, t Token) string {
+	line := sourceLine(text, t.Line)
 	level := 0
-	for _, c := range line[min(len(line), t.col-1):] {
+	for _, c := range line[min(len(line), t.Col-1):] {
 		if c == '=' {
 			level++
 		} else if level > 0 {
@@ -138,12 +140,12 @@ func closing(text string, t token) string {
 }
 
 // charAt returns the character at t.
-func charAt(text string, t token) string {
-	line := sourceLine(text, t.line)
-	if t.col < 1 || t.col > len(line) {
+func charAt(text string, t Token) string {
+	line := sourceLine(text, t.Line)
+	if t.Col < 1 || t.Col > len(line) {
 		return ""
 	}
-	for _, r := range line[t.col-1:] {
+	for _, r := range line[t.Col-1:] {
 		return string(r)
 	}
 	return ""

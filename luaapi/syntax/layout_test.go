@@ -1,4 +1,4 @@
-package luaapi_test
+package syntax_test
 
 import (
 	"strings"
@@ -8,24 +8,24 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
-	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // TestLayout: the source range of each name, literal, table and call agrees with the syntax tree.
 func TestLayout(t *testing.T) {
-	texts := luaapi.Corpus(t)
+	texts := syntax.Corpus(t)
 	for _, text := range texts {
 		texts = append(texts, strings.ReplaceAll(text, "\n", "\r\n"), "#!/usr/bin/ccm\n"+text, "\ufeff"+text)
 	}
 	calls := 0
 	for _, text := range texts {
-		l, err := luaapi.ReadLayout("x", text)
-		if _, wrong := luaapi.Parse("x", text); wrong != nil {
+		l, err := syntax.ReadLayout("x", text)
+		if _, wrong := syntax.Parse("x", text); wrong != nil {
 			require.Error(t, err)
 			continue
 		}
 		require.NoError(t, err, "%q", text)
-		luaapi.Walk(l.Statements, func(n ast.PositionHolder) {
+		syntax.Walk(l.Statements, func(n ast.PositionHolder) {
 			switch n.(type) {
 			case *ast.IdentExpr, *ast.StringExpr, *ast.NumberExpr, *ast.TableExpr, *ast.FuncCallExpr, *ast.FunctionExpr:
 			default:

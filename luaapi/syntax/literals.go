@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"strconv"
@@ -23,10 +23,10 @@ const (
 	literalMark = "\x01ccm "
 )
 
-// parseText parses a text, without the #! line of a Unix script. The error and
+// ParseText parses a text, without the #! line of a Unix script. The error and
 // the tree are those of parse.Parse, but for what that misreads ([misread]).
-func parseText(text, name string) ([]ast.Stmt, error) {
-	parse := parseLua
+func ParseText(text, name string) ([]ast.Stmt, error) {
+	parse := ParseTree
 	if len(text) >= manyLiterals {
 		parse = func(text, name string) ([]ast.Stmt, error) { return parseShort(text, name, longLiteral) }
 	}
@@ -43,8 +43,8 @@ func parseText(text, name string) ([]ast.Stmt, error) {
 // parseShort parses a text without the strings of at least long bytes.
 func parseShort(text, name string, long int) ([]ast.Stmt, error) {
 	if short, literals := withoutLiterals(text, long); len(literals) > 0 {
-		if stmts, err := parseLua(short, name); err == nil {
-			w := &walker{enter: func(n ast.PositionHolder) {
+		if stmts, err := ParseTree(short, name); err == nil {
+			w := &Walker{Enter: func(n ast.PositionHolder) {
 				if e, ok := n.(*ast.StringExpr); ok {
 					if number, ok := strings.CutPrefix(e.Value, literalMark); ok {
 						i, _ := strconv.Atoi(number)
@@ -52,12 +52,12 @@ func parseShort(text, name string, long int) ([]ast.Stmt, error) {
 					}
 				}
 			}}
-			w.stmts(stmts)
+			w.Stmts(stmts)
 			return stmts, nil
 		}
 		// Mistakes are those of the whole text.
 	}
-	return parseLua(text, name)
+	return ParseTree(text, name)
 }
 
 // withoutLiterals returns text with a mark in the place of each string of at least
@@ -184,4 +184,16 @@ func bracketEnd(text string, i int) (end int, value string) {
 // which on another line is a mistake in Lua.
 func opensCall(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "(")
+}
+
+// WithoutShebang returns a text without the #! line of a Unix script. The numbers of the
+// other lines stay as they are.
+func WithoutShebang(text string) string {
+	if strings.HasPrefix(text, "#") {
+		if nl := strings.IndexByte(text, '\n'); nl >= 0 {
+			return text[nl:]
+		}
+		return ""
+	}
+	return text
 }

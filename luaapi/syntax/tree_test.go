@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"os"
@@ -10,6 +10,9 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 )
+
+// nodeBase is the number of the first node of a tree in these tests.
+const nodeBaseOfTests = 1 << 24
 
 // corpus returns Lua texts of all kinds.
 func corpus(t testing.TB) []string {
@@ -25,7 +28,7 @@ func corpus(t testing.TB) []string {
 		"return function() return function() end end", "x = a.and", "x = 'unfinished", "x = [[", "--[[", "x = ~", "\x00", "x = 1 = 2",
 		"::a:: goto a", "local x = f\n{\n}\n", "function f(a,) end", "if x then", "f(", "{}", "x.y", "for i do", "local 5", "x = }", "return 1 2",
 	}
-	files, err := filepath.Glob("testdata/*.lua")
+	files, err := filepath.Glob("../testdata/*.lua")
 	require.NoError(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -39,9 +42,9 @@ func corpus(t testing.TB) []string {
 // when the parser does.
 func checkTree(t *testing.T, text string) {
 	_, err := parse.Parse(strings.NewReader(text), "x")
-	tokens, lexical := tokenize(text)
+	tokens, lexical := Tokenize(text)
 	if err != nil {
-		m := syntaxMistake("x", text, err)
+		m := Mistake("x", text, err)
 		require.NotNil(t, m)
 		require.NotEmpty(t, m.Err.Error())
 		return
@@ -51,20 +54,20 @@ func checkTree(t *testing.T, text string) {
 	if m := c.check(); m != nil {
 		require.NoError(t, m, "the parser accepts %q", text)
 	}
-	tr := newTree(nodeBase, text)
+	tr := NewTree(nodeBaseOfTests, text)
 	lines := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
-	w := walker{enter: func(n ast.PositionHolder) {
+	w := Walker{Enter: func(n ast.PositionHolder) {
 		id, ok := n.(*ast.IdentExpr)
 		if !ok || strings.Contains(text, "\r") {
 			return
 		}
-		p := tr.posOf(n)
+		p := tr.PosOf(n)
 		require.Positive(t, p.Line, "no place for %s in %q", id.Value, text)
 		require.Equal(t, id.Value, lines[p.Line-1][p.Col-1:p.Col-1+p.Len], "%q", text)
 	}}
-	w.stmts(tr.stmts)
-	for i := range tr.nodes {
-		if p := tr.nodePos(nodeBase + i); p.Line > 0 {
+	w.Stmts(tr.Stmts)
+	for i := range tr.Nodes {
+		if p := tr.NodePos(nodeBaseOfTests + i); p.Line > 0 {
 			require.Positive(t, p.Col)
 		}
 	}
@@ -88,7 +91,7 @@ func FuzzTree(f *testing.F) {
 func TestCheckerExplains(t *testing.T) {
 	for _, text := range corpus(t) {
 		if _, err := parse.Parse(strings.NewReader(text), "x"); err != nil {
-			require.NotContains(t, syntaxMistake("x", text, err).Error(), "syntax error", "%q", text)
+			require.NotContains(t, Mistake("x", text, err).Error(), "syntax error", "%q", text)
 		}
 	}
 }

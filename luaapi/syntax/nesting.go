@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"fmt"
@@ -27,9 +27,9 @@ const (
 	maxText = 64 << 20
 )
 
-// parseLua is parse.Parse with limits of length and nesting. A text beyond them is a
+// ParseTree is parse.Parse with limits of length and nesting. A text beyond them is a
 // [*diag.Error].
-func parseLua(text, name string) ([]ast.Stmt, error) {
+func ParseTree(text, name string) ([]ast.Stmt, error) {
 	switch {
 	case len(text) > maxText:
 		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "the script %w", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text)))
@@ -84,12 +84,12 @@ type level struct {
 // checkDepth returns the mistake that a syntax tree is too deep, or nil.
 func checkDepth(file string, stmts []ast.Stmt) *diag.Error {
 	d := nestingCheck{levels: make([]level, 1, 64)}
-	w := &walker{}
-	*w = walker{
-		enter: func(n ast.PositionHolder) { w.stopped = w.stopped || !d.enter(n) },
-		leave: func(ast.PositionHolder) { d.leave() },
+	w := &Walker{}
+	*w = Walker{
+		Enter: func(n ast.PositionHolder) { w.Stopped = w.Stopped || !d.enter(n) },
+		Leave: func(ast.PositionHolder) { d.leave() },
 	}
-	w.stmts(stmts)
+	w.Stmts(stmts)
 	if d.fault != nil {
 		d.fault.Pos.File = file
 	}

@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"iter"
@@ -16,17 +16,17 @@ type Script struct {
 	Name, Text string
 
 	stmts []ast.Stmt
-	tree  *tree // with the places of the present statement
+	tree  *Tree // with the places of the present statement
 }
 
 // Parse reads a script. The error is that of a run.
 func Parse(name, text string) (*Script, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	stmts, err := parseText(withoutShebang(text), name)
+	stmts, err := ParseText(WithoutShebang(text), name)
 	if err != nil {
-		return nil, syntaxMistake(name, withoutShebang(text), err)
+		return nil, Mistake(name, WithoutShebang(text), err)
 	}
-	return &Script{Name: name, Text: text, stmts: stmts, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
+	return &Script{Name: name, Text: text, stmts: stmts, tree: &Tree{spans: make(map[ast.PositionHolder]span)}}, nil
 }
 
 // Statements returns the top-level statements of the script, in order, once. Only the latest
@@ -34,7 +34,7 @@ func Parse(name, text string) (*Script, error) {
 // several times its memory.
 func (p *Script) Statements() iter.Seq[ast.Stmt] {
 	return func(yield func(ast.Stmt) bool) {
-		a := aligner{tree: p.tree, reader: newTokenReader(withoutShebang(p.Text))}
+		a := aligner{Tree: p.tree, reader: NewTokenReader(WithoutShebang(p.Text))}
 		for i, st := range p.stmts {
 			a.forget()
 			a.align(p.stmts[i : i+1])
@@ -51,7 +51,7 @@ func (p *Script) Source(file string) (string, bool) { return p.Text, file == p.N
 
 // Pos returns the place of a node.
 func (p *Script) Pos(n ast.PositionHolder) diag.Pos {
-	pos := p.tree.posOf(n)
+	pos := p.tree.PosOf(n)
 	if pos.Line == 0 {
 		pos = diag.Pos{Line: n.Line()}
 	}
@@ -64,13 +64,13 @@ func (p *Script) Pos(n ast.PositionHolder) diag.Pos {
 func (p *Script) Locals() []diag.Pos {
 	out := make([]diag.Pos, len(p.tree.names))
 	for i, at := range p.tree.names {
-		out[i] = p.tokenPos(p.tree.tokens[at])
+		out[i] = p.tokenPos(p.tree.Tokens[at])
 	}
 	return out
 }
 
-func (p *Script) tokenPos(t token) diag.Pos {
-	return diag.Pos{File: p.Name, Line: t.line, Col: t.col, Len: t.len}
+func (p *Script) tokenPos(t Token) diag.Pos {
+	return diag.Pos{File: p.Name, Line: t.Line, Col: t.Col, Len: t.len}
 }
 
 // A StringLiteral is a string in quotes as written, with its place.
@@ -83,19 +83,19 @@ type StringLiteral struct {
 // do not contain escapes.
 func (p *Script) StringLiterals() iter.Seq[StringLiteral] {
 	return func(yield func(StringLiteral) bool) {
-		text := withoutShebang(p.Text)
-		tokens := newTokenReader(text)
-		begin, line := 0, 1 // of the line of the token
+		text := WithoutShebang(p.Text)
+		tokens := NewTokenReader(text)
+		begin, line := 0, 1 // of the line of the Token
 		for {
-			t, err := tokens.read()
-			if err != nil || t.typ == parse.EOF {
+			t, err := tokens.Read()
+			if err != nil || t.Typ == parse.EOF {
 				return
 			}
-			for ; line < t.line; line++ {
+			for ; line < t.Line; line++ {
 				begin += strings.IndexByte(text[begin:], '\n') + 1
 			}
-			at := begin + t.col - 1
-			if t.typ != parse.TString || at >= len(text) || text[at] != '"' && text[at] != '\'' {
+			at := begin + t.Col - 1
+			if t.Typ != parse.TString || at >= len(text) || text[at] != '"' && text[at] != '\'' {
 				continue
 			}
 			end, _ := quotedEnd(text, at)
@@ -113,18 +113,18 @@ func (p *Script) PropertyPos(call *ast.FuncCallExpr, path schema.Path, key bool)
 		return diag.Pos{}
 	}
 	name, _ := path[0].(string)
-	f := fieldNamed(tableArg(call), []string{name})
+	f := FieldNamed(TableArg(call), []string{name})
 	if f == nil {
 		return diag.Pos{}
 	}
-	pos := inValue(p.tree, f, path[1:], key)
+	pos := InValue(p.tree, f, path[1:], key)
 	pos.File = p.Name
 	return pos
 }
 
 // NamePos returns the place of the first name in a constructor's call; zero if the call has none.
 func (p *Script) NamePos(call *ast.FuncCallExpr) diag.Pos {
-	pos := namePos(p.tree, call, tableArg(call), 0)
+	pos := NamePos(p.tree, call, TableArg(call), 0)
 	pos.File = p.Name
 	return pos
 }
@@ -132,14 +132,11 @@ func (p *Script) NamePos(call *ast.FuncCallExpr) diag.Pos {
 // ConstructorPos returns the place of the word that names the type in the call of
 // a constructor.
 func (p *Script) ConstructorPos(call *ast.FuncCallExpr) diag.Pos {
-	pos := constructorPos(p.tree, call)
+	pos := ConstructorPos(p.tree, call)
 	pos.File = p.Name
 	return pos
 }
 
 // Properties returns the table of properties in the call of a constructor, or
 // nil.
-func (p *Script) Properties(call *ast.FuncCallExpr) *ast.TableExpr { return tableArg(call) }
-
-// AbsentHint returns the hint for a global of Lua that scripts do not have, or "".
-func AbsentHint(name string) string { return absentGlobals[name] }
+func (p *Script) Properties(call *ast.FuncCallExpr) *ast.TableExpr { return TableArg(call) }

@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"strings"

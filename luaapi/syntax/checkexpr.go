@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"fmt"
@@ -175,9 +175,9 @@ func (c *checker) tableEnd(line int) {
 	hint := ""
 	if c.at < len(c.tokens) {
 		switch t := c.tokens[c.at]; {
-		case t.typ == '=' && c.tokens[c.at-1].typ == parse.TString:
+		case t.Typ == '=' && c.tokens[c.at-1].Typ == parse.TString:
 			hint = fmt.Sprintf("write [%q] = ...", c.tokens[c.at-1].text)
-		case t.typ == ':':
+		case t.Typ == ':':
 			hint = "write a table as { name = value }"
 		}
 	}

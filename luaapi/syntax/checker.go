@@ -1,4 +1,4 @@
-package luaapi
+package syntax
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // A checker parses a text by the grammar of Lua to find the first mistake and the token
 // that the grammar wants there. The parser of gopher-lua knows only the place.
 type checker struct {
-	tokens []token
+	tokens []Token
 	at     int
 }
 
@@ -42,7 +42,7 @@ func (c *checker) ahead(n int) int {
 	if c.at+n >= len(c.tokens) {
 		return parse.EOF
 	}
-	return c.tokens[c.at+n].typ
+	return c.tokens[c.at+n].Typ
 }
 
 // accept takes the next token if it is of that type.
@@ -71,24 +71,24 @@ func (c *checker) wrong(hint, format string, args ...any) {
 	e := &diag.Error{Hint: hint}
 	if c.at < len(c.tokens) {
 		t := c.tokens[c.at]
-		e.Pos = diag.Pos{Line: t.line, Col: t.col, Len: t.len}
-		e.Err = &syntaxError{text: diag.Expected("%s", want).Got("%s", t.describe()).Error()}
+		e.Pos = diag.Pos{Line: t.Line, Col: t.Col, Len: t.len}
+		e.Err = &Error{Text: diag.Expected("%s", want).Got("%s", t.describe()).Error()}
 		if e.Hint == "" {
 			e.Hint = c.guess(want)
 		}
 		panic(e)
 	}
-	e.Err = &syntaxError{text: diag.Expected("%s", want).Got("the end of the text").Error(), unfinished: true}
+	e.Err = &Error{Text: diag.Expected("%s", want).Got("the end of the text").Error(), Unfinished: true}
 	if len(c.tokens) > 0 {
 		t := c.tokens[len(c.tokens)-1]
-		e.Pos = diag.Pos{Line: t.line, Col: t.col + t.len}
+		e.Pos = diag.Pos{Line: t.Line, Col: t.Col + t.len}
 	}
 	panic(e)
 }
 
 // describe names t in a message.
-func (t token) describe() string {
-	switch t.typ {
+func (t Token) describe() string {
+	switch t.Typ {
 	case parse.TString:
 		if len(t.text) > 40 {
 			return "a string"
@@ -101,27 +101,27 @@ func (t token) describe() string {
 }
 
 // keyword reports whether t is a reserved word.
-func (t token) keyword() bool { return t.typ >= parse.TAnd && t.typ <= parse.TGoto }
+func (t Token) keyword() bool { return t.Typ >= parse.TAnd && t.Typ <= parse.TGoto }
 
 // guess returns a hint for a token that is common in other languages.
 func (c *checker) guess(want string) string {
 	t := c.tokens[c.at]
-	var before, after token
+	var before, after Token
 	if c.at > 0 {
 		before = c.tokens[c.at-1]
 	}
 	if c.at+1 < len(c.tokens) {
 		after = c.tokens[c.at+1]
 	}
-	touches := func(a, b token) bool { return a.line == b.line && a.col+a.len == b.col }
+	touches := func(a, b Token) bool { return a.Line == b.Line && a.Col+a.len == b.Col }
 	switch {
-	case operator(t.typ) && after.typ == '=' && touches(t, after):
+	case operator(t.Typ) && after.Typ == '=' && touches(t, after):
 		return fmt.Sprintf("write x = x %s ..., Lua does not have %s=", t.text, t.text)
-	case t.typ == '/' && before.typ == '/' && touches(before, t):
+	case t.Typ == '/' && before.Typ == '/' && touches(before, t):
 		return "start a comment with --"
-	case t.typ == '=' && (strings.HasPrefix(want, "then ") || strings.HasPrefix(want, "do ")):
+	case t.Typ == '=' && (strings.HasPrefix(want, "then ") || strings.HasPrefix(want, "do ")):
 		return "use == to compare"
-	case t.typ == parse.TIf && before.typ == parse.TElse:
+	case t.Typ == parse.TIf && before.Typ == parse.TElse:
 		return "use elseif"
 	case t.keyword() && strings.Contains(want, "name"):
 		return fmt.Sprintf("%s is a reserved word of Lua", t.text)
@@ -137,7 +137,7 @@ func (c *checker) describeStart(what string, line int) string {
 // line returns the line of the next token.
 func (c *checker) line() int {
 	if c.at < len(c.tokens) {
-		return c.tokens[c.at].line
+		return c.tokens[c.at].Line
 	}
 	return 0
 }

@@ -1,0 +1,4 @@
+package syntax
+
+// Corpus returns the texts of the tests.
+var Corpus = corpus
