@@ -49,9 +49,9 @@ import (
 type Options struct {
 	// Root is the directory used as /; "" for / itself. Nothing outside it is changed.
 	Root string
-	// StateDir is the directory for history, backups and the lock. If it is empty, it is
-	// CCM_STATE_DIR of the environment, else /var/lib/ccm or, for other users than root,
-	// ~/.local/state/ccm.
+	// StateDir is the directory for history, backups and the lock; "none" keeps nothing. If it is
+	// empty, it is CCM_STATE_DIR of the environment, else /var/lib/ccm below Root. Without Root, it
+	// is ~/.local/state/ccm for other users than root.
 	StateDir string
 	// Args are the arguments of the script.
 	Args []string
@@ -160,8 +160,7 @@ func (o *Options) process() *site.Process {
 		Clock: host.RealClock{}, Commands: new(command.Commands), Stdin: new(bytes.Reader),
 		Files: &site.Files{Messages: m}, Messages: m, Log: o.Log, Version: version(),
 	}
-	dir := o.StateDir
-	p.Secrets = secret.New(func() ([]byte, error) { return p.Files.ReadKey(dir) })
+	p.Secrets = secret.New(func() ([]byte, error) { return p.Files.ReadKey(o.StateDir) })
 	m.Warning = func(d *diag.Error) {
 		if o.Warn != nil {
 			o.Warn(mistake(d, p.Secrets))
@@ -212,6 +211,9 @@ func (o *Options) run(p *site.Process) (*site.RunOptions, error) {
 		r.Texts = true
 	}
 	s := r.Site
+	if o.StateDir, err = p.StateDirectory(o.StateDir, &site.Options{Root: o.Root}); err != nil {
+		return nil, err
+	}
 	s.Root, s.EvalTimeout, s.Strict = o.Root, cmp.Or(o.EvalTimeout, time.Minute), o.Strict
 	s.Facts.Values, s.Data.Values = facts, data
 	s.Part.Targets, s.Part.Tags, s.Part.SkipTags = o.Targets, o.Tags, o.SkipTags

@@ -67,7 +67,7 @@ func (o *Options) selectionFlags() (flags []string, err error) {
 	return flags, nil
 }
 
-// check returns the mistake in the time limit or the root.
+// check returns the mistake in the time limit, the root or the time of an image.
 func (o *Options) check(h *host.Host) error {
 	if o.EvalTimeout < 0 {
 		return fmt.Errorf("--eval-timeout: %w", diag.Expected("a duration such as 30s").Got("%s", o.EvalTimeout))
@@ -75,7 +75,8 @@ func (o *Options) check(h *host.Host) error {
 	if fi, err := os.Stat(h.Root()); err != nil || !fi.IsDir() {
 		return fmt.Errorf("--root: %s is not a directory", o.Root)
 	}
-	return nil
+	_, err := sourceDate(&h.View)
+	return err
 }
 
 // PartOptions select a part of the catalog. Without any it is whole.
