@@ -32,7 +32,6 @@
 
 GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
-GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
 VERSION ?= $(shell .ci/version)
 export CGO_ENABLED = 0
 
@@ -58,11 +57,11 @@ FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:
 
 BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-# Architectures for make package: amd64, arm64, armv7, riscv64.
+# Architectures for make package: amd64, arm64, armv7, riscv64; or with a system, such as darwin-arm64.
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: plans-roles build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
+.PHONY: plans-roles build cross package share reproducible portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -75,7 +74,7 @@ cross:
 	done
 	@for s in $(OTHERS); do echo "go vet, $$s"; GOOS=$$s GOARCH=amd64 go vet $(VETTED) || exit 1; done
 
-# The files of packages besides the program. goreleaser and make package call this.
+# The files of packages besides the program. make package calls this.
 share: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 share:
 	rm -rf bin/share
@@ -93,10 +92,6 @@ package:
 
 reproducible:
 	$(PACKAGE) test $(TESTFLAGS) -count=1 ./...
-
-# Takes minutes the first time, because goreleaser is large.
-check-release:
-	go run $(GORELEASER) check
 
 portable:
 	$(TEST) -timeout 60m -tags portable ./runtime/safepath ./runtime/host ./runtime/host/unpack

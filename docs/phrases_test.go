@@ -87,7 +87,7 @@ func withoutName(m *ast.Field) string {
 
 // textGlobs match the files that people read or copy, besides the pages (prose_test.go) and Go code.
 var textGlobs = []string{
-	"*.md", ".goreleaser.yaml", "stdlib/std/*.lua", "cmd/ccm/author/newsite/*", "cmd/ccm/author/newsite/*/*",
+	"*.md", ".ci/package/release.yaml", "stdlib/std/*.lua", "cmd/ccm/author/newsite/*", "cmd/ccm/author/newsite/*/*",
 	"examples/*/*", "examples/*/*/*", "examples/*/*/*/*", "*/web/*.html", "*/web/*.js", "*/web/*/*.html",
 	"*/web/*/*.js", "runtime/report/*/*.html", "runtime/report/*/*.js", "docs/website/*.html", "docs/website/*.js",
 }

@@ -42,18 +42,30 @@ func (b *builder) command(env []string, argv ...string) error {
 	return nil
 }
 
-// buildFor builds the program and its packages for an architecture.
-func (b *builder) buildFor(arch string) error {
-	f := b.facts
-	f.Os, f.Arch = "linux", arch
-	if arm, ok := strings.CutPrefix(arch, "armv"); ok {
+// target returns facts with the system and architecture that target names: armv7, or darwin-arm64.
+func (x *build) target(f facts, target string) (facts, error) {
+	f.Os, f.Arch = "linux", target
+	if system, arch, ok := strings.Cut(target, "-"); ok {
+		f.Os, f.Arch = system, arch
+	}
+	if arm, ok := strings.CutPrefix(f.Arch, "armv"); ok {
 		f.Arch, f.Arm = "arm", arm
 	}
-	x := b.release.Builds[0]
-	if !slices.Contains(x.GOARCH, f.Arch) || f.Arm != "" && !slices.Contains(x.GOARM, f.Arm) {
-		return fmt.Errorf("want one of %s, and arm as armv%s", strings.Join(x.GOARCH, ", "), strings.Join(x.GOARM, ", armv"))
+	ignored := slices.ContainsFunc(x.Ignore, func(i struct{ GOOS, GOARCH string }) bool { return i.GOOS == f.Os && i.GOARCH == f.Arch })
+	if ignored || !slices.Contains(x.GOOS, f.Os) || !slices.Contains(x.GOARCH, f.Arch) || f.Arm != "" && !slices.Contains(x.GOARM, f.Arm) {
+		return f, fmt.Errorf("want one of %s, arm as armv%s, for %s", strings.Join(x.GOARCH, ", "), strings.Join(x.GOARM, ", armv"), strings.Join(x.GOOS, ", "))
 	}
-	program := filepath.Join(b.out, "linux-"+arch, x.Binary)
+	return f, nil
+}
+
+// buildFor builds the program, and its archive or, for Linux, also its packages.
+func (b *builder) buildFor(target string) error {
+	x := b.release.Builds[0]
+	f, err := x.target(b.facts, target)
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(b.out, f.Os+"-"+strings.TrimPrefix(target, f.Os+"-"), x.Binary)
 	argv := append([]string{"go", "build", "-o", program}, x.Flags...)
 	var flags []string
 	for _, text := range x.LDFlags {
@@ -64,10 +76,13 @@ func (b *builder) buildFor(arch string) error {
 		flags = append(flags, text)
 	}
 	argv = append(argv, "-ldflags", strings.Join(flags, " "), x.Main)
-	if err := b.command(append(slices.Clone(x.Env), "GOFLAGS=", "GOOS=linux", "GOARCH="+f.Arch, "GOARM="+f.Arm), argv...); err != nil {
+	if err := b.command(append(slices.Clone(x.Env), "GOFLAGS=", "GOOS="+f.Os, "GOARCH="+f.Arch, "GOARM="+f.Arm), argv...); err != nil {
 		return err
 	}
 	for _, format := range b.release.NFPMs[0].Formats {
+		if f.Os != "linux" {
+			break
+		}
 		if err := b.pack(f, format, program); err != nil {
 			return fmt.Errorf("%s: %w", format, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// facts are the variables of goreleaser's templates.
+// facts are the variables of the templates in release.yaml.
 type facts struct {
 	Version              string
 	FullCommit           string

@@ -1,12 +1,11 @@
-// Package builds the packages of ccm as .goreleaser.yaml describes them: the program, man pages and completions, deb,
-// rpm and apk, an archive, an SBOM (CycloneDX), and checksums. It needs no network once its modules are downloaded.
-// Builds are reproducible: the same commit gives the same bytes.
+// Package builds the packages of ccm as release.yaml describes them: the program, man pages and completions, deb, rpm and
+// apk, an archive, an SBOM (CycloneDX), and checksums. It needs no network once its modules are downloaded. Builds are
+// reproducible: the same commit gives the same bytes.
 //
-//	package [-root DIR] [-out DIR] [-formats deb,rpm,tar.gz] ARCH...
-//	package -sbom PROGRAM -out FILE -version VERSION
+//	package [-root DIR] [-out DIR] [-formats deb,rpm,tar.gz] ARCH|SYSTEM-ARCH...
 //
-// The version is the variable VERSION, or else the output of .ci/version; the time is SOURCE_DATE_EPOCH, or else that
-// of the commit.
+// For systems other than Linux, such as darwin-arm64, it builds an archive alone. The version is the variable VERSION, or
+// else the output of .ci/version; the time is SOURCE_DATE_EPOCH, or else that of the commit.
 package main
 
 import (
@@ -22,24 +21,20 @@ func main() {
 	root := flag.String("root", "../..", "the checkout of ccm in `DIR`")
 	out := flag.String("out", "../../dist", "write to `DIR`")
 	formats := flag.String("formats", "", "build these `FORMATS` alone, with commas between")
-	sbom := flag.String("sbom", "", "only write what `PROGRAM` consists of, to the file that -out names")
-	version := flag.String("version", "", "the version of what -sbom names")
 	flag.Parse()
-	err := error(nil)
-	if *sbom != "" {
-		err = writeSBOM(*sbom, *version, *out)
-	} else {
-		err = run(*root, *out, strings.FieldsFunc(*formats, func(r rune) bool { return r == ',' }), flag.Args())
-	}
+	err := run(*root, *out, strings.FieldsFunc(*formats, func(r rune) bool { return r == ',' }), flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "package:", err)
 		os.Exit(1)
 	}
 }
 
-// run builds the packages for architectures named as in the README, such as armv7.
+// releaseFile describes the release.
+const releaseFile = ".ci/package/release.yaml"
+
+// run builds the packages for architectures and systems named as in the README, such as armv7 and darwin-arm64.
 func run(root, out string, formats, archs []string) error {
-	release, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
+	release, err := readRelease(filepath.Join(root, releaseFile))
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// pack makes a package with a program, as goreleaser does.
+// pack makes a package with a program.
 func (b *builder) pack(f facts, format, program string) error {
 	info, err := b.info(f, format, program)
 	if err != nil {

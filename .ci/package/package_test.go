@@ -15,16 +15,15 @@ import (
 
 const root = "../.."
 
-// TestRelease: make package knows all keys of .goreleaser.yaml.
+// TestRelease: make package knows all keys of release.yaml.
 func TestRelease(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, releaseFile))
 	require.NoError(t, err)
-	r, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
+	r, err := readRelease(filepath.Join(root, releaseFile))
 	require.NoError(t, err)
-	require.Equal(t, 2, r.Version)
 	require.Equal(t, []string{"deb", "rpm", "apk"}, r.NFPMs[0].Formats)
 
-	for from, to := range map[string]string{"bindir:": "bin_dir:", "maintainer:": "maintainers:", "mod_timestamp:": "mtime:"} {
+	for from, to := range map[string]string{"bindir:": "bin_dir:", "maintainer:": "maintainers:"} {
 		wrong := filepath.Join(t.TempDir(), "wrong.yaml")
 		require.NoError(t, os.WriteFile(wrong, []byte(strings.Replace(string(text), from, to, 1)), 0o644))
 		_, err := readRelease(wrong)
@@ -32,9 +31,22 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestSystems: each system of the README can be built, and no other.
+func TestSystems(t *testing.T) {
+	r, err := readRelease(filepath.Join(root, releaseFile))
+	require.NoError(t, err)
+	for target, ok := range map[string]bool{
+		"amd64": true, "arm64": true, "armv7": true, "riscv64": true, "darwin-amd64": true, "darwin-arm64": true, "freebsd-amd64": true,
+		"armv6": false, "386": false, "darwin-riscv64": false, "freebsd-arm64": false, "windows-amd64": false, "linux-amd64": true,
+	} {
+		_, err := r.Builds[0].target(facts{}, target)
+		require.Equal(t, ok, err == nil, "%s: %v", target, err)
+	}
+}
+
 // TestInstalledPaths: packages install the paths that units and documentation name.
 func TestInstalledPaths(t *testing.T) {
-	r, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
+	r, err := readRelease(filepath.Join(root, releaseFile))
 	require.NoError(t, err)
 	b := &builder{root: root, release: r, facts: facts{Version: "1.0.0", Os: "linux", Arch: "amd64", CommitDate: "2026-11-23T12:00:00Z"}}
 	for _, format := range r.NFPMs[0].Formats {

@@ -10,27 +10,17 @@ import (
 	"github.com/goreleaser/nfpm/v2"
 )
 
-// A release is the content of .goreleaser.yaml, with the names of goreleaser 2. A key that is not here is a mistake,
-// because the packages would differ from those of goreleaser.
+// A release is the content of release.yaml. A key that is not here is a mistake.
 type release struct {
-	Version     int
 	ProjectName string `yaml:"project_name"`
 	Before      struct{ Hooks []string }
 	Builds      []build
 	NFPMs       []packages
 	Checksum    struct {
 		NameTemplate string `yaml:"name_template"`
-		Algorithm    string
 	}
-	SBOMs []struct {
-		Artifacts string
-		Documents []string
-		Cmd       string
-		Args      []string
-	}
+	SBOMs    []struct{ Documents []string }
 	Archives []archives
-	// Only goreleaser uses these.
-	Snapshot, Release yaml.Node
 }
 
 // A build describes the build of the program.
@@ -38,12 +28,11 @@ type build struct {
 	Main, Binary        string
 	Env, Flags          []string
 	LDFlags             []string `yaml:"ldflags"`
-	ModTimestamp        string   `yaml:"mod_timestamp"`
 	GOOS, GOARCH, GOARM []string
-	Ignore              []struct{ GOOS, GOARCH, GOARM string }
+	Ignore              []struct{ GOOS, GOARCH string }
 }
 
-// packages is the part about deb, rpm and apk. Some of goreleaser's names differ from those of nfpm.
+// packages is the part about deb, rpm and apk. Some names differ from those of nfpm.
 type packages struct {
 	PackageName      string `yaml:"package_name"`
 	FileNameTemplate string `yaml:"file_name_template"`
