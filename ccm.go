@@ -47,11 +47,11 @@ import (
 // Options control how a site is read, planned and run. The zero Options are those of the command
 // ccm without flags, except that they read no data file and no .env from the working directory.
 type Options struct {
-	// Root is the directory that stands for /; "" for / itself. Nothing outside it is changed.
+	// Root is the directory used as /; "" for / itself. Nothing outside it is changed.
 	Root string
-	// StateDir is the directory for history, backups and the lock. If it is empty, it is
-	// CCM_STATE_DIR of the environment, else /var/lib/ccm or, for other users than root,
-	// ~/.local/state/ccm.
+	// StateDir is the directory for history, backups and the lock; "none" keeps nothing. If it is
+	// empty, it is CCM_STATE_DIR of the environment, else /var/lib/ccm below Root. Without Root, it
+	// is ~/.local/state/ccm for other users than root.
 	StateDir string
 	// Args are the arguments of the script.
 	Args []string
@@ -69,7 +69,7 @@ type Options struct {
 	Types []Type
 	// Providers are further providers of the types that ship with ccm.
 	Providers []resource.Binding
-	// Targets are resources as TYPE#NAME, in which * and ** stand for any text. Only these and
+	// Targets are resources as TYPE#NAME, in which * and ** represent any text. Only these and
 	// those that they require are planned and run. Without Targets and Tags, all are.
 	Targets []string
 	// Tags select resources like Targets, by their tags. Resources with one of SkipTags are left
@@ -160,8 +160,7 @@ func (o *Options) process() *site.Process {
 		Clock: host.RealClock{}, Commands: new(command.Commands), Stdin: new(bytes.Reader),
 		Files: &site.Files{Messages: m}, Messages: m, Log: o.Log, Version: version(),
 	}
-	dir := o.StateDir
-	p.Secrets = secret.New(func() ([]byte, error) { return p.Files.ReadKey(dir) })
+	p.Secrets = secret.New(func() ([]byte, error) { return p.Files.ReadKey(o.StateDir) })
 	m.Warning = func(d *diag.Error) {
 		if o.Warn != nil {
 			o.Warn(mistake(d, p.Secrets))
@@ -212,6 +211,9 @@ func (o *Options) run(p *site.Process) (*site.RunOptions, error) {
 		r.Texts = true
 	}
 	s := r.Site
+	if o.StateDir, err = p.StateDirectory(o.StateDir, &site.Options{Root: o.Root}); err != nil {
+		return nil, err
+	}
 	s.Root, s.EvalTimeout, s.Strict = o.Root, cmp.Or(o.EvalTimeout, time.Minute), o.Strict
 	s.Facts.Values, s.Data.Values = facts, data
 	s.Part.Targets, s.Part.Tags, s.Part.SkipTags = o.Targets, o.Tags, o.SkipTags

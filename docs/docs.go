@@ -15,7 +15,7 @@ var files embed.FS
 // suffix is the suffix of the file names of pages.
 const suffix = ".md"
 
-// Facts returns facts.md. Its tables say which facts there are and of which type.
+// Facts returns facts.md. Its tables list the facts and their types.
 func Facts() string { return Text("facts") }
 
 // Text returns the Markdown of a page, "" if there is no such page. The name of a page is the name
@@ -49,7 +49,7 @@ func Title(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(first, "# "), "`", "")
 }
 
-// Summary says in one line what a page is about: its title or, of a page of the reference, the
+// Summary returns one line about a page: its title or, of a page of the reference, the
 // sentence below it.
 func Summary(name string) string {
 	title := Title(name)

@@ -46,7 +46,7 @@ type Result struct {
 	Outcome string // the word for it
 	Changed bool
 	Failed  bool
-	// Planned says that the result is one of a plan: nothing was performed.
+	// Planned is set if the result is one of a plan: nothing was performed.
 	Planned bool
 	// Command is the result of its command; nil if none was run.
 	Command *host.Result

@@ -45,7 +45,7 @@ type Evaluation struct {
 	Entry int
 	// Values are the results of the expression, or of the final return.
 	Values []lua.LValue
-	// Expression says that the text is an expression.
+	// Expression is set if the text is an expression.
 	Expression bool
 	// Declared lists the resources that the text added to the catalog.
 	Declared []*resource.Resource

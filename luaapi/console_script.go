@@ -66,11 +66,11 @@ func FreeNames(text string) []string {
 
 // A Shape classifies a text.
 type Shape struct {
-	// Call says that the text is one call. Variable is the variable that gets the value of one
+	// Call is set if the text is one call. Variable is the variable that gets the value of one
 	// call, "" for none.
 	Call     bool
 	Variable string
-	// Returns says that it ends with a return.
+	// Returns is set if it ends with a return.
 	Returns bool
 }
 

@@ -12,7 +12,7 @@ type Global struct {
 	// Fields are its names, in order, if it is a table with known names: one of Lua, ccm, or the
 	// constructor of a type.
 	Fields []string
-	// Function says that it can be called.
+	// Function is set if it can be called.
 	Function bool
 }
 

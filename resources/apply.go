@@ -17,20 +17,19 @@ var ApplyType = resource.Define[Apply, ApplyState, ApplyProvider]("apply")
 // before this resource, in the same run; this resource has changed if any of it
 // has, and has failed if any of it has.
 type Apply struct {
-	// Name is the path of the manifest or script. A relative path is relative to the
-	// script or manifest that says it.
+	// Name is the path of the manifest or script. A relative path is relative to the script or
+	// manifest with the resource.
 	Name string `ccm:"name,name,example=web/manifest.yaml,kind=path"`
 	// Ensure is always present.
 	Ensure ApplyEnsure `ccm:"ensure,default=present"`
-	// Noop only says what the child would do. A child cannot undo what its parent
-	// asks for.
+	// Noop plans the child and changes nothing. A child cannot undo what its parent requests.
 	Noop bool `ccm:"noop"`
-	// HealthCheckOnly only runs the health checks of the child. A child cannot undo
-	// what its parent asks for.
+	// HealthCheckOnly only runs the health checks of the child. A child cannot undo what its parent
+	// requests.
 	HealthCheckOnly bool `ccm:"health_check_only"`
-	// AllowApply says whether the child may apply others.
+	// AllowApply allows the child to apply other files.
 	AllowApply bool `ccm:"allow_apply,default=true"`
-	// Data is laid over the data of the child.
+	// Data is merged over the data of the child.
 	Data map[string]any `ccm:"data"`
 }
 

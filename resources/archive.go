@@ -19,68 +19,62 @@ var ArchiveType = resource.Define[Archive, ArchiveState, ArchiveProvider]("archi
 // .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar and .zip. A single compressed file (.gz,
 // .xz, .zst, .bz2) gets the name of the archive without the suffix. Extracting needs no tools such as tar or unzip.
 type Archive struct {
-	// Name is the absolute path that the archive is saved to. It has the same
-	// suffix as the URL or the source; .tgz and .tar.gz are the same.
+	// Name is the absolute path where the archive is stored. It must have the same suffix as the URL
+	// or the source; .tgz and .tar.gz are the same.
 	Name string `ccm:"name,name,example=/opt/app.tar.gz,kind=path"`
-	// Ensure says whether the archive is to be there. With absent, what it was extracted to stays;
-	// file with ensure absent removes it, but for data that no run has created.
+	// Ensure is whether the archive exists. With absent, the extracted files stay. To remove them, use
+	// file with ensure absent, which keeps data that no run has created.
 	Ensure ArchiveEnsure `ccm:"ensure,default=present"`
-	// URL is where the archive is downloaded from, with http or https. A proxy is
-	// taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or
-	// source is required unless ensure is absent.
+	// URL is the http or https address of the archive. A proxy is taken from the environment
+	// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). Either url or source is required unless ensure is absent.
 	URL URL `ccm:"url,example=https://example.net/app.tar.gz,usual"`
-	// Source is the path of an archive to copy. A relative path is relative to the script
-	// or manifest that says it. An archive that differs from it is copied again.
+	// Source is the path of an archive to copy. A relative path is relative to the script or manifest
+	// with the resource. If the archive differs from its source, it is copied again.
 	Source string `ccm:"source,example=files/app.tar.gz,kind=path"`
-	// Checksum is the SHA-256 of the archive in hexadecimal. A download or source with any
-	// other is refused, and an archive with any other is downloaded or copied again.
+	// Checksum is the SHA-256 of the archive in hexadecimal. A download or source with another
+	// checksum is refused. An existing archive with another checksum is replaced.
 	Checksum Checksum `ccm:"checksum"`
-	// ExtractParent is the directory that the archive is extracted into. Existing
-	// files are replaced. An entry that would land outside it, by its path or by
-	// way of a link, is an error and nothing is extracted; so is a link that leads
-	// out of it, and a device. Permissions are kept but for setuid, setgid and
-	// sticky; the files belong to the user that runs ccm.
+	// ExtractParent is the directory to extract the archive into. Existing files are replaced. If an
+	// entry is a device, or leads outside the directory by its path or a link, the archive fails and
+	// nothing is extracted. Permissions are kept, except setuid, setgid and sticky. The files belong
+	// to the user who runs ccm.
 	ExtractParent string `ccm:"extract_parent,example=/opt/app,kind=path,usual"`
-	// Strip is how many components are left out at the beginning of the path of each entry,
-	// as with tar --strip-components. An entry with no more components is not extracted.
+	// Strip is the number of leading components to remove from the path of each entry, as with tar
+	// --strip-components. Entries without further components are not extracted.
 	Strip int `ccm:"strip"`
-	// Creates is a path; if something is there, the archive is neither downloaded
-	// nor extracted, unless on_url_change says so. If it is in the archive, it is extracted last.
+	// Creates is a path. If it exists, the archive is neither downloaded nor extracted; see
+	// on_url_change. If the archive contains the path, it is extracted last.
 	Creates string `ccm:"creates,example=/opt/app/bin/app,kind=path,usual"`
-	// OnURLChange says what happens if what creates names is there, and another archive was
-	// extracted than the checksum, or without one the url or source, says: ignore warns in each plan
-	// and run, and extract downloads or copies the archive again and extracts it. The user and the
-	// query of a url do not count, since they may change with each run.
+	// OnURLChange is what to do if creates exists, and the archive extracted earlier had another
+	// checksum or, without a checksum, another url or source: ignore warns in each plan and run;
+	// extract fetches and extracts the archive again. The user and the query of a url are ignored,
+	// because they may differ in each run.
 	OnURLChange ArchiveOnChange `ccm:"on_url_change,default=ignore"`
-	// Cleanup removes the archive after it was extracted. It needs extract_parent
-	// and creates.
+	// Cleanup removes the archive after extraction. It requires extract_parent and creates.
 	Cleanup bool `ccm:"cleanup"`
-	// Owner is the user that owns the archive, by name or number. It is required
-	// unless ensure is absent.
+	// Owner is the owner of the archive, a name or number. It is required unless ensure is absent.
 	Owner string `ccm:"owner,example=root,kind=owner,unless=ensure is absent"`
-	// Group is the group of the archive, by name or number. The group can read
-	// it, others cannot. It is required unless ensure is absent.
+	// Group is the group of the archive, a name or number. The group can read the archive, others
+	// cannot. It is required unless ensure is absent.
 	Group string `ccm:"group,example=root,kind=group,unless=ensure is absent"`
-	// Parents makes the directories above the archive that are missing, with mode 0755 and
-	// the user and group that ccm runs as. Those above extract_parent are always made.
+	// Parents creates missing directories above the archive, with mode 0755 and the user and group
+	// that run ccm. Those above extract_parent are always created.
 	Parents bool `ccm:"parents"`
-	// Username is for basic authentication. Like the password and the headers, it
-	// is not sent to another server if the URL is redirected to one.
+	// Username is the user for basic authentication. After a redirect to another server, user,
+	// password and headers are not sent.
 	Username string `ccm:"username"`
-	// Password is for basic authentication.
+	// Password is the password for basic authentication.
 	Password Secret `ccm:"password,secret"`
-	// Headers are sent with the request.
+	// Headers are HTTP headers of the request.
 	Headers map[string]Secret `ccm:"headers,secret"`
-	// StallTimeout ends a download when nothing, or less than 100 bytes a second,
-	// comes for that long. How long a download takes is not limited otherwise; the
-	// timeout of the resource does that.
+	// StallTimeout stops a download that receives nothing, or less than 100 bytes a second, for this
+	// long. To limit the whole download, use timeout.
 	StallTimeout host.Duration `ccm:"stall_timeout,default=1m"`
-	// MaxDownload is how large the archive itself may be. Besides, a download leaves
-	// a twentieth of the disk free.
+	// MaxDownload is the maximum size of the archive. A download also leaves 5% of the disk free.
 	MaxDownload Size `ccm:"max_download,default=10GiB"`
-	// MaxEntries is how many files, directories and links the archive may hold.
+	// MaxEntries is the maximum number of files, directories and links in the archive.
 	MaxEntries int `ccm:"max_entries,default=200000"`
-	// MaxSize is how large the extracted files may be together.
+	// MaxSize is the maximum total size of the extracted files.
 	MaxSize Size `ccm:"max_size,default=10GiB"`
 }
 
@@ -219,7 +213,7 @@ func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 	return d
 }
 
-// decideCreated decides for an existing creates path: the archive is not needed any more.
+// decideCreated decides for an existing creates path: the archive is no longer needed.
 func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 	if a.Cleanup && have.ArchiveExists {
 		d.Add("cleanup", string(ArchivePresent), string(ArchiveAbsent))

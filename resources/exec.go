@@ -22,62 +22,57 @@ var ExecType = resource.Define[Exec, ExecState, ExecProvider]("exec")
 // Exec runs a command, unless creates, a guard or refreshonly finds that there is
 // nothing to do. A change of something it subscribes to overrides all of these.
 type Exec struct {
-	// Name is the command, or with command any name for it.
+	// Name is the command. With the property command, it is any name.
 	Name string `ccm:"name,name,example=/usr/bin/true"`
-	// Ensure is always present; a manifest may say so.
+	// Ensure is always present.
 	Ensure ExecEnsure `ccm:"ensure,default=present"`
-	// Command is the command to run, if it is not the name: a line, or a list of
-	// words. The posix provider splits a line into words as a shell would, and runs
-	// it without one, so that words such as | and && are mistakes; the shell provider
-	// hands it to /bin/sh -c.
+	// Command is the command to run, if it is not the name: a line, or a list of words. The posix
+	// provider splits a line into words as a shell does, and runs it without a shell, so words such as
+	// | and && are errors. The shell provider passes it to /bin/sh -c.
 	Command string `ccm:"command,argv,words,usual"`
-	// Cwd is the directory in which the command and its guards run.
+	// Cwd is the working directory of the command and its guards.
 	Cwd string `ccm:"cwd,default=/,kind=path"`
-	// Environment is added to the environment: KEY=VALUE, or a table.
+	// Environment is added to the environment: a list of KEY=VALUE, or a table.
 	Environment []string `ccm:"environment,pairs"`
-	// User is who the command and its guards run as, a name or number, with the
-	// groups, HOME, USER, LOGNAME and SHELL of that user. Left out, it is who runs ccm.
+	// User is the user who runs the command and its guards, a name or number. Groups, HOME, USER,
+	// LOGNAME and SHELL are those of the user. The default is the user who runs ccm.
 	User string `ccm:"user,example=postgres,kind=owner"`
-	// Group is the primary group that the command and its guards run with, a name or
-	// number. Left out, it is that of the user.
+	// Group is the primary group of the command and its guards, a name or number. The default is the
+	// primary group of the user.
 	Group string `ccm:"group,kind=group"`
-	// Umask is the file mode creation mask of the command and its guards, such as "027":
-	// files that they make do not get these permissions.
+	// Umask is the file mode creation mask of the command and its guards, such as "027".
 	Umask *Mode `ccm:"umask"`
-	// Stdin is what the command reads from its standard input. Left out, that is
-	// empty. Guards read nothing.
+	// Stdin is the standard input of the command, empty by default. Guards get no input.
 	Stdin string `ccm:"stdin,kind=content"`
-	// Path is the colon-separated list of directories in which the command and
-	// its guards are found.
+	// Path is the list of directories, separated by colons, to find the command and its guards in.
 	Path string `ccm:"path"`
-	// Returns lists the exit codes that mean success.
+	// Returns lists the exit statuses that mean success.
 	Returns []int `ccm:"returns,default=0"`
-	// Timeout ends the command and the processes that it started when it has run for that
-	// long, such as "5m". A process that began a session of its own (setsid), as daemons do,
-	// goes on. 0 is no limit.
+	// Timeout stops the command and its child processes after this time, such as "5m". Daemons, which
+	// start a session of their own (setsid), keep running. 0 means no limit.
 	Timeout host.Duration `ccm:"timeout,default=0"`
-	// Creates is a path; if something is there, the command does not run.
+	// Creates is a path. If it exists, the command does not run.
 	Creates string `ccm:"creates,kind=path,usual"`
-	// Removes is a path; if nothing is there, the command does not run.
+	// Removes is a path. If it does not exist, the command does not run.
 	Removes string `ccm:"removes,kind=path"`
-	// OnlyIf is a command that looks; unless it exits 0, the command does not
-	// run. It runs in a plan too.
+	// OnlyIf is a command that changes nothing. The exec runs only if it exits with 0. Plans run it
+	// too.
 	OnlyIf string `ccm:"onlyif,argv,words"`
-	// Unless is a command that looks; if it exits 0, the command does not run.
-	// It runs in a plan too.
+	// Unless is a command that changes nothing. The exec does not run if it exits with 0. Plans run it
+	// too.
 	Unless string `ccm:"unless,argv,words"`
-	// Check is a command that looks; if it exits 0, the command does not run. Otherwise
-	// the command runs, and then check again: unless that exits 0, the resource has
-	// failed. Check runs in a plan too.
+	// Check is a command that changes nothing. If it exits with 0, the exec does not run. Otherwise it
+	// runs, and then check runs again: if that does not exit with 0, the resource fails. Plans run
+	// check too.
 	Check string `ccm:"check,argv,words,quoted"`
-	// ChangedIf is a regular expression (RE2). The command counts as a change only if
-	// a line of its output matches.
+	// ChangedIf is a regular expression (RE2). The command counts as a change only if a line of its
+	// output matches.
 	ChangedIf string `ccm:"changed_if,example=^Installing "`
-	// UnchangedReturns lists the exit codes that mean success without a change.
+	// UnchangedReturns lists the exit statuses that mean success without a change.
 	UnchangedReturns []int `ccm:"unchanged_returns"`
-	// RefreshOnly runs the command only when something it subscribes to changed.
+	// RefreshOnly runs the command only after a resource that it subscribes to has changed.
 	RefreshOnly bool `ccm:"refreshonly,alias=refresh_only,usual"`
-	// LogOutput logs each line of output as it comes.
+	// LogOutput logs each line of output immediately.
 	LogOutput bool `ccm:"logoutput,alias=log_output"`
 }
 

@@ -18,66 +18,62 @@ var FileType = resource.Define[File, FileState, FileProvider]("file")
 // File manages one file or directory: whether it exists, its content, its
 // owner, its group and its permissions.
 type File struct {
-	// Name is the absolute path, without . and .. in it.
+	// Name is the absolute path, without . and .. components.
 	Name string `ccm:"name,name,alias=path,example=/etc/motd,kind=path"`
-	// Ensure says whether there is to be a file, a directory, or nothing. With existing,
-	// there has to be a file or a directory already, and nothing but its owner, group and
-	// mode is managed; without one the resource fails.
+	// Ensure is what exists at the path: a file (present), a directory, or nothing (absent). With
+	// existing, the resource manages only owner, group and mode of a file or directory, and fails if
+	// there is none.
 	Ensure FileEnsure `ccm:"ensure,default=present"`
-	// Content is the whole text of the file. With neither content nor source,
-	// the content of an existing file is left alone, and a missing one is
-	// created empty.
+	// Content is the complete text of the file. Without content and source, the content of an existing
+	// file is not changed, and a missing file is created empty.
 	Content *string `ccm:"content,alias=contents,kind=content,usual"`
-	// Source is the path of a file to copy, or an http or https URL. A relative
-	// path is relative to the script or manifest that says it. A URL is fetched
-	// once in every run and plan; it may have at most 64 MiB.
+	// Source is the path of a file to copy, or an http or https URL. A relative path is relative to
+	// the script or manifest with the resource. A URL is fetched once in every run and plan, and has
+	// at most 64 MiB.
 	Source *string `ccm:"source,kind=path,usual"`
-	// Decrypt says whether the source is decrypted, with an age identity of this machine. Its
-	// content is a secret then. Left out, a source is decrypted if its name ends with .age.
+	// Decrypt decrypts the source with an age identity of this machine. The content is then a secret.
+	// The default is true if the name of the source ends with .age.
 	Decrypt *bool `ccm:"decrypt"`
-	// Checksum is the SHA-256 of the source in hexadecimal. A source with any other is
-	// refused, and the file stays as it is. A URL is not fetched while the file has it.
+	// Checksum is the SHA-256 of the source in hexadecimal. If the source has another checksum, the
+	// resource fails and the file is not changed. While the file has this checksum, a URL is not
+	// fetched.
 	Checksum Checksum `ccm:"checksum"`
-	// ContentOnce writes the content only when the file is missing. After that
-	// only owner, group and mode are managed.
+	// ContentOnce writes the content only if the file is missing. Afterwards only owner, group and
+	// mode are managed.
 	ContentOnce bool `ccm:"content_once"`
-	// Owner is the user that owns the file, by name or number; "-1" leaves it as it
-	// is. It is required unless ensure is absent or existing.
+	// Owner is the owner of the file, a name or number; "-1" does not change it. It is required unless
+	// ensure is absent or existing.
 	Owner string `ccm:"owner,example=root,kind=owner,unless=ensure is absent or existing"`
-	// Group is the group of the file, by name or number; "-1" leaves it as it is.
-	// It is required unless ensure is absent or existing.
+	// Group is the group of the file, a name or number; "-1" does not change it. It is required unless
+	// ensure is absent or existing.
 	Group string `ccm:"group,example=root,kind=group,unless=ensure is absent or existing"`
-	// Mode is the permissions in octal, as a string such as "0644". Digits that
-	// are x are left alone. It is required unless ensure is absent or existing.
+	// Mode is the permissions in octal, as a string such as "0644". Digits that are x are not changed.
+	// It is required unless ensure is absent or existing.
 	Mode *Mode `ccm:"mode,example=0644,unless=ensure is absent or existing"`
-	// SpecialBits allows a mode above 0777 such as "2775", which sets setuid (4), setgid
-	// (2) or sticky (1).
+	// SpecialBits allows a mode above 0777 such as "2775": setuid (4), setgid (2) or sticky (1).
 	SpecialBits bool `ccm:"special_bits"`
-	// Links says what becomes of a symbolic link in the place of the file or directory: refuse fails,
-	// follow manages what the link leads to, and replace puts the file in the place of the link. A
-	// link of another user is followed only to files of that user.
+	// Links is what to do with a symbolic link at the path: refuse fails, follow manages the target of
+	// the link, replace replaces the link. A link of another user is followed only to files of that
+	// user.
 	Links FileLinks `ccm:"links,default=refuse"`
-	// HardLinks says what becomes of the other names of a file with several hard links, when its
-	// content changes. With replace they keep the old content; with keep the file is written in
-	// place, so that all names have the new one.
+	// HardLinks is what happens to the other names of a file with several hard links when its content
+	// changes. With replace they keep the old content. With keep the file is written in place, so all
+	// names have the new content.
 	HardLinks FileHardLinks `ccm:"hardlinks,default=replace"`
-	// Check is a command that looks at the new content before it gets its place,
-	// such as "sshd -t -f %s". %s stands for a file that holds it, in the same
-	// directory and with the same owner and mode. A line is split into words as a
-	// shell would, a list is the words; it is run without a shell. Unless it exits 0,
-	// the file stays as it is. In a plan it is given a copy in a directory of its own.
+	// Check is a command that validates the new content before it is installed, such as "sshd -t -f
+	// %s". %s is replaced by a file with the content, in the same directory, with the same owner and
+	// mode. In a plan it is a copy in a separate directory. A line is split into words as a shell
+	// does, a list is used as it is; no shell runs. If the command does not exit with 0, the file is
+	// not changed.
 	Check []string `ccm:"validate,argv,quoted,example=sshd -t -f %s"`
-	// CheckAfter is a command that looks at the machine after the file has its place,
-	// such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is
-	// restored, and nothing is refreshed. With ensure absent it runs after the file was
-	// removed. It does not run in a plan.
+	// CheckAfter is a command that validates the machine after the file was installed or, with ensure
+	// absent, removed, such as "nginx -t". It is a line or a list of words. If it does not exit with
+	// 0, the file is restored and nothing is refreshed. Plans do not run it.
 	CheckAfter []string `ccm:"validate_after,argv,quoted,example=nginx -t"`
-	// Parents makes the directories above it that are missing, with mode 0755 and the user
-	// and group that ccm runs as. Without it they have to be there. For a directory they
-	// are always made.
+	// Parents creates missing directories above the path, with mode 0755 and the user and group that
+	// run ccm. Without it they must exist. For a directory they are always created.
 	Parents bool `ccm:"parents"`
-	// Force removes a directory with all that is in it, as with_data does. It goes with
-	// ensure absent.
+	// Force removes a directory with everything in it, as with_data does. It requires ensure absent.
 	Force bool `ccm:"force"`
 }
 
@@ -137,7 +133,7 @@ type FileState struct {
 	Followed string
 	// Owner and Group are the names of UID and GID; empty if they are as desired.
 	Owner, Group string
-	// Checksum is the SHA-256 of the content in hexadecimal; empty if there is no file, if the
+	// Checksum is the SHA-256 of the content in hexadecimal; empty if there is not a file, if the
 	// content is as desired or not managed, or if SizesDiffer.
 	Checksum string
 	// WantUID, WantGID are the numbers of the desired owner and group.

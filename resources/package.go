@@ -26,38 +26,31 @@ var _ resource.BulkPerformer[Package, PackageProvider] = Package{}
 // and in which version. The providers apk, pkg and brew were made from recorded
 // outputs, and were not run on the real system.
 type Package struct {
-	// Name is the name of the package as the package system knows it, such as
-	// "zsh", or "libc6:i386" where it has several architectures.
+	// Name is the name of the package in the package system, such as "zsh", or "libc6:i386" for
+	// another architecture.
 	Name string `ccm:"name,name,example=zsh,kind=package"`
-	// Ensure is "present" (in any version), "absent", "purged" (absent, and without
-	// its configuration), "latest" (the newest that the repositories offer), the
-	// version to install, or conditions that a version has to meet, such as
-	// ">= 1.2, < 2". A version is written as the package system writes it:
-	// "1.2.11-1" or "1:2.0-3" with an epoch. The dnf and zypper providers take a
-	// version without its release, and any release of it is right; there the epoch
-	// may be left out too. So may the release with pacman.
+	// Ensure is "present" (in any version), "absent", "purged" (absent, also its configuration),
+	// "latest" (the newest version in the repositories), a version, or constraints such as ">= 1.2, <
+	// 2". Versions are written as in the package system: "1.2.11-1", or "1:2.0-3" with an epoch. With
+	// dnf and zypper, release and epoch can be omitted, with pacman the release.
 	Ensure PackageEnsure `ccm:"ensure,argv,default=present"`
-	// Options are further words for the command that installs or removes the
-	// package, such as "--no-install-recommends".
+	// Options are additional arguments for the command that installs or removes the package, such as "
+	// --no-install-recommends".
 	Options []string `ccm:"options"`
-	// Refresh is how old the package index may be, such as "1d". An older one is
-	// read again before the package is installed or upgraded. Left out, it is read
-	// again only where it does not have the package and is older than a day.
+	// Refresh is the maximum age of the package index, such as "1d". An older index is updated before
+	// the package is installed or upgraded. By default it is updated only if it does not contain the
+	// package and is older than a day.
 	Refresh host.Duration `ccm:"refresh"`
-	// Hold says whether the package system is to leave the package alone from now
-	// on (apt-mark hold, dnf versionlock, zypper addlock). Left out, a hold stays as
-	// it is, and a package on hold is not changed. Pacman and apk have no command
-	// for that.
+	// Hold prevents other changes of the package (apt-mark hold, dnf versionlock, zypper addlock). By
+	// default a hold is not changed, and a held package is not changed either. Pacman and apk have no
+	// such command.
 	Hold *bool `ccm:"hold"`
-	// AllowDowngrade says whether a newer version may be replaced by an older one. Left
-	// out, it may.
+	// AllowDowngrade allows an older version to replace a newer one. The default is true.
 	AllowDowngrade *bool `ccm:"allow_downgrade"`
-	// Source is a package file to install instead of what the repositories offer: a
-	// path, or an http or https URL. A relative path is relative to the script or
-	// manifest that says it. It may have at most 512 MiB.
+	// Source is a package file to install, a path or an http or https URL. A relative path is relative
+	// to the script or manifest with the resource. It has at most 512 MiB.
 	Source string `ccm:"source,kind=path"`
-	// Checksum is the SHA-256 of the source in hexadecimal. It is required where the
-	// source is a URL.
+	// Checksum is the SHA-256 of the source in hexadecimal. It is required if the source is a URL.
 	Checksum Checksum `ccm:"checksum"`
 }
 

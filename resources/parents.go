@@ -12,7 +12,7 @@ import (
 type Parents struct {
 	// MissingParents are the missing directories, the uppermost first.
 	MissingParents []string
-	// BlockedParent says that one of them is no directory; nil otherwise.
+	// BlockedParent is set if one of them is not a directory; nil otherwise.
 	BlockedParent *host.ParentError
 }
 

@@ -26,42 +26,40 @@ var ScaffoldType = resource.Define[Scaffold, ScaffoldState, ScaffoldProvider]("s
 // runs as and has the mode of its template, without the permission to write for group and others;
 // new directories have 0755. What post sets of a file counts in both cases.
 type Scaffold struct {
-	// Name is the absolute path of the target directory, without . and .. in it.
+	// Name is the absolute path of the target directory, without . and .. components.
 	Name string `ccm:"name,name,example=/etc/app,kind=path"`
-	// Ensure says whether the rendered files are to be there. With absent only
-	// they are removed, and the directories that are empty then.
+	// Ensure is whether the rendered files exist. With absent, only these files are removed, and
+	// directories that become empty.
 	Ensure ScaffoldEnsure `ccm:"ensure,default=present"`
-	// Source is the directory of the templates. A relative path is relative to the
-	// script or manifest that says it. It is needed with ensure absent too, because
-	// it says which files are meant.
+	// Source is the directory of the templates. A relative path is relative to the script or manifest
+	// with the resource. It is required with ensure absent too, to know the files.
 	Source string `ccm:"source,required,example=templates/app,kind=path"`
-	// Engine is the language of the templates: jet, in [[ ]], or go, in {{ }} and
-	// with the functions of Sprig.
+	// Engine is the language of the templates: jet, in [[ ]], or go, in {{ }} with the functions of
+	// Sprig.
 	Engine ScaffoldEngine `ccm:"engine,default=jet"`
-	// SkipEmpty leaves out files of which nothing but white space was rendered.
+	// SkipEmpty omits files that are empty, or white space only, after rendering.
 	SkipEmpty bool `ccm:"skip_empty"`
-	// LeftDelimiter begins code in the templates, instead of the delimiter of the engine.
-	// It goes with right_delimiter.
+	// LeftDelimiter starts code in the templates, instead of the delimiter of the engine. It requires
+	// right_delimiter.
 	LeftDelimiter string `ccm:"left_delimiter"`
-	// RightDelimiter ends code in the templates, instead of the delimiter of the engine.
-	// It goes with left_delimiter.
+	// RightDelimiter ends code in the templates, instead of the delimiter of the engine. It requires
+	// left_delimiter.
 	RightDelimiter string `ccm:"right_delimiter"`
-	// Parents makes the directories above the target that are missing, with mode 0755 and
-	// the user and group that ccm runs as.
+	// Parents creates missing directories above the target, with mode 0755 and the user and group that
+	// run ccm.
 	Parents bool `ccm:"parents,default=true"`
-	// Links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow
-	// writes the file that the link leads to, and replace puts the file in the place of the link. A
-	// link of another user is followed only to files of that user. Links in the place of directories
-	// are refused, and with ensure absent links stay.
+	// Links is what to do with a symbolic link at the path of a rendered file: refuse fails, follow
+	// writes the target of the link, replace replaces the link. A link of another user is followed
+	// only to files of that user. Links at the path of a directory are refused. With ensure absent,
+	// links stay.
 	Links FileLinks `ccm:"links,default=refuse"`
-	// Purge removes the files in the target that were not rendered.
+	// Purge removes all other files in the target.
 	Purge bool `ccm:"purge"`
-	// Post lists commands for rendered files, each under a glob pattern for the
-	// name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {}
-	// stands for the path; without it the path comes last. The command is given a
-	// copy of the file, before the file gets its place. It runs in a plan too, so
-	// it must change nothing but its file. Several patterns in one table apply in
-	// alphabetical order.
+	// Post lists commands for rendered files, each by a glob pattern for the name of the file without
+	// its directory, such as {["*.sh"] = "chmod +x {}"}. {} is replaced by the path; without {} the
+	// path is the last argument. The command gets a copy of the file before it is installed. Plans run
+	// it too, so it must change only this file. Several patterns in one table apply in alphabetical
+	// order.
 	Post []map[string]string `ccm:"post,argv"`
 }
 

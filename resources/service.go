@@ -23,44 +23,39 @@ var ServiceType = resource.Define[Service, ServiceState, ServiceProvider]("servi
 // are independent of each other. A change of something it subscribes to restarts
 // or reloads it, if it is to be running and is.
 type Service struct {
-	// Name is the name of the service itself, not an alias of it, unless service says that. It
-	// may hold letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such
-	// as "backup.timer", "app.socket" or "app.target". The instance of a template is
-	// called as in "getty@tty1".
+	// Name is the name of the service, not an alias, unless service has the name. It may contain
+	// letters, digits and . _ + : ~ @ - characters. Units of other kinds have their full name, such as
+	// "backup.timer", "app.socket" or "app.target". Instances of templates are written "getty@tty1".
 	Name string `ccm:"name,name,example=nginx,kind=service"`
-	// Service is the name of the service, if the resource has another one. So two users may
-	// have the same service: "sync-alice" and "sync-bob" with service = "sync".
+	// Service is the name of the service, if it differs from the name of the resource. So two users
+	// can have the same service: "sync-alice" and "sync-bob" with service = "sync".
 	Service string `ccm:"service,example=nginx,kind=service"`
-	// Ensure says whether the service is to be running or stopped. With unmanaged that
-	// stays as it is, and only enable and mask are managed; a change never restarts it.
-	// In an image, running means enabled for the first boot, unless enable is given.
+	// Ensure is whether the service runs: running, stopped, or unmanaged, which manages only enable
+	// and mask and never restarts the service. In an image, running means enabled for the first boot,
+	// unless enable is set.
 	Ensure ServiceEnsure `ccm:"ensure,default=running"`
-	// Enable says whether the service is to start at boot. Left out, that stays
-	// as it is. A service that others start and that cannot be enabled by itself
-	// (systemd: static, generated) counts as enabled. One that names others in its Also=
-	// (systemd: indirect) is enabled if one of them is, such as its socket.
+	// Enable is whether the service starts at boot. By default this is not changed. A service that
+	// others start and that cannot be enabled itself (systemd: static, generated) counts as enabled.
+	// One with others in its Also= (systemd: indirect) is enabled if one of them is, such as its
+	// socket.
 	Enable *bool `ccm:"enable,usual"`
-	// Mask says whether the service is to be masked: neither people nor other units can
-	// start it then. With true it is stopped, unless ensure is unmanaged; it need not be there
-	// yet, so that a package that brings it does not start it. With false a
-	// mask is taken away. Left out, that stays as it is.
+	// Mask is whether the service is masked: neither people nor other units can start it. True also
+	// stops the service, unless ensure is unmanaged. The service need not exist yet: its package then
+	// does not start it. False removes a mask. By default this is not changed.
 	Mask *bool `ccm:"mask"`
-	// Scope says whose service it is. With user it belongs to the service manager of a
-	// user, which runs while that user is logged in, and always after
-	// "loginctl enable-linger". Only systemd has these.
+	// Scope is system, or user for a service of the service manager of a user. That runs while the
+	// user is logged in, and always after "loginctl enable-linger". Only systemd has such services.
 	Scope ServiceScope `ccm:"scope,default=system"`
-	// User is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
+	// User is the user of the service, with scope = "user". The default is the user who runs ccm.
 	User string `ccm:"user,example=alice,kind=owner"`
-	// OnChange says what a change of something that the service subscribes to does.
-	// With reload it reads its configuration again and goes on running; one that
-	// cannot do that fails. With reload-or-restart it is restarted if it cannot
-	// reload, or if its unit file has changed.
+	// OnChange is what to do when a resource that the service subscribes to changes: restart, reload,
+	// or reload-or-restart. Reload makes it read its configuration again, and fails if it cannot.
+	// Reload-or-restart restarts it if it cannot reload or if its unit file has changed.
 	OnChange ServiceOnChange `ccm:"on_change,default=restart,usual"`
-	// Settle is how long the service has to stay up after it was started, restarted
-	// or reloaded in a run. One that ends before that has failed, and so has one that
-	// the service manager starts again and again. 0 turns that off. A service that
-	// runs already is not waited for: it has failed if the service manager has restarted it three
-	// times or more by itself, the last time less than 10 seconds ago.
+	// Settle is how long the service must stay up after the run started, restarted or reloaded it. It
+	// fails if it ends earlier, or if the service manager restarts it repeatedly. 0 disables the
+	// check. A service that already runs is not waited for. It fails if the service manager has
+	// restarted it at least three times, the last time less than 10 seconds ago.
 	Settle host.Duration `ccm:"settle,default=1s"`
 }
 
@@ -107,7 +102,7 @@ func (ServiceOnChange) Values() []string { return []string{"restart", "reload", 
 type ServiceState struct {
 	// Missing is set if there is no such service. Then the other fields are unknown.
 	Missing bool
-	// Running says whether the service runs, Enabled whether it starts at boot.
+	// Running is whether the service runs, Enabled whether it starts at boot.
 	Running, Enabled bool
 	// Active and Startup are the service manager's words for these, such as failed and static.
 	Active, Startup string
@@ -115,7 +110,7 @@ type ServiceState struct {
 	Starting bool
 	// Masked is set if the service can be neither started nor enabled.
 	Masked bool
-	// EnabledUnmasked says whether a masked service will start at boot once it is unmasked.
+	// EnabledUnmasked is whether a masked service will start at boot once it is unmasked.
 	// CannotMask is the reason why the service cannot be masked, "" if it can. Both are set only
 	// if mask is managed.
 	EnabledUnmasked bool

@@ -20,7 +20,7 @@ type Result struct {
 	event.Summary
 	ID     string // ID of the run
 	Events []*event.Event
-	// Incomplete says that a follow-up of the outcome failed: a function of ccm.after, or the note
+	// Incomplete is set if a follow-up of the outcome failed: a function of ccm.after, or the note
 	// in the session.
 	Incomplete bool
 }

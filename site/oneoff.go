@@ -25,7 +25,7 @@ type OneOffOptions struct {
 	Host   HostOptions
 	// Plan makes a plan and changes nothing.
 	Plan bool
-	// Diff says how much of the differences a session notes.
+	// Diff is how much of the differences a session notes.
 	Diff report.DiffMode
 	// Explain takes the errors of functions of scripts that wait for an outcome. Nil prints them.
 	Explain func(error)
@@ -54,6 +54,9 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 	p.Files.setContextOnce(ctx)
 	o := &OneOff{process: p, options: options, recorder: p.NewRecorder(options.Record), inputs: &inputLog{secrets: p.Secrets}}
 	o.host = o.recorder.host(options.Host)
+	if err := options.Site.check(o.host); err != nil {
+		return nil, err
+	}
 	var err error
 	if o.facts, err = p.Facts(ctx, &o.host.View, options.Site.Facts); err != nil {
 		return nil, err

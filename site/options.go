@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Root is the directory below which the file system is converged.
 	Root string
-	// Offline says that the machine is not running, as below a root: no service of it is started.
+	// Offline is set if the machine is not running, as below a root: no service of it is started.
 	Offline bool `json:",omitempty"`
 	Facts   FactOptions
 	Data    DataOptions
@@ -67,7 +67,7 @@ func (o *Options) selectionFlags() (flags []string, err error) {
 	return flags, nil
 }
 
-// check returns the mistake in the time limit or the root.
+// check returns the mistake in the time limit, the root or the time of an image.
 func (o *Options) check(h *host.Host) error {
 	if o.EvalTimeout < 0 {
 		return fmt.Errorf("--eval-timeout: %w", diag.Expected("a duration such as 30s").Got("%s", o.EvalTimeout))
@@ -75,7 +75,8 @@ func (o *Options) check(h *host.Host) error {
 	if fi, err := os.Stat(h.Root()); err != nil || !fi.IsDir() {
 		return fmt.Errorf("--root: %s is not a directory", o.Root)
 	}
-	return nil
+	_, err := sourceDate(&h.View)
+	return err
 }
 
 // PartOptions select a part of the catalog. Without any it is whole.

@@ -66,10 +66,16 @@ type Process struct {
 	bundle    *enteredBundle // nil for a local site
 	clients   natsClients
 	decrypter *askingDecrypter // nil until needed
+	noState   string           // the directory for NoState; "" until needed
+	imageRoot string           // of the image with its own state directory; "" for none
 }
 
-// Close ends the connections of the process. It can be used again after that.
+// Close ends the connections of the process, and removes what [NoState] needed. It can be used again after that.
 func (p *Process) Close() {
+	if p.noState != "" {
+		_ = os.RemoveAll(p.noState)
+		p.noState = ""
+	}
 	for _, c := range p.clients {
 		c.Close()
 	}

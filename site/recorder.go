@@ -41,7 +41,7 @@ func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 	if err := p.Files.CheckState(dir); err != nil {
 		return nil, diag.About("state directory", err)
 	}
-	return state.Open(state.Options{Dir: dir, Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
+	return state.Open(state.Options{Dir: dir, Image: p.imageOf(dir), Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
 }
 
 // A Recorder records runs in a state directory, one after the other, and makes hosts whose
@@ -251,10 +251,7 @@ func HostName(root string) string {
 // openState opens the state directory for a plan, which needs only the records of earlier runs;
 // beginRecord adds the record of this run.
 func (r *Recorder) openState(site, file string) (*runState, error) {
-	root, err := filepath.Abs(filepath.Join("/", r.options.Root))
-	if !filepath.IsAbs(r.options.Root) && r.options.Root != "" {
-		root, err = filepath.Abs(r.options.Root)
-	}
+	root, err := absoluteRoot(r.options.Root)
 	if err != nil {
 		return nil, err
 	}

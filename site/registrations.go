@@ -18,7 +18,7 @@ import (
 type RegistryOptions struct {
 	// Stream is the stream of the registry, "" for registration.DefaultStream.
 	Stream string
-	// Mode says how a run publishes services. "" publishes nothing and reports that;
+	// Mode is how a run publishes services. "" publishes nothing and reports that;
 	// RegisterNothing does not report it.
 	Mode registry.Mode
 }

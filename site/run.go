@@ -29,7 +29,7 @@ type RunOptions struct {
 	MonitorOnly bool
 	// Texts adds diffs of texts to events.
 	Texts bool
-	// NamesUndeclared says that the report names, at most once a day for a site, how many resources are no longer declared.
+	// NamesUndeclared is set if the report names, at most once a day for a site, how many resources are no longer declared.
 	NamesUndeclared bool
 	// Reporters take the events.
 	Reporters []event.Reporter

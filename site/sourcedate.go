@@ -21,13 +21,22 @@ type changedPaths map[string]bool
 // limitTimes makes nothing that the run has changed newer than the time in the environment. A machine that runs is left
 // alone.
 func (r *Recorder) limitTimes(h *host.Host) error {
+	latest, err := sourceDate(&h.View)
+	if err != nil || latest.IsZero() || len(r.changed) == 0 {
+		return err
+	}
+	return h.LimitTimes(slices.Sorted(maps.Keys(r.changed)), latest)
+}
+
+// sourceDate returns the time in the environment, if v is an image; otherwise, and without one, the zero time.
+func sourceDate(v *host.View) (time.Time, error) {
 	text := os.Getenv(sourceDateVariable)
-	if text == "" || h.Offline() == "" || len(r.changed) == 0 {
-		return nil
+	if text == "" || v.Offline() == "" {
+		return time.Time{}, nil
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return diag.About(sourceDateVariable, diag.Expected("a number of seconds").Got("%q", text))
+		return time.Time{}, diag.About(sourceDateVariable, diag.Expected("a number of seconds").Got("%q", text))
 	}
-	return h.LimitTimes(slices.Sorted(maps.Keys(r.changed)), time.Unix(seconds, 0))
+	return time.Unix(seconds, 0), nil
 }

@@ -12,7 +12,7 @@ type Session struct {
 	Directory string `json:"directory"` // as a person writes it
 	File      string `json:"file"`      // given at the start, or ""
 	Trusted   bool   `json:"trusted"`
-	// Reasons says why the directory is not trusted yet, in sentences.
+	// Reasons is why the directory is not trusted yet, in sentences.
 	Reasons []string `json:"why,omitempty"`
 	Root    bool     `json:"root"` // studio runs as root
 	User    string   `json:"user"`
@@ -54,7 +54,7 @@ type TypeRow struct {
 type Files struct {
 	Directory string `json:"directory"`
 	Files     []File `json:"files"` // in order of their names
-	// Cut says that the list is incomplete.
+	// Cut is set if the list is incomplete.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -108,7 +108,7 @@ type GraphLine struct {
 // A Completion has proposals for a text. GET /api/complete?what=&prefix=&file=&type=&property=.
 type Completion struct {
 	Items []CompletionItem `json:"items"` // 50 at most
-	// Cut says that there are more.
+	// Cut is set if there are more.
 	Cut bool `json:"cut,omitempty"`
 }
 

@@ -68,7 +68,7 @@ type Save struct {
 	Rev  int    `json:"rev"`
 	// Have is the serial of the last state that the page has, 0 for none.
 	Have int `json:"have,omitempty"`
-	// OnConflict says what to do if the file has changed on the disk: ask (the default), mine (write anyway) or
+	// OnConflict is what to do if the file has changed on the disk: ask (the default), mine (write anyway) or
 	// theirs (take the text on the disk as a step that can be undone). DiskDigest is the Digest of the Conflict that
 	// the person decided about: if the file has changed again, the answer is a new Conflict. A merged text is sent by
 	// /api/text first, and then saved with mine.
@@ -80,7 +80,7 @@ type Save struct {
 // A NewRequest makes a file in memory; a Save writes it. POST /api/new, answered by a State.
 type NewRequest struct {
 	File string `json:"file"`
-	// Text is the content; "" stands for the shortest valid text of the file's language and kind.
+	// Text is the content; "" means the shortest valid text of the file's language and kind.
 	Text string `json:"text,omitempty"`
 }
 
@@ -93,7 +93,7 @@ type Trust struct {
 type PlanRequest struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
-	// Profile is the name of the facts of another machine; "" stands for those of this one.
+	// Profile is the name of the facts of another machine; "" means those of this one.
 	Profile string   `json:"profile,omitempty"`
 	Targets []string `json:"targets,omitempty"`
 }

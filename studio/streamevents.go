@@ -32,7 +32,7 @@ type PlanEnd struct {
 	Exit     int    `json:"exit"`
 	Messages string `json:"messages,omitempty"` // stderr of the command, with control characters escaped
 	Duration int64  `json:"duration"`           // milliseconds
-	// Cut says that there were too many events, and some were left out.
+	// Cut is set if there were too many events, and some were left out.
 	Cut bool `json:"cut,omitempty"`
 }
 

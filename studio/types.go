@@ -22,10 +22,10 @@ type Resource struct {
 	// Expressions.
 	Props       json.RawMessage `json:"props"`
 	Expressions []Expression    `json:"expressions,omitempty"`
-	// Form says how much a form can edit: literal is all, partly is all but some expressions, none is nothing, so
+	// Form is how much a form can edit: literal is all, partly is all but some expressions, none is nothing, so
 	// only the text can be edited (a loop, a function, an alias).
 	Form string `json:"form"`
-	// Reason is a sentence that says why a form cannot edit all of it.
+	// Reason is a sentence that explains why a form cannot edit all of it.
 	Reason string `json:"why,omitempty"`
 	// Results are the IDs of the resources that the declaration makes on this machine, if they are not just ID.
 	Results []string `json:"results,omitempty"`
@@ -98,7 +98,7 @@ type State struct {
 	Resources []Resource `json:"resources"`
 	Delta     *Delta     `json:"delta,omitempty"`
 	Mistakes  []Mistake  `json:"mistakes"`
-	// Checked says that mistakes, results and values are those of this revision. If it is false, they follow in a
+	// Checked is set if mistakes, results and values are those of this revision. If it is false, they follow in a
 	// state event, or never if the directory is not trusted.
 	Checked bool `json:"checked"`
 	Saved   bool `json:"saved"` // the file on the disk has this text
@@ -131,11 +131,11 @@ type DerivedText struct {
 	// Text is the whole text. Instead, Splices may lead to it from the text of the earlier state.
 	Text    string   `json:"text"`
 	Splices []Splice `json:"splices"`
-	// Current says that it is derived from this revision. While the file has a mistake, the last text stays.
+	// Current is set if it is derived from this revision. While the file has a mistake, the last text stays.
 	Current bool `json:"current"`
-	// Editable says that the text can be edited (POST /api/text with derived).
+	// Editable is set if the text can be edited (POST /api/text with derived).
 	Editable bool `json:"editable"`
-	// Reason says why there is no text, or why it is not current.
+	// Reason is why there is no text, or why it is not current.
 	Reason string `json:"why,omitempty"`
 }
 

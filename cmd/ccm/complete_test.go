@@ -15,7 +15,7 @@ func TestCompletionOfFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"run", "--rep"}, "--report\talso write a report to FILE"},
-		{[]string{"ensure", "file", "--state-d"}, "--state-dir\tstate directory DIR"},
+		{[]string{"ensure", "file", "--state-d"}, "--state-dir\tstate DIR"},
 	} {
 		stdout, _, status := ccm(t, nil, append([]string{"__complete"}, x.args...)...)
 		require.Zero(t, status)

@@ -45,7 +45,7 @@ Exit status: 0 runs are possible, perhaps with warnings; 4 runs would fail.`,
 		},
 	}
 	cmd.Flags().Var(output, "output", "output format: text or json")
-	cmd.Flags().StringVar(&stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	cmd.Flags().StringVar(&stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	return cmd
 }
 

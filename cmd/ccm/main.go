@@ -144,6 +144,7 @@ func recovered(ctx context.Context, e *cli.Env, args []string, out *terminal.Sti
 // execute runs one command with out as standard output, and returns the exit status.
 func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) int {
 	e.Args = args
+	defer e.Close()
 	within, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	e.Files.SetContext(within)
@@ -175,6 +176,27 @@ func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.Stick
 	return cli.ExitOK
 }
 
+// chooseState completes the flag of the state directory.
+func chooseState(e *cli.Env, cmd *cobra.Command) error {
+	f := cmd.Flag("state-dir")
+	if f == nil {
+		return nil
+	}
+	o := new(site.Options)
+	if root := cmd.Flag("root"); root != nil {
+		o.Root = root.Value.String()
+	}
+	if offline := cmd.Flag("offline"); offline != nil {
+		o.Offline = offline.Value.String() == "true"
+	}
+	dir, err := e.StateDirectory(f.Value.String(), o)
+	if err != nil {
+		return err
+	}
+	e.StateDir = dir
+	return f.Value.Set(dir)
+}
+
 // newRootCommand returns ccm with its commands (addCommands).
 func newRootCommand(e *cli.Env) *cobra.Command {
 	root := &cobra.Command{
@@ -200,11 +222,11 @@ ccm help exit-codes explains the exit status.`,
 			}
 		}
 		e.HasSudo = cmd.Flag("sudo") != nil && os.Geteuid() != 0
-		if f := cmd.Flag("state-dir"); f != nil {
-			e.StateDir = f.Value.String()
-		}
 		e.Log = cli.NewLogger(e, e.Stderr, false)
 		limitPaths(e, cmd)
+		if err := chooseState(e, cmd); err != nil {
+			return err
+		}
 		return cli.ReadUnsaved(e, cmd)
 	}
 	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colored output: auto, always or never")

@@ -49,7 +49,7 @@ shown.`,
 	fs := cmd.PersistentFlags()
 	fs.SortFlags = false
 	fs.Var(f.output, "output", "output format: text, json or yaml")
-	fs.StringVar(&f.stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")

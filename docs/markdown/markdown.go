@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// A Kind says what a node of a page is.
+// A Kind is the kind of a node of a page.
 type Kind int
 
 // The kinds of nodes: blocks, then the nodes within the text of a block.

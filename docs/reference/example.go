@@ -24,7 +24,7 @@ type Example struct {
 	Script string
 	// Notes are further paragraphs and blocks, in Markdown.
 	Notes []string
-	// Machine says in words on what machine it is planned.
+	// Machine describes in words the machine on which it is planned.
 	Machine string
 	// Plan is the output of ccm plan on that machine.
 	Plan string

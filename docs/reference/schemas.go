@@ -19,7 +19,7 @@ func (s Source) schemasPage() string {
 		name, doc string
 		schema    map[string]any
 	}{
-		{"request", "One resource that is to be brought in order. `ccm ensure api pipe` reads one a line ([ensure.md](../ensure.md#the-json-api)). Its `protocol` is `" + manifest.RequestProtocol + "`.", request},
+		{"request", "One resource to converge. `ccm ensure api pipe` reads one a line ([ensure.md](../ensure.md#the-json-api)). Its `protocol` is `" + manifest.RequestProtocol + "`.", request},
 		{"response", "The answer to a request: `state`, which is an [event](events.md#event), or `error`, a text. Its `protocol` is `" + report.ResponseProtocol + "`.", report.ResponseSchema()},
 		{"event", "What became of a resource. Its fields are in [events.md](events.md).", report.EventSchema()},
 		{"manifest", "A manifest in YAML ([manifests.md](../manifests.md)). An editor that is given it completes types and properties.", manifest.Schema(s.Registry)},

@@ -33,7 +33,7 @@ type Results struct {
 	Sections []Result
 	// Corrected has the words that are in no page, and the word for which each was taken.
 	Corrected map[string]string
-	// Partial says that no section has all words, so that these have only some of them.
+	// Partial is set if no section has all words, so that these have only some of them.
 	Partial bool
 }
 

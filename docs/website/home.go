@@ -12,14 +12,14 @@ import (
 
 // A Home is what the first page shows above the table of contents.
 type Home struct {
-	// Lead says what the site is about, as text.
+	// Lead is what the site is about, as text.
 	Lead string
 	// Install is a block of code.
 	Install string
 	// Picture is the recording of a terminal, an SVG, and Alt its text.
 	Picture []byte
 	Alt     string
-	// Examples stand side by side.
+	// Examples are shown side by side.
 	Examples []Example
 	// Comparison is the name of the page whose first table is shown.
 	Comparison string

@@ -105,7 +105,7 @@ func TestIndex(t *testing.T) {
 	for _, e := range entries {
 		found[e[0]] = e[3]
 	}
-	require.Contains(t, found["reference/types/file.html#validate_after"], "looks at the machine after the file has its")
+	require.Contains(t, found["reference/types/file.html#validate_after"], "validates the machine after the file was installed")
 	require.Contains(t, found["reference/commands/run.html#flags"], "--check-idempotent")
 	require.Contains(t, found, "plans.html")
 	require.Contains(t, found, "stdlib.html#strsplit")

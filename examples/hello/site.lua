@@ -39,7 +39,7 @@ file {
 -- A file that is copied. Its path is relative to this script.
 file { root .. "/welcome.txt", source = "files/welcome.txt" }
 
--- Runs only when app.conf has changed. The handle says which resource is meant.
+-- Runs only when app.conf has changed. The handle identifies the resource.
 exec {
   "reload the app",
   command = "touch " .. root .. "/reloaded",

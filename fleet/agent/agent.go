@@ -41,7 +41,7 @@ type Options struct {
 	Executable string
 	Arguments  []string
 	Version    string
-	// Policy says which files are trusted; nil trusts all.
+	// Policy determines which files are trusted; nil trusts all.
 	Policy *trust.Policy
 	Log    *slog.Logger
 	Clock  host.Clock
@@ -50,7 +50,7 @@ type Options struct {
 	Node string
 	// Effect is called before each step that changes the cache directory; may be nil.
 	Effect func(op, path string) error
-	// Observers are told of all runs.
+	// Observers receive all runs.
 	Observers []Observer
 	// Fleet makes the part for a fleet, if the configuration has one; nil ignores that part of the
 	// configuration.

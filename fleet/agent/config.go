@@ -71,7 +71,7 @@ type Config struct {
 	// none, address "" is any.
 	MonitorPort    int
 	MonitorAddress string
-	// Registration says how services are registered: nats, jetstream or none; "" registers nothing
+	// Registration is how services are registered: nats, jetstream or none; "" registers nothing
 	// and reports it.
 	Registration string
 	// AllowInsecure trusts content from connections without TLS.

@@ -55,7 +55,7 @@ type Result struct {
 	Failures []Failure `json:"failed,omitempty"`
 	// Error is the reason why the run could not begin or end properly.
 	Error string `json:"error,omitempty"`
-	// Interrupted says that the run was ended early.
+	// Interrupted is set if the run was ended early.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// DataStale is since when external data could not be fetched; nil if it could.
 	DataStale *time.Time `json:"data_stale,omitempty"`

@@ -31,7 +31,7 @@ type Gap struct {
 	// messages are of these runs, or of runs between them.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until"`
-	// Filled says that the node has sent again the missing messages that it still had.
+	// Filled is set if the node has sent again the missing messages that it still had.
 	Filled bool `json:"filled"`
 }
 

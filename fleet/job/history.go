@@ -19,7 +19,7 @@ import (
 // A SentJob is a job that was sent, with its results.
 type SentJob struct {
 	*signed.Job
-	author.Authorship           // By of the job is only what it says of itself
+	author.Authorship           // By of the job is only what the job claims
 	Stored            time.Time `json:"stored"`
 	Progress          *Progress `json:"progress"`
 }

@@ -27,7 +27,7 @@ type Download struct {
 	Environment string
 	// Parts is how long to wait for parts of a bundle that a replica lacks.
 	Parts time.Duration
-	// Obsolete reports whether the bundle is not needed any more: reads end with an error then.
+	// Obsolete reports whether the bundle is no longer needed: reads end with an error then.
 	Obsolete func() bool
 }
 

@@ -47,7 +47,7 @@ type Entry struct {
 	Sequence uint64 // 0 if there never was one
 	Stored   time.Time
 	Author   author.Authorship
-	// Older says that the last document on the servers is not believed, and Text is one before it.
+	// Older is set if the last document on the servers is not believed, and Text is one before it.
 	Older bool
 }
 
@@ -197,7 +197,7 @@ func (s *Store) Release(ctx context.Context, version int64) (*signed.Release, er
 	return nil, nil
 }
 
-// ErrConflict says that somebody else has stored a document meanwhile.
+// ErrConflict means that somebody else has stored a document meanwhile.
 var ErrConflict = errors.New("changed by someone else meanwhile")
 
 // PutRelease stores a release, unless there is a newer document than last, a sequence.

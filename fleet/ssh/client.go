@@ -43,11 +43,11 @@ type Line struct {
 // A Result is the result of one host.
 type Result struct {
 	Host Host
-	// Err says why there is no exit status.
+	// Err is why there is no exit status.
 	Err error
-	// Unreachable says that ssh did not reach the host, or lost the connection.
+	// Unreachable is set if ssh did not reach the host, or lost the connection.
 	Unreachable bool
-	// Late says that the host exceeded a time limit.
+	// Late is set if the host exceeded a time limit.
 	Late bool
 	// Exit is the exit status of the command, 0 if there is none. With an error the command was
 	// ended before its own end.

@@ -113,9 +113,9 @@ func (d *Dialog) Sources() diag.Sources { return d.env.sources }
 
 // An Answer is the result of a line.
 type Answer struct {
-	// More says that the line is the beginning of a longer text. Handle waits for the rest.
+	// More is set if the line is the beginning of a longer text. Handle waits for the rest.
 	More bool
-	// Quit says that the dialog has ended.
+	// Quit is set if the dialog has ended.
 	Quit bool
 	// Err is the mistake in the text, which was printed already.
 	Err error

@@ -33,7 +33,7 @@ type Options struct {
 	Output string
 	// Drawings are the forms of .graph in addition to text.
 	Drawings []Drawing
-	// LoadOther loads a file that is no script. Nil if all files are.
+	// LoadOther loads a file that is not a script. Nil if all files are.
 	LoadOther func(ctx context.Context, name string, text []byte) (handled bool, err error)
 	// Sources finds texts that were evaluated elsewhere, such as manifests; may be nil.
 	Sources diag.Sources
@@ -49,12 +49,12 @@ type Options struct {
 	ListDir func(dir string) []string
 	// Modules returns the names of modules by other authors that require finds. May be nil.
 	Modules func() []string
-	// Brief says that a person reads the answers: long values are cut, and the rest is
+	// Brief is set if a person reads the answers: long values are cut, and the rest is
 	// counted.
 	Brief func() bool
 	// Page shows a text in a pager.
 	Page func(ctx context.Context, text terminal.Text) error
-	// Now tells the time.
+	// Now returns the time.
 	Now func() time.Time
 }
 

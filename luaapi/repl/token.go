@@ -20,7 +20,7 @@ const (
 type Token struct {
 	Kind       Kind
 	Start, End int // bytes
-	// Open says that the end of a string or long comment is missing.
+	// Open is set if the end of a string or long comment is missing.
 	Open bool
 }
 

@@ -32,7 +32,7 @@ import (
 type Options struct {
 	// View is the machine to converge. Absolute paths are on it.
 	View *host.View
-	// ScriptView is the machine with the script. Relative paths are on it. Nil stands for View.
+	// ScriptView is the machine with the script. Relative paths are on it. Nil means View.
 	ScriptView *host.View
 	// Cwd is the working directory, for ccm.abs and ccm.cwd.
 	Cwd string
@@ -67,7 +67,7 @@ type Input struct {
 	Value string
 	// Text is what was read or given, for Record to search for secrets.
 	Text string
-	// Secret says that the whole input is a secret. It has no Value.
+	// Secret is set if the whole input is a secret. It has no Value.
 	Secret bool
 }
 

@@ -29,7 +29,7 @@ type Language struct {
 	Globals []luaapi.Global
 	// Modules are the modules that return the constructor of a type.
 	Modules []Module
-	// FactsPage is docs/facts.md, whose tables say which facts there are.
+	// FactsPage is docs/facts.md, whose tables list the facts.
 	FactsPage string
 	// Facts are further facts, such as those of this machine; may be nil.
 	Facts map[string]any

@@ -31,7 +31,7 @@ type Packages struct {
 	// installed one. All packages have the same options.
 	Offers func(ctx context.Context, v *host.View, wants []resources.Package, haves []resources.PackageState) ([][]string, error)
 	// AsksFirst makes every installation ask for Offers first, because the package manager would
-	// install something else for a name that is no package.
+	// install something else for a name that is not a package.
 	AsksFirst bool
 	// Compare returns a negative number if version a is older than b, a positive one if it is
 	// newer. A part that one of them leaves out is not compared.
@@ -55,7 +55,7 @@ type Packages struct {
 	// Simulate returns the changes that the package manager would make, or the reason why it
 	// cannot; nil if it has no simulation.
 	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Simulation, error)
-	// SimulatesChanges says that Simulate is known to work for installed packages that get another
+	// SimulatesChanges is set if Simulate is known to work for installed packages that get another
 	// version.
 	SimulatesChanges bool
 	// HoldCommand returns the words, without names, of the command that holds or releases
@@ -65,7 +65,7 @@ type Packages struct {
 	// Holds returns the names of the packages on hold.
 	Holds func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error)
 	// Suffix ends the names of package files, such as ".rpm". File returns the package in one; nil
-	// if the package manager cannot tell.
+	// if the package manager cannot know.
 	Suffix string
 	File   func(ctx context.Context, v *host.View, path string) (File, error)
 	// List returns the names of installed packages that begin with prefix; nil if that takes long.
@@ -132,7 +132,7 @@ func (p *Packages) statusAll(ctx context.Context, v *host.View, wants []resource
 	return states, errs
 }
 
-// compare compares the installed version with the desired one, as far as that needs no
+// compare compares the installed version with the desired one, as far as that needs no longer a
 // repositories.
 func (p *Packages) compare(ctx context.Context, v *host.View, want resources.Package, have *resources.PackageState) (err error) {
 	if !have.Installed() {

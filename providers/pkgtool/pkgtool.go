@@ -36,7 +36,7 @@ type Tool struct {
 	// AttemptFile is the path in Index that is touched even by a failed attempt, "" if there is
 	// none.
 	AttemptFile string
-	// ReadsIndex says that a query of the tool fetches a missing index by itself.
+	// ReadsIndex is set if a query of the tool fetches a missing index by itself.
 	ReadsIndex bool
 	// Shared lists the options that its queries accept as well. Options that end with a space are
 	// followed by a word.
@@ -47,7 +47,7 @@ type Tool struct {
 	// changes are made, and the script of a package failed. It is nil if the tool exits with
 	// another status then.
 	IsFailure func(stdout, stderr []string) bool
-	// OfUser says that it refuses root: ccm runs as the user who owns its packages.
+	// OfUser is set if it refuses root: ccm runs as the user who owns its packages.
 	OfUser bool
 	// Reason returns the lines of standard output and standard error that explain a failure.
 	Reason func(stdout, stderr []string) []string

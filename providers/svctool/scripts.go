@@ -53,8 +53,8 @@ type Scripts struct {
 type Activity struct {
 	// Word is the init system's word for it.
 	Word string
-	// Running says that the service runs. Moving says that it is starting or, with Stops, that it is
-	// stopping. Crashed says that it does not run, and that the init system still has it as running.
+	// Running is set if the service runs. Moving is set if it is starting or, with Stops, stopping.
+	// Crashed is set if it does not run, and the init system still lists it as running.
 	Running, Moving, Stops, Crashed bool
 }
 
@@ -133,7 +133,7 @@ func isScript(v *host.View, path string) (bool, error) {
 	return err == nil && info.Kind == host.Regular && info.Mode&0o111 != 0, err
 }
 
-// Entries returns the names in a directory, none if there is no directory.
+// Entries returns the names in a directory, none if there is not a directory.
 func Entries(v *host.View, dir string) ([]string, error) {
 	if ok, err := v.IsDirectory(dir); !ok {
 		return nil, err

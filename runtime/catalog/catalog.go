@@ -158,7 +158,7 @@ func (b *Builder) Resources() []*resource.Resource { return b.list }
 // A Dep is a resource that another one, the dependent, comes after.
 type Dep struct {
 	Index int // of the resource that comes first
-	// Refresh says that a change of it refreshes the dependent.
+	// Refresh is set if a change of it refreshes the dependent.
 	Refresh bool
 }
 

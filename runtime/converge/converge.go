@@ -29,7 +29,7 @@ import (
 type Engine struct {
 	Registry *resource.Registry
 	Facts    *facts.Facts
-	// Reporters are told of each action and event, in their order.
+	// Reporters receive each action and event, in their order.
 	Reporters []event.Reporter
 	// Texts asks for the content before and after of files that change.
 	Texts bool
@@ -65,7 +65,7 @@ type Engine struct {
 	Recall func(r *resource.Resource) resource.DesiredDigest
 	// Secrets are masked in events. May be nil.
 	Secrets *secret.Keeper
-	// SecretHistory tells which properties and files have held secrets; nil for none.
+	// SecretHistory determines which properties and files have held secrets; nil for none.
 	SecretHistory redact.History
 	// Approve is asked in a run before a resource is acted on. The event is as it would be
 	// reported: the differences and the actions. If Approve returns [ErrDeclined], the resource is
@@ -238,7 +238,7 @@ func (w *walk) noteOutcome(ev *event.Event) {
 }
 
 // noteChange notes that a resource has changed the machine or, in a plan, the view: providers
-// and prefetched states may be others now. Replaced says that a file was replaced as a whole.
+// and prefetched states may be others now. Replaced is set if a file was replaced as a whole.
 func (w *walk) noteChange(r *resource.Resource, replaced bool) {
 	w.providers.Clear()
 	w.prefetcher.Change(r, replaced)

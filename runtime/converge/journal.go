@@ -18,9 +18,9 @@ type Journal interface {
 	// changed after all.
 	CancelRefreshes(by resource.ID)
 	// FinishRefreshes removes all refreshes of resource to, which was refreshed or needs no
-	// refresh any more.
+	// refresh.
 	FinishRefreshes(to resource.ID)
-	// DropRefresh removes a refresh of a resource that is not declared any more.
+	// DropRefresh removes a refresh of a resource that is no longer declared.
 	DropRefresh(d event.PendingRefresh)
 }
 
@@ -38,7 +38,7 @@ type refreshTracker struct {
 }
 
 // load takes the pending refreshes of earlier runs. It returns, and in a run removes from the
-// journal, the refreshes of resources that are not declared any more.
+// journal, the refreshes of resources that are no longer declared.
 func (t *refreshTracker) load(list []event.PendingRefresh) (dropped []event.PendingRefresh) {
 	if len(list) == 0 {
 		return nil

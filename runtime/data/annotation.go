@@ -53,7 +53,7 @@ func (a annotation) pos(s *source) diag.Pos {
 type Rule struct {
 	// Path leads to the value.
 	Path []string
-	// Required says that there must be a value, and not the empty text.
+	// Required is set if there must be a value, and not the empty text.
 	Required bool
 	// Validate is an expression that must hold for the value, or "".
 	Validate string

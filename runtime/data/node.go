@@ -15,7 +15,7 @@ type Node struct {
 	// Kind is Nil, Bool, Int, Float, String, List or Map.
 	Kind  schema.Kind
 	style style
-	// Secret says that the node is marked as secret: !secret.
+	// Secret is set if the node is marked as secret: !secret.
 	Secret bool
 	// line and col are the position of the first character, col in characters.
 	line, col int32

@@ -43,7 +43,7 @@ type Identities struct {
 	// SystemDir and HostKey replace the constants of the same names in tests.
 	SystemDir, HostKey string
 	// ReadFile reads a file that a variable names, ReadFound one of the default files; both refuse files that are not
-	// trusted. A nil ReadFound stands for ReadFile.
+	// trusted. A nil ReadFound means ReadFile.
 	ReadFile, ReadFound func(path string) ([]byte, error)
 	// Passphrase asks the user for the passphrase of a file, once for each file. Nil means that nobody can be asked.
 	Passphrase func(file string) ([]byte, error)

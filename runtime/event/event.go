@@ -33,12 +33,12 @@ type Event struct {
 	Command *host.Result
 	// Text is the content before and after; nil if unknown or not wanted.
 	Text *resource.TextChange
-	// Refreshed says that a refresh is among the actions; RefreshedBy are the changes that caused it.
+	// Refreshed is set if a refresh is among the actions; RefreshedBy are the changes that caused it.
 	Refreshed   bool
 	RefreshedBy []resource.ID
 	// PendingRefreshes lists the refreshes of earlier runs that the actions make up for.
 	PendingRefreshes []PendingRefresh
-	// Cause says why the resource was changed, or would be.
+	// Cause is why the resource was changed, or would be.
 	Cause Cause
 	// DesiredDigest is the digest of the desired state that the state has, if the resource was
 	// changed or is DataDependent.
@@ -51,23 +51,23 @@ type Event struct {
 	// BecauseMore is the maximum number of further earlier resources that may affect the outcome. It is
 	// 0 unless Because is full.
 	BecauseMore int
-	// BecauseSurely says that the first resource of Because is a cause because it is required, or
+	// BecauseSurely is set if the first resource of Because is a cause because it is required, or
 	// because of its paths or names, and not only because it comes earlier.
 	BecauseSurely bool
 	// Forecast is the likely outcome of an unknown or uncertain resource, nil if there is none.
 	Forecast *Forecast
-	// Uncertain says of a pending resource that it will be changed, unless a resource of Because brings
+	// Uncertain is set for a pending resource that will be changed, unless a resource of Because brings
 	// exactly what this one wants. What will be done is in Forecast.
 	Uncertain    bool
 	namedCount   int // the number of resources in Because that are named to people
 	unnamedCount int // the number of equally sure resources that are not named
-	// KeepsData says that a removal keeps what no run has created, so that it is not complete.
+	// KeepsData is set if a removal keeps what no run has created, so that it is not complete.
 	KeepsData bool
-	// Declined says that a person has declined the resource, which is therefore skipped.
+	// Declined is set if a person has declined the resource, which is therefore skipped.
 	Declined bool
 	// Unmet lists the requirements that failed or were themselves skipped.
 	Unmet []resource.ID
-	// Err says why a resource failed.
+	// Err is why a resource failed.
 	Err error
 	// Ensure is the final state in the words of the ensure property; "" if that is not known.
 	Ensure   string

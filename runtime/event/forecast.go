@@ -6,12 +6,12 @@ import "github.com/luaccm/ccm/runtime/resource"
 type Forecast struct {
 	// Outcome is Stable, Pending or Failed.
 	Outcome Outcome
-	// Once says that the forecast applies as soon as the missing objects exist; otherwise it applies
+	// Once is set if the forecast applies as soon as the missing objects exist; otherwise it applies
 	// to the present state.
 	Once bool
-	// MayExist says that the object to create may exist by then.
+	// MayExist is set if the object to create may exist already.
 	MayExist bool
-	// Refresh says that the forecast applies if a resource changes to which this one subscribes.
+	// Refresh is set if the forecast applies only after a change of a resource to which this one subscribes.
 	Refresh bool
 	Diff    []resource.Delta
 	Actions []resource.Action

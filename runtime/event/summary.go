@@ -19,14 +19,14 @@ type Summary struct {
 	Start          time.Time
 	Duration       time.Duration
 	Noop           bool
-	// Interrupted says that the run was stopped before its end.
+	// Interrupted is set if the run was stopped before its end.
 	Interrupted bool
 	// DroppedRefreshes lists the refreshes of earlier runs for resources that are not declared any
 	// more.
 	DroppedRefreshes []PendingRefresh
-	// Undeclared is the number of resources of earlier runs that are not declared any more.
+	// Undeclared is the number of resources of earlier runs that are no longer declared.
 	Undeclared int
-	// NameUndeclared says that a report for people names them. It does so once a day.
+	// NameUndeclared is set if a report for people names them. It does so once a day.
 	NameUndeclared bool
 	// Registrations has the results of registering services.
 	Registrations Registrations

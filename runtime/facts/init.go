@@ -12,7 +12,7 @@ var initNames = map[string]string{
 	"s6-svscan": "s6", "dinit": "dinit", "launchd": "launchd", "upstart": "upstart",
 }
 
-// WithoutInit returns the reason why no services run on this machine: process 1 is no init system, as in a container. It
+// WithoutInit returns the reason why no services run on this machine: process 1 is not an init system, as in a container. It
 // is "" where one runs, and where that is not known.
 func WithoutInit() string {
 	name, err := readText(thisMachine(), "/proc/1/comm")

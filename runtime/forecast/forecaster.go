@@ -17,7 +17,7 @@ type Options struct {
 	View *host.View
 	// Planning is set for a plan, and not for a run with resources that are only planned.
 	Planning bool
-	// Past says that the machine is compared with what was applied last: no run follows.
+	// Past is set if the machine is compared with what was applied last: no run follows.
 	Past bool
 	// Outcomes are the outcomes so far, by resource. The engine writes them.
 	Outcomes []event.Outcome

@@ -20,7 +20,7 @@ import (
 type TreePair struct {
 	Rel            string // path relative to both directories
 	Source, Target Info
-	// Differs says that both are regular files with different contents.
+	// Differs is set if both are regular files with different contents.
 	Differs bool
 }
 

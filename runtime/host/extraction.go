@@ -17,7 +17,7 @@ type Extractions interface {
 	Redact(url string) string
 	// Remember records an archive that was extracted.
 	Remember(archive, creates string, e Extraction) error
-	// Forget says that an archive is about to be extracted, so that it is unknown which one is
+	// Forget is set if an archive is about to be extracted, so that it is unknown which one is
 	// there until Remember is called.
 	Forget(archive string) error
 }

@@ -84,7 +84,7 @@ type Host struct {
 
 // Options describe a host. The zero Options are the real machine.
 type Options struct {
-	Root   string        // the directory that stands for /, "" for / itself
+	Root   string        // the directory used as /, "" for / itself
 	Runner Runner        // runs commands; nil for real ones, which implies Foreign
 	Bus    systembus.Bus // the system bus; nil for the real one, which exists only below /
 	Clock  Clock         // nil for the time of day
@@ -99,7 +99,7 @@ type Options struct {
 	// Refuse is asked before a command is run; if it fails, the command is not run: see
 	// secret.Keeper.RefuseArgv. Nil refuses none.
 	Refuse func(argv []string) error
-	// Foreign says that the Runner runs commands on this machine. With a root other than /, they
+	// Foreign is set if the Runner runs commands on this machine. With a root other than /, they
 	// then have to enter it: Chroot of [Cmd].
 	Foreign bool
 	// Offline is the reason why no services run on this machine, see [View.Offline]; "" if they do.
@@ -180,7 +180,7 @@ var ErrTimeout = command.ErrTimeout
 // Resolver returns the resolver of paths of the machine.
 func (m *machine) Resolver() *safepath.Resolver { return m.files }
 
-// Root returns the directory that stands for /.
+// Root returns the directory used as /.
 func (m *machine) Root() string { return m.root }
 
 // Log returns the log of the run.
@@ -253,7 +253,7 @@ func (h *Host) WithRecord(ran func(Result)) *Host {
 // than /: commands, on an operating system on which they cannot enter a root.
 type RootError struct {
 	Refused string // such as "cannot run touch"
-	Root    string // the directory that stands for /
+	Root    string // the directory used as /
 }
 
 // Error reports what is refused, and what to do instead.

@@ -44,7 +44,7 @@ type Held interface {
 
 // InPlace describes a file that is written in place.
 type InPlace struct {
-	Root     string // the directory that stands for /
+	Root     string // the directory used as /
 	Path     string // as the machine sees it
 	Dev, Ino uint64
 	Attr     Attr
@@ -156,7 +156,7 @@ func (t *Temp) commitInPlace() error {
 	return t.close()
 }
 
-// overwrite writes content over that of an open file, and sets its owner and mode before. Begun says that the
+// overwrite writes content over that of an open file, and sets its owner and mode before. Begun is set if the
 // file may have changed.
 func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.File, attr Attr) (begun bool, err error) {
 	name := p.Path()
@@ -257,7 +257,7 @@ func CompleteWrite(h *Host, w InPlace, content *os.File) error {
 	return err
 }
 
-// ErrAnotherFile says that another file is at a path than before.
+// ErrAnotherFile means that another file is at a path than before.
 var ErrAnotherFile = errors.New("replaced by another file meanwhile")
 
 // IsOfKernel reports whether the kernel generates the content of the file at a path, such as one

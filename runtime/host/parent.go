@@ -9,11 +9,11 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A ParentError reports that the directory is missing, or is no directory, in which something should
+// A ParentError reports that the directory is missing, or not a directory, in which something should
 // be made.
 type ParentError struct {
 	Dir string
-	// Missing says that nothing is at Dir; otherwise it is no directory.
+	// Missing is set if nothing is at Dir; otherwise it is not a directory.
 	Missing bool
 }
 

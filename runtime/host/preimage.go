@@ -15,19 +15,19 @@ type PreImage struct {
 	// Dir is the resolved directory of the path, as the machine sees it.
 	Dir string
 	Info
-	// Content says that the content changes too, not only the owner and mode.
+	// Content is set if the content changes too, not only the owner and mode.
 	Content bool
-	// Removed says that nothing will be at the path.
+	// Removed is set if nothing will be at the path.
 	Removed bool
 	// Next is the entry that the path will have, if that is known; nil otherwise. The host does
 	// not change it afterwards.
 	Next *Info
 	// For is the reason of the effect, see [Host.OnBehalfOf].
 	For any
-	// More says that more pre-images follow before the effect begins. Backups have to be durable
+	// More is set if more pre-images follow before the effect begins. Backups have to be durable
 	// only at the last one.
 	More bool
-	// Supersedes says that the earlier pre-image of the path is void: that effect did not happen,
+	// Supersedes is set if the earlier pre-image of the path is void: that effect did not happen,
 	// because somebody else made or changed the entry.
 	Supersedes bool
 }
@@ -74,7 +74,7 @@ func (h *Host) announceTree(t target.Target, top *safepath.Handle) error {
 }
 
 // announceEntries announces the removal of entries below a directory, open as top. They come before
-// the directories that contain them. More says that another announcement follows.
+// the directories that contain them. More is set if another announcement follows.
 func announceEntries(h *Host, t target.Target, top *safepath.Handle, entries []safepath.TreeEntry, more bool) error {
 	if err := h.batchEntry.refuseOther(); err != nil || h.beforeChange == nil {
 		return err

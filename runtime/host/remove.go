@@ -190,7 +190,7 @@ func holdsNoMount(name string, above, d *safepath.Handle) error {
 }
 
 // RemoveBelow removes the file, link or empty directory at rel below the directory dir. No link
-// on the way leads out of dir, even if somebody changes it meanwhile. A missing path is no error.
+// on the way leads out of dir, even if somebody changes it meanwhile. A missing path is not an error.
 func (h *Host) RemoveBelow(dir, rel string) error {
 	name := filepath.Join(dir, rel)
 	d, err := h.files.Directory(dir)

@@ -24,7 +24,7 @@ type Lock struct {
 	Format  int            `json:"format"`
 	Modules []LockedModule `json:"modules"` // sorted by name
 	// Sum is the SHA-256 of the file's text with an empty Sum. It detects damage such as an unfinished merge of git;
-	// it is no protection against somebody who can write the file.
+	// it is not a protection against somebody who can write the file.
 	Sum string `json:"sum"`
 }
 

@@ -33,7 +33,7 @@ type File struct {
 	Replace map[string]string
 	// Allow has the capabilities that the site grants to modules, by their names.
 	Allow map[string][]string
-	// Signers has the files of keys that may sign a module's tags, by the name of the module; "*" stands for all
+	// Signers has the files of keys that may sign a module's tags, by the name of the module; "*" represents all
 	// other modules.
 	Signers map[string]string
 }
@@ -49,7 +49,7 @@ type Dependency struct {
 // A Source is the place from which a module is downloaded.
 type Source struct {
 	Git    string `json:"git,omitempty"`    // the address of a repository
-	URL    string `json:"url,omitempty"`    // the URL of an archive; {version} in it stands for the version without its v
+	URL    string `json:"url,omitempty"`    // the URL of an archive; {version} in it represents the version without its v
 	Folder string `json:"folder,omitempty"` // the module's folder in the repository or archive, "" for the top
 }
 

@@ -387,7 +387,7 @@ func (s *Site) verify(c Copy) ([]file, error) {
 func (s *Site) Forget() { s.trees, s.copies = newKnownTrees(s.caches[0]), make(map[string]Copy) }
 
 // Remember saves which directories were verified, so that the next run does not read unchanged files again. Failing
-// to save is no error.
+// to save is not an error.
 func (s *Site) Remember() {
 	if s.trees != nil {
 		s.trees.save()

@@ -40,7 +40,7 @@ const (
 
 // Options are the options of a Client.
 type Options struct {
-	// Context is the name of the context, or the absolute path of its file; "" stands for ContextVariable, then
+	// Context is the name of the context, or the absolute path of its file; "" means ContextVariable, then
 	// DefaultContext.
 	Context string
 	// Check, if not nil, returns an error if the file of a context is not trusted.

@@ -17,11 +17,11 @@ import (
 type Forecast struct {
 	// Outcome is stable, pending or failed.
 	Outcome string `json:"outcome"`
-	// Once says that the forecast holds only after pending resources have brought what
+	// Once is set if the forecast holds only after pending resources have brought what
 	// is missing.
 	Once bool `json:"once"`
-	// Refresh says that it is so if something that the resource subscribes to
-	// changes.
+	// Refresh is set if that depends on a change of something that the resource
+	// subscribes to.
 	Refresh bool `json:"refresh,omitempty"`
 	// Message lists the actions.
 	Message string `json:"message,omitempty"`
@@ -29,7 +29,7 @@ type Forecast struct {
 	Diff []resource.Delta `json:"diff,omitempty"`
 	// Text is the unified diff of a content.
 	Text string `json:"text,omitempty"`
-	// Errors say why it would fail.
+	// Errors are the reasons why it would fail.
 	Errors []string `json:"errors,omitempty"`
 }
 

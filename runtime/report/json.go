@@ -23,7 +23,7 @@ var FixedFields = []string{"protocol", "event_id", "run_id", "timestamp", "start
 
 // Event is the JSON of an event.
 type Event struct {
-	// Protocol says that this is an event.
+	// Protocol marks an event.
 	Protocol string `json:"protocol"`
 	// EventID is unique: the run, and the number of the resource in it.
 	EventID string `json:"event_id"`
@@ -56,17 +56,17 @@ type Event struct {
 	// Certain is false for a pending resource that is not changed if one of because brings exactly
 	// what it wants. Otherwise it is left out.
 	Certain *bool `json:"certain,omitempty"`
-	// Changed says that the resource was changed or, in a plan, would be.
+	// Changed is set if the resource was changed or, in a plan, would be.
 	Changed bool `json:"changed"`
-	// Refreshed says that something was refreshed because of a change elsewhere.
+	// Refreshed is set if something was refreshed because of a change elsewhere.
 	Refreshed bool `json:"refreshed"`
-	// Failed says that the resource failed.
+	// Failed is set if the resource failed.
 	Failed bool `json:"failed"`
-	// Ignored says that the failure does not fail the run (ignore_failure).
+	// Ignored is set if the failure does not fail the run (ignore_failure).
 	Ignored bool `json:"ignored,omitempty"`
-	// Skipped says that the resource was not looked at.
+	// Skipped is set if the resource was not looked at.
 	Skipped bool `json:"skipped"`
-	// Noop says that nothing is done about the resource: it is only planned.
+	// Noop is set if nothing is done about the resource: it is only planned.
 	Noop bool `json:"noop"`
 	// NoopMessage is what would be done, in words. Of ccm drift it is what differs.
 	NoopMessage string `json:"noop_message,omitempty"`
@@ -75,7 +75,7 @@ type Event struct {
 	// Reason is the cause of a change: new, intended or corrective. For an unknown or
 	// skipped resource it is the reason in words.
 	Reason string `json:"reason,omitempty"`
-	// Caveat says why a pending resource may turn out otherwise.
+	// Caveat is why a pending resource may turn out otherwise.
 	Caveat string `json:"caveat,omitempty"`
 	// Requires lists what the resource comes after and only waits for, as type#name.
 	Requires []string `json:"requires,omitempty"`
@@ -94,7 +94,7 @@ type Event struct {
 	// BecauseMore is how many earlier resources besides may affect the outcome, at most, where
 	// because is full.
 	BecauseMore int `json:"because_more,omitempty"`
-	// Forecast is what would become of a resource that is unknown or not certain; left out if nobody can tell.
+	// Forecast is what would become of a resource that is unknown or not certain; left out if nobody can know.
 	Forecast *Forecast `json:"forecast,omitempty"`
 	// Diff lists the properties that differed before anything was done.
 	Diff []resource.Delta `json:"diff,omitempty"`
@@ -104,7 +104,7 @@ type Event struct {
 	UnmetRequirements []string `json:"unmet_requirements,omitempty"`
 	// HealthChecks are the results of the health checks of the resource.
 	HealthChecks []HealthCheck `json:"health_checks,omitempty"`
-	// Errors say why the resource failed.
+	// Errors are the reasons why the resource failed.
 	Errors []string `json:"errors,omitempty"`
 	// ExitCode is that of the command that was run for the resource.
 	ExitCode *int `json:"exit_code,omitempty"`
@@ -116,7 +116,7 @@ type Event struct {
 
 // Output is the JSON of a line that a command of a resource has written.
 type Output struct {
-	// Protocol says that this is a line of output.
+	// Protocol marks a line of output.
 	Protocol string `json:"protocol"`
 	// RunID is the name of the run, as ccm history has it.
 	RunID string `json:"run_id"`
@@ -156,7 +156,7 @@ type PendingRefresh struct {
 
 // Summary is the JSON of the summary of a run.
 type Summary struct {
-	// Protocol says that this is a summary.
+	// Protocol marks a summary.
 	Protocol string `json:"protocol"`
 	// RunID is the name of the run, as ccm history has it.
 	RunID string `json:"run_id"`
@@ -188,11 +188,11 @@ type Summary struct {
 	Refreshed int `json:"refreshed_resources"`
 	// Health counts the health checks by their status.
 	Health map[string]int `json:"health_checks,omitempty"`
-	// Noop says that this was a plan.
+	// Noop is set if this was a plan.
 	Noop bool `json:"noop"`
-	// Interrupted says that the run was ended before its time.
+	// Interrupted is set if the run was ended before its time.
 	Interrupted bool `json:"interrupted"`
-	// DroppedRefreshes lists pending refreshes of earlier runs whose resources do not exist any more.
+	// DroppedRefreshes lists pending refreshes of earlier runs whose resources no longer exist.
 	DroppedRefreshes []PendingRefresh `json:"dropped_refreshes,omitempty"`
 	// Undeclared is how many resources that earlier runs have made are no longer declared
 	// (ccm prune).
@@ -235,8 +235,8 @@ type JSON struct {
 type Origin struct {
 	RunID string
 	Host  string // the name of the machine; may be ""
-	Root  string // the directory that stands for /; "" or / for / itself
-	// Drift says that the machine is compared with what was applied. No run follows.
+	Root  string // the directory used as /; "" or / for / itself
+	// Drift is set if the machine is compared with what was applied. No run follows.
 	Drift bool
 }
 

@@ -18,9 +18,9 @@ type Run struct {
 	// Error is the reason why the run did not begin, or a failure of something else than a
 	// resource; "" for none.
 	Error string
-	// Drift says that the machine was compared with the result of a past run.
+	// Drift is set if the machine was compared with the result of a past run.
 	Drift bool
-	// Recorded says that the events come from a record, which has no stable resources.
+	// Recorded is set if the events come from a record, which has no stable resources.
 	Recorded bool
 }
 

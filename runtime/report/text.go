@@ -32,10 +32,10 @@ type Text struct {
 	Color   bool
 	Verbose bool // stable resources too
 	Quiet   bool // failures only
-	// OneOff says that the resources were named on the command line. Then it is not reported that
+	// OneOff is set if the resources were named on the command line. Then it is not reported that
 	// they are new.
 	OneOff bool
-	// Drift says that the machine is compared with its last applied state: pending
+	// Drift is set if the machine is compared with its last applied state: pending
 	// resources have drifted, and no run follows.
 	Drift bool
 	Diff  DiffMode

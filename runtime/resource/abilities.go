@@ -110,7 +110,7 @@ type (
 	}
 	// A FileInstaller installs files that other resources may manage, as packages do.
 	FileInstaller interface{ BringsFiles() }
-	// A WholeSetter sets all of a thing, such as a file with its content, whatever was there. isNew says that the
+	// A WholeSetter sets all of a thing, such as a file with its content, whatever was there. isNew means that the
 	// thing is missing now: then content that is not known yet counts too. Without it, a plan takes it that an
 	// earlier resource may leave nothing to do.
 	WholeSetter interface{ SetsWhole(isNew bool) bool }

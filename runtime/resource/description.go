@@ -4,12 +4,12 @@ import "slices"
 
 // A Description describes how a provider does its work, for the reference.
 type Description struct {
-	// Doc says in a sentence or two how the provider looks and how it acts.
+	// Doc describes in a sentence or two how the provider looks and how it acts.
 	Doc string
 	// Commands are the names of the programs that it calls. An empty list means none; nil means
 	// any, because properties of a resource name them.
 	Commands []string
-	// Live says that the provider needs commands of the machine. Where these cannot enter a root
+	// Live is set if the provider needs commands of the machine. Where these cannot enter a root
 	// other than /, its resources fail before anything is looked at.
 	Live bool
 }

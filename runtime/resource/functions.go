@@ -28,9 +28,9 @@ type Functions struct {
 	Provider string
 	// Commands are the commands of the provider's [Description].
 	Commands []string
-	// Live says that the provider works only on a running machine; see its [Description].
+	// Live is set if the provider works only on a running machine; see its [Description].
 	Live bool
-	// Schema is made by schema.Make. A property named ensure says whether the
+	// Schema is made by schema.Make. A property named ensure determines whether the
 	// resource is to be there at all.
 	Schema *schema.Schema
 
@@ -43,7 +43,7 @@ type Functions struct {
 	Refresh func(want *Properties, have any, d Decision) Decision
 	Status  func(ctx context.Context, v *host.View, want *Properties) (have any, err error)
 	Perform func(ctx context.Context, h *host.Host, want *Properties, a Action) error
-	// Predict returns the error with which Perform is going to fail, if a plan can tell; may be
+	// Predict returns the error with which Perform is going to fail, if a plan can know; may be
 	// nil.
 	Predict func(ctx context.Context, v *host.View, want *Properties) error
 	// Edits returns the path of the file that Perform edits, for types whose Perform does nothing

@@ -12,24 +12,25 @@ import (
 // takes too long are unknown. What is critical or unknown fails the resource. In place of a
 // command it may have rules of goss: one that does not hold is critical.
 type HealthCheck struct {
-	// Command is split into words as a shell would and run without one. Its exit status 0 is
-	// ok, 1 a warning, 2 critical, and anything else unknown, also if there is no such command.
+	// Command is the command to run: split into words as a shell does, and run without a shell. Exit
+	// status 0 is ok, 1 a warning, 2 critical, and anything else unknown, also if there is no such
+	// command.
 	Command string `ccm:"command,argv"`
-	// GossRules are what the program goss checks, which has to be in the PATH: what a file of
-	// goss holds. It is critical if one does not hold, and unknown if goss does not say.
+	// GossRules are rules for the program goss, as in a file of goss. The program must be in the PATH.
+	// The check is critical if a rule is violated, and unknown if goss reports no result.
 	GossRules map[string]any `ccm:"goss_rules"`
-	// Format is how the check says how it is. Left out, it is nagios for a command and goss
-	// for rules.
+	// Format is how the check reports its result. The default is nagios for a command and goss for
+	// rules.
 	Format HealthFormat `ccm:"format"`
-	// Name is how reports speak of the check. Left out, it is the command, or goss.
+	// Name is the name of the check in reports. The default is the command, or goss.
 	Name string `ccm:"name"`
-	// Tries is how often the check is run until it says ok.
+	// Tries is how often to try the check until it is ok.
 	Tries int `ccm:"tries,default=1"`
 	// TrySleep is the time between two tries, such as "1s".
 	TrySleep host.Duration `ccm:"try_sleep,default=1s"`
-	// Timeout ends a try, such as "10s".
+	// Timeout limits the time of each try, such as "10s".
 	Timeout host.Duration `ccm:"timeout,default=10s"`
-	// WarnFails has a warning fail the resource. Left out, it is only reported.
+	// WarnFails makes a warning fail the resource. By default it is only reported.
 	WarnFails bool `ccm:"warn_fails"`
 }
 

@@ -23,7 +23,7 @@ type Import struct {
 	// StoreFile stores content that is too long for a script in a file, and returns the path
 	// to use in the script.
 	StoreFile func(content []byte) (path string, err error)
-	// Sensitive says that the resource holds secrets, or held some.
+	// Sensitive is set if the resource holds secrets, or held some.
 	Sensitive bool
 	// Warn reports content that was stored in a file because it may be secret.
 	Warn func(message string)

@@ -22,7 +22,7 @@ type Prediction struct {
 	// Removes lists the names of further resources of the type that are removed with it, such as
 	// packages that depend on it. A removed resource has the zero state of the type.
 	Removes []string
-	// Lost says that the removed things, which others may need, cannot be installed again.
+	// Lost is set if the removed things, which others may need, cannot be installed again.
 	Lost bool
 }
 

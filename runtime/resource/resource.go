@@ -20,7 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// ErrDesiredStateFailed says that a resource differs from its desired state although its provider
+// ErrDesiredStateFailed means that a resource differs from its desired state although its provider
 // has reported success.
 var ErrDesiredStateFailed = errors.New("failed to reach desired state")
 
@@ -41,7 +41,7 @@ type Delta struct {
 // String formats d as property: have → want.
 func (d Delta) String() string { return d.Property + ": " + d.Have + " → " + d.Want }
 
-// Refresh is the property name of the delta that stands for a change of another resource.
+// Refresh is the property name of the delta that represents a change of another resource.
 const Refresh = "refresh"
 
 // An Action is one verb that a provider is to perform. Its phrase is written
@@ -91,16 +91,16 @@ type Decision struct {
 	// Effects are the effects of the actions on the file system. A plan looks at later resources
 	// as if the effects were there.
 	Effects []host.PathEffect
-	// Complete says that Effects are all that the actions do to the machine. Otherwise the actions
-	// may have any effect, and a plan cannot tell whether a later error will stay.
+	// Complete is set if Effects are all that the actions do to the machine. Otherwise the actions
+	// may have any effect, and a plan cannot know whether a later error will stay.
 	Complete bool
-	// FilesComplete says that Effects are all that the actions do to files. Other effects, such as
+	// FilesComplete is set if Effects are all that the actions do to files. Other effects, such as
 	// a setting of the kernel, show only in the output of commands.
 	FilesComplete bool
-	// OnlyServices says that the actions have no other effects than Effects and those of services that
+	// OnlyServices is set if the actions have no other effects than Effects and those of services that
 	// they start or stop. A plan takes it that these do nothing to other services.
 	OnlyServices bool
-	// Uncertain is the reason why only the actions can tell whether they change anything, "" if
+	// Uncertain is the reason why only the actions can know whether they change anything, "" if
 	// they do change something. A plan calls such a resource unknown, and Perform may return
 	// [ErrUnchanged].
 	Uncertain string
@@ -168,48 +168,47 @@ func (e *UnknownError) Error() string { return "unknown, because " + e.Reason }
 
 // Common is the properties that every type has.
 type Common struct {
-	// Alias is a second name by which other resources can speak of this one.
+	// Alias is a second name by which other resources can refer to this one.
 	Alias string `ccm:"alias"`
-	// Provider forces one provider instead of the one that suits best.
+	// Provider selects a provider, instead of the most suitable one.
 	Provider string `ccm:"provider"`
-	// Require names resources that must be in order before this one is looked at.
+	// Require lists resources that must succeed before this one is checked.
 	Require []Reference `ccm:"require"`
-	// Before names resources that are looked at only after this one is in order.
+	// Before lists resources that are checked only after this one has succeeded.
 	Before []Reference `ccm:"before"`
-	// Notify is before, and refreshes the named resources when this one changes.
-	// Those that cannot be refreshed are only ordered.
+	// Notify is like before, and refreshes the listed resources when this one changes. Those that
+	// cannot be refreshed are only ordered.
 	Notify []Reference `ccm:"notify"`
-	// Subscribe is require, and refreshes this resource when one of them changes. A
-	// resource that cannot be refreshed is only ordered.
+	// Subscribe is like require, and refreshes this resource when one of them changes. A resource that
+	// cannot be refreshed is only ordered.
 	Subscribe []Reference `ccm:"subscribe"`
-	// Tags are words by which --tags and --skip-tags select the resource. Those of the
-	// defaults are added to them.
+	// Tags are words by which --tags and --skip-tags select the resource. Tags of defaults are added.
 	Tags []Tag `ccm:"tags,added"`
-	// HealthChecks are commands or rules of goss that are checked after the resource is in
-	// order. Commands exit as plugins of Nagios do: 0 is ok, 1 a warning, which is reported,
-	// 2 critical, anything else unknown. One that is critical or unknown fails the resource.
+	// HealthChecks are commands or goss rules that are checked after the resource has converged.
+	// Commands exit like Nagios plugins: 0 is ok, 1 a warning, which is reported, 2 critical, anything
+	// else unknown. A critical or unknown check fails the resource.
 	HealthChecks []HealthCheck `ccm:"health_checks"`
-	// RegisterWhenStable are services that are told to the registry in each run in which the
-	// resource is in order and its health checks are ok. A registry that does not answer fails
+	// RegisterWhenStable are services that are published to the registry in each run in which the
+	// resource has converged and its health checks are ok. A registry that does not answer fails
 	// nothing.
 	RegisterWhenStable []Registration `ccm:"register_when_stable"`
-	// Timeout ends the commands and downloads of the resource when they have taken
-	// that long together, such as "5m", and fails it. 0 means never.
+	// Timeout limits the total time of the commands and downloads of the resource, such as "5m". If it
+	// is exceeded, the resource fails. 0 means no limit.
 	Timeout host.Duration `ccm:"timeout"`
-	// Tries is how often looking at the resource, and each of its actions, is tried
-	// before it has failed.
+	// Tries is how often to try the check of the resource, and each of its actions, before the
+	// resource fails.
 	Tries *int `ccm:"tries"`
-	// TrySleep is how long to wait before another try, such as "10s". Left out, it is 1s.
+	// TrySleep is the time between two tries, such as "10s". The default is 1s.
 	TrySleep *host.Duration `ccm:"try_sleep"`
-	// IgnoreFailure lets the run succeed if the resource fails, and what requires it
-	// go on. The failure is reported.
+	// IgnoreFailure lets the run succeed if the resource fails, and continues with resources that
+	// require it. The failure is reported.
 	IgnoreFailure bool `ccm:"ignore_failure"`
-	// WithData says whether ensure absent and ccm prune also remove the data that no run
-	// has created in a directory, a home or a clone. Left out, the data and what contains
-	// it stay. --with-data says so for all resources.
+	// WithData makes ensure absent and ccm prune also remove data that no run has created in a
+	// directory, home or clone. By default the data and its directories stay. --with-data sets this
+	// for all resources.
 	WithData bool `ccm:"with_data"`
-	// Backup says whether what is overwritten or removed is kept in the state
-	// directory, so that ccm restore can bring it back. Left out, it is.
+	// Backup keeps overwritten or removed content in the state directory, so that ccm restore can
+	// restore it. The default is true.
 	Backup *bool `ccm:"backup"`
 }
 

@@ -66,7 +66,7 @@ type Child struct {
 	Data map[string]any
 	// Restraint is the weakest restraint of the child's scope.
 	Restraint Restraint
-	// MayApply says that the child may apply children of its own.
+	// MayApply is set if the child may apply children of its own.
 	MayApply bool
 }
 

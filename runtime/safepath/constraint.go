@@ -11,13 +11,13 @@ type Room struct {
 
 // A Constraint is what keeps a file or directory from being changed, whoever tries.
 type Constraint struct {
-	// Mounted says that it is a mount point itself: nothing can get its place by a rename.
+	// Mounted is set if it is a mount point itself: nothing can get its place by a rename.
 	Mounted bool
-	// ReadOnly says that it is on a read-only mount.
+	// ReadOnly is set if it is on a read-only mount.
 	ReadOnly bool
 	// Immutable and AppendOnly are the flags of chattr(1).
 	Immutable, AppendOnly bool
-	// OfKernel says that the kernel generates its content (proc(5), sysfs(5)).
+	// OfKernel is set if the kernel generates its content (proc(5), sysfs(5)).
 	OfKernel bool
 }
 

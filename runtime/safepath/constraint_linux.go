@@ -25,7 +25,7 @@ func (d *Handle) Constraint() (c Constraint) {
 }
 
 // Room returns the free space of the file system of an open file or directory, for this process. Ok is false if the file
-// system does not tell.
+// system does not report it.
 func (d *Handle) Room() (r Room, ok bool) {
 	var fs unix.Statfs_t
 	var st unix.Stat_t
@@ -52,7 +52,7 @@ func (d *Handle) MayWrite() error {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 }
 
-// Preallocate reserves the room for a content of that size in an open file, without changing its size. It is no error
+// Preallocate reserves the room for a content of that size in an open file, without changing its size. It is not an error
 // if the file system cannot do that.
 func Preallocate(fd int, size int64) error {
 	if size == 0 {

@@ -29,7 +29,7 @@ func (p Location) Open(flags int, mode uint32) (fd int, err error) {
 	return fd, linkNotFollowed(err)
 }
 
-// Stat returns the Info of the file, or of the link itself. A missing file has the kind Missing, and is no error.
+// Stat returns the Info of the file, or of the link itself. A missing file has the kind Missing, and is not an error.
 func (p Location) Stat() (Info, error) {
 	var st unix.Stat_t
 	err := IgnoringEINTR(func() error { return unix.Fstatat(p.Dir.FD, p.Name, &st, unix.AT_SYMLINK_NOFOLLOW) })

@@ -80,7 +80,7 @@ func (d *Handle) Chown(uid, gid uint32) error {
 }
 
 // Lstat returns the Info of the file at a path. A link at its end is not followed. A missing file has the kind
-// Missing, and is no error.
+// Missing, and is not an error.
 func (r *Resolver) Lstat(name string) (Info, error) {
 	fd, err := r.Open(name, unix.O_PATH)
 	return infoOfOpen(fd, err)
@@ -98,7 +98,7 @@ func (r *Resolver) IsDirectory(name string) (bool, error) { return r.opens(name,
 func (r *Resolver) Exists(name string) (bool, error) { return r.opens(name, 0) }
 
 // opens reports whether a path can be opened with flags, following links. A missing file, or one that the flags
-// exclude, is no error.
+// exclude, is not an error.
 func (r *Resolver) opens(name string, flags int) (bool, error) {
 	fd, err := r.Follow(name, unix.O_PATH|flags)
 	if err == nil {
@@ -119,7 +119,7 @@ func (r *Resolver) StatAt(p Location) (Info, error) {
 	return infoOfOpen(fd, nil)
 }
 
-// infoOfOpen returns the Info of a descriptor, and closes it. A missing file is no error.
+// infoOfOpen returns the Info of a descriptor, and closes it. A missing file is not an error.
 func infoOfOpen(fd int, err error) (Info, error) {
 	if err != nil {
 		if IsMissing(err) {

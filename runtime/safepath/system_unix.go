@@ -114,7 +114,7 @@ func (d *Handle) change(opened func(fd int) error, named func(p Location) error)
 func (d *Handle) ProcPath() string { return "" }
 
 // Lstat returns the Info of the file at a path. A link at its end is not followed. A missing file has the kind
-// Missing, and is no error.
+// Missing, and is not an error.
 func (r *Resolver) Lstat(name string) (Info, error) {
 	if len(name) >= unix.PathMax {
 		return Info{}, unix.ENAMETOOLONG

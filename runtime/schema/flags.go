@@ -107,7 +107,7 @@ func (x *Flag) usage() string {
 	}
 	text = strings.TrimSuffix(text, ".")
 	if rest, ok := strings.CutPrefix(text, f.Name+" "); ok {
-		for _, verb := range []string{"is ", "are ", "says "} {
+		for _, verb := range []string{"is ", "are "} {
 			if what, ok := strings.CutPrefix(rest, verb); ok {
 				rest = what
 			}

@@ -75,7 +75,7 @@ type LuaClass struct {
 	Extends string
 	// Schema has the properties; nil if there are only those of Extends.
 	Schema *Schema
-	// Pick says which properties are written; nil for all.
+	// Pick determines which properties are written; nil for all.
 	Pick func(f *Field) bool
 	// Positions is the type of the values without a name, "" for none.
 	Positions string

@@ -20,7 +20,7 @@ type Property struct {
 	Doc     string
 	// Type is what a field of a struct would have: a string, a bool, an int64, a
 	// float64, any, a type with UnmarshalText and String, or a list or a map of
-	// these. It is no pointer: a property without default that is not required
+	// these. It is not a pointer: a property without default that is not required
 	// may be left out.
 	Type reflect.Type
 	// Object describes the properties of a table, or of the tables in a list or
@@ -155,7 +155,7 @@ func (s *Schema) Value(src any, property string) (v Value, given bool) {
 }
 
 // Text returns the text of a property, in the notation of its type if that has a syntax of its own;
-// "" if it was left out or is no text.
+// "" if it was left out or is not a text.
 func (s *Schema) Text(src any, property string) string {
 	v, _ := s.Value(src, property)
 	return v.S

@@ -18,7 +18,7 @@ type Report struct {
 	Events []report.Event
 	// Summary counts the events.
 	Summary event.Summary
-	// Failed says that a resource is not in order: its last event is a failure, or a skip because of a
+	// Failed is set if a resource is not in order: its last event is a failure, or a skip because of a
 	// failure.
 	Failed bool
 }

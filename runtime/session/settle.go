@@ -23,7 +23,7 @@ type priorResource struct {
 // plan, what earlier plans reported counts too; a run goes by what was done.
 //
 // An earlier resource counts as changed if it changed since id, subscribing to it,
-// was last brought in order: a subscriber is refreshed once for each change, and
+// last converged: a subscriber is refreshed once for each change, and
 // again if its refresh did not succeed. An action that began and of which no event
 // reports counts as a change that failed: the process that took it died.
 func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (settled map[resource.ID]event.Outcome, causes map[resource.ID]event.Cause, err error) {

@@ -5,6 +5,7 @@
 package state
 
 import (
+	"cmp"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -17,18 +18,24 @@ import (
 // DirVariable names the state directory.
 const DirVariable = "CCM_STATE_DIR"
 
+// SystemDir is the state directory of a system.
+const SystemDir = "/var/lib/ccm"
+
+// Given returns the state directory that flag or the environment names, as in [Dir]; "" if they name none.
+func Given(flag string) string {
+	return cmp.Or(flag, os.Getenv(DirVariable), os.Getenv("STATE_DIRECTORY"))
+}
+
 // Dir returns the state directory of the user that runs ccm: flag if it is not
 // empty, else CCM_STATE_DIR, else the STATE_DIRECTORY that systemd gives a
 // service, else /var/lib/ccm for root and $XDG_STATE_HOME/ccm for others (XDG
 // Base Directory Specification).
 func Dir(flag string) string {
-	for _, dir := range []string{flag, os.Getenv(DirVariable), os.Getenv("STATE_DIRECTORY")} {
-		if dir != "" {
-			return dir
-		}
+	if dir := Given(flag); dir != "" {
+		return dir
 	}
 	if os.Geteuid() == 0 {
-		return "/var/lib/ccm"
+		return SystemDir
 	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "ccm")
@@ -62,6 +69,11 @@ const lockFile = "lock"
 // else and no lock, such as a home directory, and one with an entry that is neither a file nor a
 // directory, such as a link.
 func claim(d *statedir.Dir) error {
+	if os.Geteuid() == 0 { // in an image without a /var/lib, others need it, too
+		if err := os.MkdirAll(filepath.Dir(d.Root), 0o755); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(d.Root, 0o700); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
@@ -105,7 +106,7 @@ func removed(dir *statedir.Dir, name string) error {
 
 // completeWrites writes the files that dead runs have begun to write in place, and warns of each.
 // The next run tries again what could not be written, unless another file is there by now.
-func completeWrites(dir *statedir.Dir) {
+func completeWrites(dir *statedir.Dir, image string) {
 	entries, err := dir.List(heldDir)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
@@ -125,7 +126,7 @@ func completeWrites(dir *statedir.Dir) {
 		switch base := strings.TrimSuffix(e.Name(), heldSuffix); {
 		case strings.HasPrefix(base, statedir.TempPrefix):
 		case base != e.Name():
-			completeWrite(dir, filepath.Join(heldDir, base))
+			completeWrite(dir, filepath.Join(heldDir, base), image)
 		case !recorded[base]:
 			_ = dir.Remove(name) // the write did not begin
 		}
@@ -133,7 +134,7 @@ func completeWrites(dir *statedir.Dir) {
 }
 
 // completeWrite writes one file.
-func completeWrite(dir *statedir.Dir, name string) {
+func completeWrite(dir *statedir.Dir, name, image string) {
 	var x heldRecord
 	text, err := dir.ReadFile(name + heldSuffix)
 	if err == nil {
@@ -142,6 +143,9 @@ func completeWrite(dir *statedir.Dir, name string) {
 	var f *os.File
 	if err == nil {
 		f, err = dir.Open(name, os.O_RDONLY)
+	}
+	if err == nil && image != "" && x.Root != image {
+		err = diag.Expected("a path in %s", image).Found("%s in %s", x.Path, x.Root)
 	}
 	if err != nil {
 		dir.Warn(fmt.Sprintf("%s: cannot read unfinished writes of a run: %v", dir.Path(name), err))

@@ -62,7 +62,7 @@ func holderOf(d *statedir.Dir) (h Holder) {
 
 // A LockHandle is a lock that this process holds.
 type LockHandle struct {
-	// First says that there was no lock file before.
+	// First is set if there was no lock file before.
 	First bool
 
 	file *os.File

@@ -79,7 +79,7 @@ func (c *Change) isMadeInside() bool {
 	return at != named && !strings.HasPrefix(named, at+"/")
 }
 
-// endMade brings the file up to date with the changes of the run. Adds says whether the run makes
+// endMade brings the file up to date with the changes of the run. Adds is whether the run makes
 // entries for its resources: an undo only restores them.
 func (r *RecordWriter) endMade(adds bool) error {
 	name := appliedName(r.info.Site, r.info.Root) + madeSuffix
@@ -154,7 +154,7 @@ func eachMadeEntry(s *Store, site, root string, each func(madeEntry)) error {
 // is not below another one.
 type MadeTree struct {
 	Path string
-	// Changed says that it is not as the run has made it.
+	// Changed is set if it is not as the run has made it.
 	Changed bool
 }
 

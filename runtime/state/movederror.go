@@ -25,7 +25,7 @@ func (e *MovedError) Error() string {
 }
 
 // Place returns a [*MovedError] if the path of r does not lead to the directory in which the run
-// changed it. A missing directory is no error.
+// changed it. A missing directory is not an error.
 func Place(v *host.View, r Restoration) error {
 	if r.Dir == "" {
 		return nil

@@ -260,7 +260,7 @@ func (l openWorkLine) number() int {
 // and warns of each. The lock of the directory must be held, so that none of these runs is alive.
 // The next run tries again what could not be ended or removed.
 func (s *Store) CleanUp() {
-	completeWrites(s.dir)
+	completeWrites(s.dir, s.image)
 	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
 		if err != nil {
@@ -299,6 +299,8 @@ func (s *Store) finishOff(x OpenWork) (err error) {
 	var found bool
 	what := "ended"
 	switch {
+	case s.image != "" && !strings.HasPrefix(string(x.Path), s.image+"/"):
+		// In an image, commands end with the ccm that began them.
 	case x.Path != "":
 		what = "removed"
 		err = s.dir.Do("remove", string(x.Path), func() (err error) { found, err = unpack.RemoveLeftover(string(x.Path), x.Dev, x.Ino); return err })

@@ -160,9 +160,9 @@ type Change struct {
 	// Each has a line of its own in the file.
 	Also   []Name  `json:"also,omitempty"`
 	Before Version `json:"before"`
-	// Content says that the content was about to change too, not only the owner and mode.
+	// Content is set if the content was about to change too, not only the owner and mode.
 	Content bool `json:"content"`
-	// Sensitive says that the content holds or held secrets.
+	// Sensitive is set if the content holds or held secrets.
 	Sensitive bool `json:"sensitive,omitempty"`
 	// Next is the version that the run was about to make, if it was known. While After is nil, an
 	// event of the resource with outcome changed confirms it.

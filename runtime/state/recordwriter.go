@@ -35,7 +35,7 @@ type RunInfo struct {
 	File string `json:"-"`
 	// Host is the name of the machine; "" if unknown.
 	Host string `json:"host,omitempty"`
-	// Root is the directory that stands for /.
+	// Root is the directory used as /.
 	Root    string    `json:"root"`
 	Command string    `json:"command,omitempty"`
 	Version string    `json:"version,omitempty"`
@@ -43,7 +43,7 @@ type RunInfo struct {
 	Start   time.Time `json:"start_time"`
 	// Inputs are what the script read besides its own text and the facts.
 	Inputs []Input `json:"inputs,omitempty"`
-	// ChecksOnly says that the run only asks health checks. Such a run is recorded only if a check
+	// ChecksOnly is set if the run only asks health checks. Such a run is recorded only if a check
 	// fails: there are many, and they would hide the runs that changed something.
 	ChecksOnly bool `json:"-"`
 }

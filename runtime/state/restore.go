@@ -33,7 +33,7 @@ type Restoration struct {
 	Want Version
 	// Left is the version that ccm left at the path, in that run or a later one; nil if it is not known.
 	Left *Version
-	// Sensitive says that the content holds or held secrets.
+	// Sensitive is set if the content holds or held secrets.
 	Sensitive bool
 	// LossReason is the reason why there is no content to restore, "" if there is.
 	LossReason string

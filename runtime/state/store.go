@@ -24,7 +24,10 @@ var DefaultLimits = Limits{Bytes: 1 << 30, Object: 128 << 20, Age: 90 * 24 * tim
 
 // Options describe a store.
 type Options struct {
-	Dir    string
+	Dir string
+	// Image is the root of the image that the directory belongs to; "" for none. What an image brings names neither
+	// processes of this machine nor paths outside of the image.
+	Image  string
 	Clock  host.Clock // nil for the time of day
 	Limits Limits     // zero for the default
 	// Warn gets mistakes in the state directory that do not stop a run. May be nil.
@@ -55,6 +58,7 @@ type Options struct {
 //	broken/...       copies of damaged files
 type Store struct {
 	dir     *statedir.Dir
+	image   string // Options.Image
 	clock   host.Clock
 	age     time.Duration // Limits.Age
 	backups backup.Store
@@ -67,7 +71,7 @@ type Store struct {
 
 // Open returns the store in a directory. It touches nothing.
 func Open(o Options) *Store {
-	s := &Store{dir: statedir.New(o.Dir, o.Effect, o.Warn), clock: o.Clock, secrets: o.Secrets}
+	s := &Store{dir: statedir.New(o.Dir, o.Effect, o.Warn), image: o.Image, clock: o.Clock, secrets: o.Secrets}
 	if s.clock == nil {
 		s.clock = host.RealClock{}
 	}

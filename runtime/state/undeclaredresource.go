@@ -27,7 +27,7 @@ const maxUndeclared = 10000
 type UndeclaredResource struct {
 	ID, Type string
 	Pos      diag.Pos
-	// Made says that a run created the thing.
+	// Made is set if a run created the thing.
 	Made bool
 	// Properties are the properties of its last declaration.
 	Properties *schema.Table

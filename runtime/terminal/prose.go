@@ -13,7 +13,7 @@ const hang = "    "
 // narrowest is the least width of a last column that is kept as a column.
 const narrowest = 24
 
-// Prose returns head and text, broken to the width of the terminal that w writes to; unchanged if w is no terminal.
+// Prose returns head and text, broken to the width of the terminal that w writes to; unchanged if w is not a terminal.
 // Only the first line of text is prose of this program, and only it is broken: between words, but not in quotations,
 // in commands, or in the texts that keep returns, such as names of resources and values of properties. keep may be
 // nil, and is called only if the line is too long.
@@ -231,7 +231,7 @@ var (
 	// commands are words that begin a command for the user to copy.
 	commands = set("ccm sudo chmod chown cd export eval unset apt-get dnf systemctl rm mv git")
 	// speech are words that end a command that has no other end.
-	speech = set(`and or to is was are that which does did can could will would has have says say begins makes goes
+	speech = set(`and or to is was are that which does did can could will would has have begins makes goes
 		applies starts ends renews reads checks shows removes finds takes gives prints knows does just cannot writes`)
 )
 

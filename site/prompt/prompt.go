@@ -33,7 +33,7 @@ type Options struct {
 	Args []string
 	// Plan forbids to apply anything.
 	Plan bool
-	// Diff says how much of the differences is shown.
+	// Diff is how much of the differences is shown.
 	Diff report.DiffMode
 	// Form is the form of printed values; see repl.Outputs.
 	Form string

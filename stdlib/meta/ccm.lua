@@ -506,14 +506,14 @@ facts = nil
 ---takes too long are unknown. What is critical or unknown fails the resource. In place of a
 ---command it may have rules of goss: one that does not hold is critical.
 ---@class (exact) ccm.HealthCheck
----@field command? string command is split into words as a shell would and run without one. Its exit status 0 is ok, 1 a warning, 2 critical, and anything else unknown, also if there is no such command.
----@field goss_rules? table<string, any> goss_rules are what the program goss checks, which has to be in the PATH: what a file of goss holds. It is critical if one does not hold, and unknown if goss does not say.
----@field format? "nagios"|"goss" format is how the check says how it is. Left out, it is nagios for a command and goss for rules.
----@field name? string name is how reports speak of the check. Left out, it is the command, or goss.
----@field tries? integer tries is how often the check is run until it says ok. Default: 1.
+---@field command? string command is the command to run: split into words as a shell does, and run without a shell. Exit status 0 is ok, 1 a warning, 2 critical, and anything else unknown, also if there is no such command.
+---@field goss_rules? table<string, any> goss_rules are rules for the program goss, as in a file of goss. The program must be in the PATH. The check is critical if a rule is violated, and unknown if goss reports no result.
+---@field format? "nagios"|"goss" format is how the check reports its result. The default is nagios for a command and goss for rules.
+---@field name? string name is the name of the check in reports. The default is the command, or goss.
+---@field tries? integer tries is how often to try the check until it is ok. Default: 1.
 ---@field try_sleep? string try_sleep is the time between two tries, such as "1s". Default: 1s.
----@field timeout? string timeout ends a try, such as "10s". Default: 10s.
----@field warn_fails? boolean warn_fails has a warning fail the resource. Left out, it is only reported.
+---@field timeout? string timeout limits the time of each try, such as "10s". Default: 10s.
+---@field warn_fails? boolean warn_fails makes a warning fail the resource. By default it is only reported.
 
 ---A Registration is an entry of the service registry: where a service is offered.
 ---@class (exact) ccm.Registration
@@ -528,34 +528,34 @@ facts = nil
 
 ---Common is the properties that every type has.
 ---@class (exact) ccm.Common
----@field alias? string alias is a second name by which other resources can speak of this one.
----@field provider? string provider forces one provider instead of the one that suits best.
----@field require? string|ccm.Handle|(string|ccm.Handle)[] require names resources that must be in order before this one is looked at.
----@field before? string|ccm.Handle|(string|ccm.Handle)[] before names resources that are looked at only after this one is in order.
----@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is before, and refreshes the named resources when this one changes. Those that cannot be refreshed are only ordered.
----@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is require, and refreshes this resource when one of them changes. A resource that cannot be refreshed is only ordered.
----@field tags? string|string[] tags are words by which --tags and --skip-tags select the resource. Those of the defaults are added to them.
----@field health_checks? ccm.HealthCheck[] health_checks are commands or rules of goss that are checked after the resource is in order. Commands exit as plugins of Nagios do: 0 is ok, 1 a warning, which is reported, 2 critical, anything else unknown. One that is critical or unknown fails the resource.
----@field register_when_stable? ccm.Registration[] register_when_stable are services that are told to the registry in each run in which the resource is in order and its health checks are ok. A registry that does not answer fails nothing.
----@field timeout? string timeout ends the commands and downloads of the resource when they have taken that long together, such as "5m", and fails it. 0 means never.
----@field tries? integer tries is how often looking at the resource, and each of its actions, is tried before it has failed.
----@field try_sleep? string try_sleep is how long to wait before another try, such as "10s". Left out, it is 1s.
----@field ignore_failure? boolean ignore_failure lets the run succeed if the resource fails, and what requires it go on. The failure is reported.
----@field with_data? boolean with_data says whether ensure absent and ccm prune also remove the data that no run has created in a directory, a home or a clone. Left out, the data and what contains it stay. --with-data says so for all resources.
----@field backup? boolean backup says whether what is overwritten or removed is kept in the state directory, so that ccm restore can bring it back. Left out, it is.
+---@field alias? string alias is a second name by which other resources can refer to this one.
+---@field provider? string provider selects a provider, instead of the most suitable one.
+---@field require? string|ccm.Handle|(string|ccm.Handle)[] require lists resources that must succeed before this one is checked.
+---@field before? string|ccm.Handle|(string|ccm.Handle)[] before lists resources that are checked only after this one has succeeded.
+---@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is like before, and refreshes the listed resources when this one changes. Those that cannot be refreshed are only ordered.
+---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is like require, and refreshes this resource when one of them changes. A resource that cannot be refreshed is only ordered.
+---@field tags? string|string[] tags are words by which --tags and --skip-tags select the resource. Tags of defaults are added.
+---@field health_checks? ccm.HealthCheck[] health_checks are commands or goss rules that are checked after the resource has converged. Commands exit like Nagios plugins: 0 is ok, 1 a warning, which is reported, 2 critical, anything else unknown. A critical or unknown check fails the resource.
+---@field register_when_stable? ccm.Registration[] register_when_stable are services that are published to the registry in each run in which the resource has converged and its health checks are ok. A registry that does not answer fails nothing.
+---@field timeout? string timeout limits the total time of the commands and downloads of the resource, such as "5m". If it is exceeded, the resource fails. 0 means no limit.
+---@field tries? integer tries is how often to try the check of the resource, and each of its actions, before the resource fails.
+---@field try_sleep? string try_sleep is the time between two tries, such as "10s". The default is 1s.
+---@field ignore_failure? boolean ignore_failure lets the run succeed if the resource fails, and continues with resources that require it. The failure is reported.
+---@field with_data? boolean with_data makes ensure absent and ccm prune also remove data that no run has created in a directory, home or clone. By default the data and its directories stay. --with-data sets this for all resources.
+---@field backup? boolean backup keeps overwritten or removed content in the state directory, so that ccm restore can restore it. The default is true.
 
 ---The properties of an apply.
 ---@class (exact) ccm.Apply.Props: ccm.Common
 ---@field ensure? "present" ensure is always present. Default: present.
----@field noop? boolean noop only says what the child would do. A child cannot undo what its parent asks for.
----@field health_check_only? boolean health_check_only only runs the health checks of the child. A child cannot undo what its parent asks for.
----@field allow_apply? boolean allow_apply says whether the child may apply others. Default: true.
----@field data? table<string, any> data is laid over the data of the child.
+---@field noop? boolean noop plans the child and changes nothing. A child cannot undo what its parent requests.
+---@field health_check_only? boolean health_check_only only runs the health checks of the child. A child cannot undo what its parent requests.
+---@field allow_apply? boolean allow_apply allows the child to apply other files. Default: true.
+---@field data? table<string, any> data is merged over the data of the child.
 
 ---The properties of an apply and its name, or several names.
 ---@class (exact) ccm.Apply.Table: ccm.Apply.Props
 ---@field [integer] string
----@field name? string name is the path of the manifest or script. A relative path is relative to the script or manifest that says it.
+---@field name? string name is the path of the manifest or script. A relative path is relative to the script or manifest with the resource.
 
 ---The handle of an apply; its properties may follow in a second call.
 ---@class ccm.Apply.Handle: ccm.Handle
@@ -579,30 +579,30 @@ apply = {}
 
 ---The properties of an archive.
 ---@class (exact) ccm.Archive.Props: ccm.Common
----@field ensure? "present"|"absent" ensure says whether the archive is to be there. With absent, what it was extracted to stays; file with ensure absent removes it, but for data that no run has created. Default: present.
----@field url? string url is where the archive is downloaded from, with http or https. A proxy is taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or source is required unless ensure is absent.
----@field source? string source is the path of an archive to copy. A relative path is relative to the script or manifest that says it. An archive that differs from it is copied again.
----@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with any other is refused, and an archive with any other is downloaded or copied again.
----@field extract_parent? string extract_parent is the directory that the archive is extracted into. Existing files are replaced. An entry that would land outside it, by its path or by way of a link, is an error and nothing is extracted; so is a link that leads out of it, and a device. Permissions are kept but for setuid, setgid and sticky; the files belong to the user that runs ccm.
----@field strip? integer strip is how many components are left out at the beginning of the path of each entry, as with tar --strip-components. An entry with no more components is not extracted.
----@field creates? string creates is a path; if something is there, the archive is neither downloaded nor extracted, unless on_url_change says so. If it is in the archive, it is extracted last.
----@field on_url_change? "ignore"|"extract" on_url_change says what happens if what creates names is there, and another archive was extracted than the checksum, or without one the url or source, says: ignore warns in each plan and run, and extract downloads or copies the archive again and extracts it. The user and the query of a url do not count, since they may change with each run. Default: ignore.
----@field cleanup? boolean cleanup removes the archive after it was extracted. It needs extract_parent and creates.
----@field owner? string owner is the user that owns the archive, by name or number. It is required unless ensure is absent.
----@field group? string group is the group of the archive, by name or number. The group can read it, others cannot. It is required unless ensure is absent.
----@field parents? boolean parents makes the directories above the archive that are missing, with mode 0755 and the user and group that ccm runs as. Those above extract_parent are always made.
----@field username? string username is for basic authentication. Like the password and the headers, it is not sent to another server if the URL is redirected to one.
----@field password? string password is for basic authentication.
----@field headers? table<string, string> headers are sent with the request.
----@field stall_timeout? string stall_timeout ends a download when nothing, or less than 100 bytes a second, comes for that long. How long a download takes is not limited otherwise; the timeout of the resource does that. Default: 1m.
----@field max_download? string max_download is how large the archive itself may be. Besides, a download leaves a twentieth of the disk free. Default: 10GiB.
----@field max_entries? integer max_entries is how many files, directories and links the archive may hold. Default: 200000.
----@field max_size? string max_size is how large the extracted files may be together. Default: 10GiB.
+---@field ensure? "present"|"absent" ensure is whether the archive exists. With absent, the extracted files stay. To remove them, use file with ensure absent, which keeps data that no run has created. Default: present.
+---@field url? string url is the http or https address of the archive. A proxy is taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). Either url or source is required unless ensure is absent.
+---@field source? string source is the path of an archive to copy. A relative path is relative to the script or manifest with the resource. If the archive differs from its source, it is copied again.
+---@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with another checksum is refused. An existing archive with another checksum is replaced.
+---@field extract_parent? string extract_parent is the directory to extract the archive into. Existing files are replaced. If an entry is a device, or leads outside the directory by its path or a link, the archive fails and nothing is extracted. Permissions are kept, except setuid, setgid and sticky. The files belong to the user who runs ccm.
+---@field strip? integer strip is the number of leading components to remove from the path of each entry, as with tar --strip-components. Entries without further components are not extracted.
+---@field creates? string creates is a path. If it exists, the archive is neither downloaded nor extracted; see on_url_change. If the archive contains the path, it is extracted last.
+---@field on_url_change? "ignore"|"extract" on_url_change is what to do if creates exists, and the archive extracted earlier had another checksum or, without a checksum, another url or source: ignore warns in each plan and run; extract fetches and extracts the archive again. The user and the query of a url are ignored, because they may differ in each run. Default: ignore.
+---@field cleanup? boolean cleanup removes the archive after extraction. It requires extract_parent and creates.
+---@field owner? string owner is the owner of the archive, a name or number. It is required unless ensure is absent.
+---@field group? string group is the group of the archive, a name or number. The group can read the archive, others cannot. It is required unless ensure is absent.
+---@field parents? boolean parents creates missing directories above the archive, with mode 0755 and the user and group that run ccm. Those above extract_parent are always created.
+---@field username? string username is the user for basic authentication. After a redirect to another server, user, password and headers are not sent.
+---@field password? string password is the password for basic authentication.
+---@field headers? table<string, string> headers are HTTP headers of the request.
+---@field stall_timeout? string stall_timeout stops a download that receives nothing, or less than 100 bytes a second, for this long. To limit the whole download, use timeout. Default: 1m.
+---@field max_download? string max_download is the maximum size of the archive. A download also leaves 5% of the disk free. Default: 10GiB.
+---@field max_entries? integer max_entries is the maximum number of files, directories and links in the archive. Default: 200000.
+---@field max_size? string max_size is the maximum total size of the extracted files. Default: 10GiB.
 
 ---The properties of an archive and its name, or several names.
 ---@class (exact) ccm.Archive.Table: ccm.Archive.Props
 ---@field [integer] string
----@field name? string name is the absolute path that the archive is saved to. It has the same suffix as the URL or the source; .tgz and .tar.gz are the same.
+---@field name? string name is the absolute path where the archive is stored. It must have the same suffix as the URL or the source; .tgz and .tar.gz are the same.
 
 ---The handle of an archive; its properties may follow in a second call.
 ---@class ccm.Archive.Handle: ccm.Handle
@@ -627,33 +627,33 @@ archive = {}
 
 ---The properties of an exec.
 ---@class (exact) ccm.Exec.Props: ccm.Common
----@field ensure? "present" ensure is always present; a manifest may say so. Default: present.
----@field command? string|string[] command is the command to run, if it is not the name: a line, or a list of words. The posix provider splits a line into words as a shell would, and runs it without one, so that words such as | and && are mistakes; the shell provider hands it to /bin/sh -c.
----@field cwd? string cwd is the directory in which the command and its guards run. Default: /.
----@field environment? string|string[]|table<string, string> environment is added to the environment: KEY=VALUE, or a table.
----@field user? string user is who the command and its guards run as, a name or number, with the groups, HOME, USER, LOGNAME and SHELL of that user. Left out, it is who runs ccm.
----@field group? string group is the primary group that the command and its guards run with, a name or number. Left out, it is that of the user.
----@field umask? string umask is the file mode creation mask of the command and its guards, such as "027": files that they make do not get these permissions.
----@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
----@field path? string path is the colon-separated list of directories in which the command and its guards are found.
----@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
----@field timeout? string timeout ends the command and the processes that it started when it has run for that long, such as "5m". A process that began a session of its own (setsid), as daemons do, goes on. 0 is no limit. Default: 0.
----@field creates? string creates is a path; if something is there, the command does not run.
----@field removes? string removes is a path; if nothing is there, the command does not run.
----@field onlyif? string|string[] onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
----@field unless? string|string[] unless is a command that looks; if it exits 0, the command does not run. It runs in a plan too.
----@field check? string|string[] check is a command that looks; if it exits 0, the command does not run. Otherwise the command runs, and then check again: unless that exits 0, the resource has failed. Check runs in a plan too.
+---@field ensure? "present" ensure is always present. Default: present.
+---@field command? string|string[] command is the command to run, if it is not the name: a line, or a list of words. The posix provider splits a line into words as a shell does, and runs it without a shell, so words such as | and && are errors. The shell provider passes it to /bin/sh -c.
+---@field cwd? string cwd is the working directory of the command and its guards. Default: /.
+---@field environment? string|string[]|table<string, string> environment is added to the environment: a list of KEY=VALUE, or a table.
+---@field user? string user is the user who runs the command and its guards, a name or number. Groups, HOME, USER, LOGNAME and SHELL are those of the user. The default is the user who runs ccm.
+---@field group? string group is the primary group of the command and its guards, a name or number. The default is the primary group of the user.
+---@field umask? string umask is the file mode creation mask of the command and its guards, such as "027".
+---@field stdin? string stdin is the standard input of the command, empty by default. Guards get no input.
+---@field path? string path is the list of directories, separated by colons, to find the command and its guards in.
+---@field returns? integer|integer[] returns lists the exit statuses that mean success. Default: 0.
+---@field timeout? string timeout stops the command and its child processes after this time, such as "5m". Daemons, which start a session of their own (setsid), keep running. 0 means no limit. Default: 0.
+---@field creates? string creates is a path. If it exists, the command does not run.
+---@field removes? string removes is a path. If it does not exist, the command does not run.
+---@field onlyif? string|string[] onlyif is a command that changes nothing. The exec runs only if it exits with 0. Plans run it too.
+---@field unless? string|string[] unless is a command that changes nothing. The exec does not run if it exits with 0. Plans run it too.
+---@field check? string|string[] check is a command that changes nothing. If it exits with 0, the exec does not run. Otherwise it runs, and then check runs again: if that does not exit with 0, the resource fails. Plans run check too.
 ---@field changed_if? string changed_if is a regular expression (RE2). The command counts as a change only if a line of its output matches.
----@field unchanged_returns? integer|integer[] unchanged_returns lists the exit codes that mean success without a change.
----@field refreshonly? boolean refreshonly runs the command only when something it subscribes to changed.
+---@field unchanged_returns? integer|integer[] unchanged_returns lists the exit statuses that mean success without a change.
+---@field refreshonly? boolean refreshonly runs the command only after a resource that it subscribes to has changed.
 ---@field refresh_only? boolean The same as refreshonly.
----@field logoutput? boolean logoutput logs each line of output as it comes.
+---@field logoutput? boolean logoutput logs each line of output immediately.
 ---@field log_output? boolean The same as logoutput.
 
 ---The properties of an exec and its name, or several names.
 ---@class (exact) ccm.Exec.Table: ccm.Exec.Props
 ---@field [integer] string
----@field name? string name is the command, or with command any name for it.
+---@field name? string name is the command. With the property command, it is any name.
 
 ---The handle of an exec; its properties may follow in a second call.
 ---@class ccm.Exec.Handle: ccm.Handle
@@ -676,28 +676,28 @@ exec = {}
 
 ---The properties of a file.
 ---@class (exact) ccm.File.Props: ccm.Common
----@field ensure? "present"|"absent"|"directory"|"existing" ensure says whether there is to be a file, a directory, or nothing. With existing, there has to be a file or a directory already, and nothing but its owner, group and mode is managed; without one the resource fails. Default: present.
----@field content? string content is the whole text of the file. With neither content nor source, the content of an existing file is left alone, and a missing one is created empty.
+---@field ensure? "present"|"absent"|"directory"|"existing" ensure is what exists at the path: a file (present), a directory, or nothing (absent). With existing, the resource manages only owner, group and mode of a file or directory, and fails if there is none. Default: present.
+---@field content? string content is the complete text of the file. Without content and source, the content of an existing file is not changed, and a missing file is created empty.
 ---@field contents? string The same as content.
----@field source? string source is the path of a file to copy, or an http or https URL. A relative path is relative to the script or manifest that says it. A URL is fetched once in every run and plan; it may have at most 64 MiB.
----@field decrypt? boolean decrypt says whether the source is decrypted, with an age identity of this machine. Its content is a secret then. Left out, a source is decrypted if its name ends with .age.
----@field checksum? string checksum is the SHA-256 of the source in hexadecimal. A source with any other is refused, and the file stays as it is. A URL is not fetched while the file has it.
----@field content_once? boolean content_once writes the content only when the file is missing. After that only owner, group and mode are managed.
----@field owner? string owner is the user that owns the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent or existing.
----@field group? string group is the group of the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent or existing.
----@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are left alone. It is required unless ensure is absent or existing.
----@field special_bits? boolean special_bits allows a mode above 0777 such as "2775", which sets setuid (4), setgid (2) or sticky (1).
----@field links? "refuse"|"follow"|"replace" links says what becomes of a symbolic link in the place of the file or directory: refuse fails, follow manages what the link leads to, and replace puts the file in the place of the link. A link of another user is followed only to files of that user. Default: refuse.
----@field hardlinks? "replace"|"keep" hardlinks says what becomes of the other names of a file with several hard links, when its content changes. With replace they keep the old content; with keep the file is written in place, so that all names have the new one. Default: replace.
----@field validate? string|string[] validate is a command that looks at the new content before it gets its place, such as "sshd -t -f %s". %s stands for a file that holds it, in the same directory and with the same owner and mode. A line is split into words as a shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.
----@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is restored, and nothing is refreshed. With ensure absent it runs after the file was removed. It does not run in a plan.
----@field parents? boolean parents makes the directories above it that are missing, with mode 0755 and the user and group that ccm runs as. Without it they have to be there. For a directory they are always made.
----@field force? boolean force removes a directory with all that is in it, as with_data does. It goes with ensure absent.
+---@field source? string source is the path of a file to copy, or an http or https URL. A relative path is relative to the script or manifest with the resource. A URL is fetched once in every run and plan, and has at most 64 MiB.
+---@field decrypt? boolean decrypt decrypts the source with an age identity of this machine. The content is then a secret. The default is true if the name of the source ends with .age.
+---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. If the source has another checksum, the resource fails and the file is not changed. While the file has this checksum, a URL is not fetched.
+---@field content_once? boolean content_once writes the content only if the file is missing. Afterwards only owner, group and mode are managed.
+---@field owner? string owner is the owner of the file, a name or number; "-1" does not change it. It is required unless ensure is absent or existing.
+---@field group? string group is the group of the file, a name or number; "-1" does not change it. It is required unless ensure is absent or existing.
+---@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are not changed. It is required unless ensure is absent or existing.
+---@field special_bits? boolean special_bits allows a mode above 0777 such as "2775": setuid (4), setgid (2) or sticky (1).
+---@field links? "refuse"|"follow"|"replace" links is what to do with a symbolic link at the path: refuse fails, follow manages the target of the link, replace replaces the link. A link of another user is followed only to files of that user. Default: refuse.
+---@field hardlinks? "replace"|"keep" hardlinks is what happens to the other names of a file with several hard links when its content changes. With replace they keep the old content. With keep the file is written in place, so all names have the new content. Default: replace.
+---@field validate? string|string[] validate is a command that validates the new content before it is installed, such as "sshd -t -f %s". %s is replaced by a file with the content, in the same directory, with the same owner and mode. In a plan it is a copy in a separate directory. A line is split into words as a shell does, a list is used as it is; no shell runs. If the command does not exit with 0, the file is not changed.
+---@field validate_after? string|string[] validate_after is a command that validates the machine after the file was installed or, with ensure absent, removed, such as "nginx -t". It is a line or a list of words. If it does not exit with 0, the file is restored and nothing is refreshed. Plans do not run it.
+---@field parents? boolean parents creates missing directories above the path, with mode 0755 and the user and group that run ccm. Without it they must exist. For a directory they are always created.
+---@field force? boolean force removes a directory with everything in it, as with_data does. It requires ensure absent.
 
 ---The properties of a file and its name, or several names.
 ---@class (exact) ccm.File.Table: ccm.File.Props
 ---@field [integer] string
----@field name? string name is the absolute path, without . and .. in it.
+---@field name? string name is the absolute path, without . and .. components.
 ---@field path? string The same as name.
 
 ---The handle of a file; its properties may follow in a second call.
@@ -721,18 +721,18 @@ file = {}
 
 ---The properties of a package.
 ---@class (exact) ccm.Package.Props: ccm.Common
----@field ensure? "present"|"absent"|"purged"|"latest"|string ensure is "present" (in any version), "absent", "purged" (absent, and without its configuration), "latest" (the newest that the repositories offer), the version to install, or conditions that a version has to meet, such as ">= 1.2, < 2". A version is written as the package system writes it: "1.2.11-1" or "1:2.0-3" with an epoch. The dnf and zypper providers take a version without its release, and any release of it is right; there the epoch may be left out too. So may the release with pacman. Default: present.
----@field options? string|string[] options are further words for the command that installs or removes the package, such as "--no-install-recommends".
----@field refresh? string refresh is how old the package index may be, such as "1d". An older one is read again before the package is installed or upgraded. Left out, it is read again only where it does not have the package and is older than a day.
----@field hold? boolean hold says whether the package system is to leave the package alone from now on (apt-mark hold, dnf versionlock, zypper addlock). Left out, a hold stays as it is, and a package on hold is not changed. Pacman and apk have no command for that.
----@field allow_downgrade? boolean allow_downgrade says whether a newer version may be replaced by an older one. Left out, it may.
----@field source? string source is a package file to install instead of what the repositories offer: a path, or an http or https URL. A relative path is relative to the script or manifest that says it. It may have at most 512 MiB.
----@field checksum? string checksum is the SHA-256 of the source in hexadecimal. It is required where the source is a URL.
+---@field ensure? "present"|"absent"|"purged"|"latest"|string ensure is "present" (in any version), "absent", "purged" (absent, also its configuration), "latest" (the newest version in the repositories), a version, or constraints such as ">= 1.2, < 2". Versions are written as in the package system: "1.2.11-1", or "1:2.0-3" with an epoch. With dnf and zypper, release and epoch can be omitted, with pacman the release. Default: present.
+---@field options? string|string[] options are additional arguments for the command that installs or removes the package, such as " --no-install-recommends".
+---@field refresh? string refresh is the maximum age of the package index, such as "1d". An older index is updated before the package is installed or upgraded. By default it is updated only if it does not contain the package and is older than a day.
+---@field hold? boolean hold prevents other changes of the package (apt-mark hold, dnf versionlock, zypper addlock). By default a hold is not changed, and a held package is not changed either. Pacman and apk have no such command.
+---@field allow_downgrade? boolean allow_downgrade allows an older version to replace a newer one. The default is true.
+---@field source? string source is a package file to install, a path or an http or https URL. A relative path is relative to the script or manifest with the resource. It has at most 512 MiB.
+---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. It is required if the source is a URL.
 
 ---The properties of a package and its name, or several names.
 ---@class (exact) ccm.Package.Table: ccm.Package.Props
 ---@field [integer] string
----@field name? string name is the name of the package as the package system knows it, such as "zsh", or "libc6:i386" where it has several architectures.
+---@field name? string name is the name of the package in the package system, such as "zsh", or "libc6:i386" for another architecture.
 
 ---The handle of a package; its properties may follow in a second call.
 ---@class ccm.Package.Handle: ccm.Handle
@@ -756,34 +756,34 @@ package = {}
 
 ---The properties of a scaffold.
 ---@class (exact) ccm.Scaffold.Props: ccm.Common
----@field ensure? "present"|"absent" ensure says whether the rendered files are to be there. With absent only they are removed, and the directories that are empty then. Default: present.
----@field source string source is the directory of the templates. A relative path is relative to the script or manifest that says it. It is needed with ensure absent too, because it says which files are meant.
----@field engine? "jet"|"go" engine is the language of the templates: jet, in [[ ]], or go, in {{ }} and with the functions of Sprig. Default: jet.
----@field skip_empty? boolean skip_empty leaves out files of which nothing but white space was rendered.
----@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
----@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
----@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
----@field links? "refuse"|"follow"|"replace" links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow writes the file that the link leads to, and replace puts the file in the place of the link. A link of another user is followed only to files of that user. Links in the place of directories are refused, and with ensure absent links stay. Default: refuse.
----@field purge? boolean purge removes the files in the target that were not rendered.
----@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
+---@field ensure? "present"|"absent" ensure is whether the rendered files exist. With absent, only these files are removed, and directories that become empty. Default: present.
+---@field source string source is the directory of the templates. A relative path is relative to the script or manifest with the resource. It is required with ensure absent too, to know the files.
+---@field engine? "jet"|"go" engine is the language of the templates: jet, in [[ ]], or go, in {{ }} with the functions of Sprig. Default: jet.
+---@field skip_empty? boolean skip_empty omits files that are empty, or white space only, after rendering.
+---@field left_delimiter? string left_delimiter starts code in the templates, instead of the delimiter of the engine. It requires right_delimiter.
+---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It requires left_delimiter.
+---@field parents? boolean parents creates missing directories above the target, with mode 0755 and the user and group that run ccm. Default: true.
+---@field links? "refuse"|"follow"|"replace" links is what to do with a symbolic link at the path of a rendered file: refuse fails, follow writes the target of the link, replace replaces the link. A link of another user is followed only to files of that user. Links at the path of a directory are refused. With ensure absent, links stay. Default: refuse.
+---@field purge? boolean purge removes all other files in the target.
+---@field post? table<string, string>[] post lists commands for rendered files, each by a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} is replaced by the path; without {} the path is the last argument. The command gets a copy of the file before it is installed. Plans run it too, so it must change only this file. Several patterns in one table apply in alphabetical order.
 
 ---The properties of a scaffold and its name, or several names.
 ---@class (exact) ccm.Scaffold.Table: ccm.Scaffold.Props
 ---@field [integer] string
----@field name? string name is the absolute path of the target directory, without . and .. in it.
+---@field name? string name is the absolute path of the target directory, without . and .. components.
 
 ---Optional properties of a scaffold.
 ---@class (exact) ccm.Scaffold.Defaults: ccm.Common
----@field ensure? "present"|"absent" ensure says whether the rendered files are to be there. With absent only they are removed, and the directories that are empty then. Default: present.
----@field source? string source is the directory of the templates. A relative path is relative to the script or manifest that says it. It is needed with ensure absent too, because it says which files are meant.
----@field engine? "jet"|"go" engine is the language of the templates: jet, in [[ ]], or go, in {{ }} and with the functions of Sprig. Default: jet.
----@field skip_empty? boolean skip_empty leaves out files of which nothing but white space was rendered.
----@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
----@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
----@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
----@field links? "refuse"|"follow"|"replace" links says what becomes of a symbolic link in the place of a rendered file: refuse fails, follow writes the file that the link leads to, and replace puts the file in the place of the link. A link of another user is followed only to files of that user. Links in the place of directories are refused, and with ensure absent links stay. Default: refuse.
----@field purge? boolean purge removes the files in the target that were not rendered.
----@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
+---@field ensure? "present"|"absent" ensure is whether the rendered files exist. With absent, only these files are removed, and directories that become empty. Default: present.
+---@field source? string source is the directory of the templates. A relative path is relative to the script or manifest with the resource. It is required with ensure absent too, to know the files.
+---@field engine? "jet"|"go" engine is the language of the templates: jet, in [[ ]], or go, in {{ }} with the functions of Sprig. Default: jet.
+---@field skip_empty? boolean skip_empty omits files that are empty, or white space only, after rendering.
+---@field left_delimiter? string left_delimiter starts code in the templates, instead of the delimiter of the engine. It requires right_delimiter.
+---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It requires left_delimiter.
+---@field parents? boolean parents creates missing directories above the target, with mode 0755 and the user and group that run ccm. Default: true.
+---@field links? "refuse"|"follow"|"replace" links is what to do with a symbolic link at the path of a rendered file: refuse fails, follow writes the target of the link, replace replaces the link. A link of another user is followed only to files of that user. Links at the path of a directory are refused. With ensure absent, links stay. Default: refuse.
+---@field purge? boolean purge removes all other files in the target.
+---@field post? table<string, string>[] post lists commands for rendered files, each by a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} is replaced by the path; without {} the path is the last argument. The command gets a copy of the file before it is installed. Plans run it too, so it must change only this file. Several patterns in one table apply in alphabetical order.
 
 ---The handle of a scaffold; its properties may follow in a second call.
 ---@class ccm.Scaffold.Handle: ccm.Handle
@@ -810,19 +810,19 @@ scaffold = {}
 
 ---The properties of a service.
 ---@class (exact) ccm.Service.Props: ccm.Common
----@field service? string service is the name of the service, if the resource has another one. So two users may have the same service: "sync-alice" and "sync-bob" with service = "sync".
----@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. In an image, running means enabled for the first boot, unless enable is given. Default: running.
----@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, generated) counts as enabled. One that names others in its Also= (systemd: indirect) is enabled if one of them is, such as its socket.
----@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged; it need not be there yet, so that a package that brings it does not start it. With false a mask is taken away. Left out, that stays as it is.
----@field scope? "system"|"user" scope says whose service it is. With user it belongs to the service manager of a user, which runs while that user is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
----@field user? string user is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
----@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.
----@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for: it has failed if the service manager has restarted it three times or more by itself, the last time less than 10 seconds ago. Default: 1s.
+---@field service? string service is the name of the service, if it differs from the name of the resource. So two users can have the same service: "sync-alice" and "sync-bob" with service = "sync".
+---@field ensure? "running"|"stopped"|"unmanaged" ensure is whether the service runs: running, stopped, or unmanaged, which manages only enable and mask and never restarts the service. In an image, running means enabled for the first boot, unless enable is set. Default: running.
+---@field enable? boolean enable is whether the service starts at boot. By default this is not changed. A service that others start and that cannot be enabled itself (systemd: static, generated) counts as enabled. One with others in its Also= (systemd: indirect) is enabled if one of them is, such as its socket.
+---@field mask? boolean mask is whether the service is masked: neither people nor other units can start it. True also stops the service, unless ensure is unmanaged. The service need not exist yet: its package then does not start it. False removes a mask. By default this is not changed.
+---@field scope? "system"|"user" scope is system, or user for a service of the service manager of a user. That runs while the user is logged in, and always after "loginctl enable-linger". Only systemd has such services. Default: system.
+---@field user? string user is the user of the service, with scope = "user". The default is the user who runs ccm.
+---@field on_change? "restart"|"reload"|"reload-or-restart" on_change is what to do when a resource that the service subscribes to changes: restart, reload, or reload-or-restart. Reload makes it read its configuration again, and fails if it cannot. Reload-or-restart restarts it if it cannot reload or if its unit file has changed. Default: restart.
+---@field settle? string settle is how long the service must stay up after the run started, restarted or reloaded it. It fails if it ends earlier, or if the service manager restarts it repeatedly. 0 disables the check. A service that already runs is not waited for. It fails if the service manager has restarted it at least three times, the last time less than 10 seconds ago. Default: 1s.
 
 ---The properties of a service and its name, or several names.
 ---@class (exact) ccm.Service.Table: ccm.Service.Props
 ---@field [integer] string
----@field name? string name is the name of the service itself, not an alias of it, unless service says that. It may hold letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such as "backup.timer", "app.socket" or "app.target". The instance of a template is called as in "getty@tty1".
+---@field name? string name is the name of the service, not an alias, unless service has the name. It may contain letters, digits and . _ + : ~ @ - characters. Units of other kinds have their full name, such as "backup.timer", "app.socket" or "app.target". Instances of templates are written "getty@tty1".
 
 ---The handle of a service; its properties may follow in a second call.
 ---@class ccm.Service.Handle: ccm.Handle

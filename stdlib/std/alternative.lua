@@ -1,4 +1,4 @@
--- alternative: keeps the program that a name stands for, with update-alternatives.
+-- alternative: manages the program behind a name, with update-alternatives.
 --
 --   std.alternative { "editor", path = "/usr/bin/vim.tiny" }
 --   std.alternative { "java", path = "/opt/jdk/bin/java", link = "/usr/bin/java", priority = 100 }

@@ -47,7 +47,7 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    -- cron ignores a file with an unknown user, and only its log says so.
+    -- cron ignores a file with an unknown user, and reports it only in its log.
     if want.ensure == "present" then accounts.check_user(host, want.user, "the user of the command") end
     local text = host.read(file(want))
     if not text then return { ensure = "absent" } end

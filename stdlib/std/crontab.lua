@@ -3,7 +3,7 @@
 local crontab = {}
 
 -- The fields of a schedule: what is in them, the least and the largest number, and the names of the numbers. cron ignores
--- a file with another value, and only its log says so.
+-- a file with another value, and reports it only in its log.
 local fields = {
   { "minute", 0, 59 }, { "hour", 0, 23 }, { "day of the month", 1, 31 },
   { "month", 1, 12, str.split("jan feb mar apr may jun jul aug sep oct nov dec", " ") },

@@ -32,7 +32,7 @@ managers.pip = {
   versions = function(want, host)
     if want.path and not host.stat(want.path .. "/bin/python3") then return {} end
     local out = host.query(managers.command(want, { python(want, host), "-m", "pip", "list", "--format=json" }, host))
-    for _, p in ipairs(json.decode(out ~= "" and out or "[]")) do -- in a spec pip says nothing
+    for _, p in ipairs(json.decode(out ~= "" and out or "[]")) do -- in a spec pip prints nothing
       if normal(p.name) == normal(want.name) then return { p.version } end
     end
     return {}
@@ -73,7 +73,7 @@ managers.npm = {
   end,
   newest = function(want, host)
     local out = host.query(managers.command(want, { "npm", "view", want.name .. "@latest", "version", "--json" }, host))
-    return json.decode(out) -- it notes in its cache what it was told
+    return json.decode(out) -- it caches its arguments
   end,
   install = function(want, host)
     local version = want.ensure == "latest" and "latest" or want.version
@@ -98,7 +98,7 @@ managers.gem = {
     local out = host.query(managers.command(want, { "gem", "list", "--remote", "--exact", want.name }, host))
     return (re.match(out, [[(?m)^\S+ \(([^\s,()]+)]]) or {})[1] -- rake (13.2.1), nokogiri (1.16.0 ruby java)
   end,
-  install = function(want) -- with --silent it would not say why it fails
+  install = function(want) -- with --silent it would not print why it fails
     local what = want.source and { want.source } or want.version and { want.name, "--version", want.version } or { want.name }
     return tbl.concat({ "gem", "install", "--no-document", "--quiet" }, want.options or {}, what)
   end,

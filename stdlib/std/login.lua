@@ -4,7 +4,7 @@ local accounts, safepath, useradd = require "std.accounts", require "std.safepat
 
 local login = {}
 
--- Fails if nobody could log in with a shell. A directory without /bin is no system yet.
+-- Fails if nobody could log in with a shell. A directory without /bin is not a system yet.
 local function check_shell(host, shell)
   if host.root ~= "/" and not host.stat "/bin" then return end
   local target = safepath.resolved(host, shell)

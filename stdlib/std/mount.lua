@@ -7,7 +7,7 @@
 local fstab, mount_options = require "std.fstab", require "std.mount_options"
 local devices, safepath = require "std.devices", require "std.safepath"
 
--- The action for the mounted file system, and its description; nothing if it is as wanted, or if the machine is only
+-- The action for the mounted file system, and its description; nothing if it is as desired, or if the machine is only
 -- a directory.
 local function task(want, have)
   if not have.mounted or want.ensure == "present" then return end

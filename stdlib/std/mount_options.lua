@@ -2,7 +2,7 @@
 
 local mount_options = {}
 
--- The options that the kernel tells as they were given, and their opposites, which it does not tell.
+-- The options that the kernel reports as they were given, and their opposites, which it does not report.
 local opposite = { ro = "rw", nosuid = "suid", nodev = "dev", noexec = "exec", noatime = "atime", nodiratime = "diratime" }
 
 --- Returns those of the wanted options that a file system was mounted without.

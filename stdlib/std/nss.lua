@@ -38,7 +38,7 @@ end
 --- Makes a user of a directory service a member of a group in /etc/group.
 function nss.add_member(host, user, group) gpasswd(host, "--add", user, group) end
 
---- Takes a user who is not in /etc/passwd, or nowhere any more, out of a group in /etc/group.
+--- Takes a user who is not in /etc/passwd, or no longer anywhere, out of a group in /etc/group.
 function nss.remove_member(host, user, group) gpasswd(host, "--delete", user, group) end
 
 return nss

@@ -16,7 +16,7 @@ function safepath.weakness(host, name)
       at = path.dir(at)
       dir = host.stat(at)
     elseif step ~= "" and step ~= "." then
-      if dir.kind ~= "directory" then return nil end -- the command says so
+      if dir.kind ~= "directory" then return nil end -- the command reports it
       if not ours[dir.uid] then return ("%s belongs to %s"):format(at, dir.owner) end
       local open, sticky = re.test(dir.mode, "[2367]$"), re.test(dir.mode, "^[1357]...$")
       if open and not sticky then return ("%s is world-writable"):format(at) end

@@ -38,7 +38,7 @@ function sections.parts(text, section, fold)
 end
 
 --- Returns the parts of a section in which each key has its value in where; all of them without it. Fails if the file
---- has several sections of that name, each for itself, and where does not say which.
+--- has several sections of that name, each for itself, and where does not select one.
 function sections.chosen(text, section, where, format)
   local list, found = lines.of(text), sections.parts(text, section, format.fold)
   if not where then

@@ -66,7 +66,7 @@ function shadow.found(want, host)
   return tbl.merge(tbl.pick(e, names), { closed = hash ~= nil })
 end
 
---- Changes the properties for which differs(property) is true. new says that the user was just made. A password that
+--- Changes the properties for which differs(property) is true. new is set if the user was just created. A password that
 --- is locked stays locked, unless locked = false.
 function shadow.change(want, have, host, differs, new)
   local root = host.root ~= "/" and { "--root", host.root } or {}

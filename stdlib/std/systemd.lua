@@ -62,7 +62,7 @@ function systemd.settings(text, name)
 end
 
 --- Returns the links that systemctl makes when a unit with a text is enabled, for leaves of a type; nil if the text does
---- not tell.
+--- not determine them.
 function systemd.links(unit, text)
   if not text or re.test(text, [[(?m)^Also=|^\w+=.*(\\$|%)]]) then return nil end
   local list, below = {}, { WantedBy = ".wants/" .. unit, RequiredBy = ".requires/" .. unit, UpheldBy = ".upholds/" .. unit, Alias = "" }
@@ -75,7 +75,7 @@ function systemd.links(unit, text)
 end
 
 --- Fails if systemd cannot read the time in a property, according to a verb of systemd-analyze, if that is there:
---- systemd would ignore the line, and only the log would say so.
+--- systemd would ignore the line, and report it only in the log.
 function systemd.check_time(host, property, verb, text)
   if host.root ~= "/" or not host.live or not host.which "systemd-analyze" then return end
   local _, code, problem = host.query { "systemd-analyze", verb, "--", text, check = false }

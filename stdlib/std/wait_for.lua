@@ -80,7 +80,7 @@ return ccm.type {
     local seconds, begun = time.duration(want.interval), time.now()
     local left, given = host.time_left(), want.within and time.duration(want.within)
     local limit = math.min(given or left or 60, left or math.huge)
-    -- Before the timeout of the resource there is time left to look once more and to say what did not answer.
+    -- Before the timeout of the resource there is time left to look once more and to report what did not answer.
     local last = left and math.min(limit, left - math.max(left * 0.1, math.min(left, 1) * 0.5)) or limit
     local paused = 0 -- counts too, as a clock may be set back
     while true do

@@ -43,7 +43,7 @@ type Call struct {
 	Span   Span
 	Names  []Name
 	Fields []Field // those with a name or a key
-	// Block says that the call is in a condition or a block, and Repeats in a loop or a function,
+	// Block is set if the call is in a condition or a block, and Repeats in a loop or a function,
 	// where it may run any number of times.
 	Block, Repeats bool
 

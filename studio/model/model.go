@@ -78,7 +78,7 @@ type Resource struct {
 	// Defaults are the properties from the defaults of its group.
 	Defaults []Prop
 	Form     Form
-	// Reason says in a sentence why a form cannot edit all of the resource, if Form is not Literal.
+	// Reason describes in a sentence why a form cannot edit all of the resource, if Form is not Literal.
 	Reason string
 	// Shared is the number of other resources that an edit of this one changes too, because of an
 	// anchor or a list of names.
@@ -106,9 +106,9 @@ type Prop struct {
 	Value any
 	// Text is the source text of the value.
 	Text string
-	// Literal says that the value is known without evaluation.
+	// Literal is set if the value is known without evaluation.
 	Literal bool
-	// Reason says why the value cannot be edited as a value, if so.
+	// Reason is why the value cannot be edited as a value, if so.
 	Reason   string
 	From, To int // of the value, in bytes
 	Line     int // from 1
@@ -139,7 +139,7 @@ const (
 	Paste  Op = "paste"  // Text, declarations in the language of the file; At
 	Insert Op = "insert" // Path of a list, Index, Value
 	Order  Op = "order"  // Path of a list, Index, To: an item moves
-	Split  Op = "split"  // Resource: off a list of names (Name says which), an alias, or its group
+	Split  Op = "split"  // Resource: off a list of names (Name determines which), an alias, or its group
 )
 
 // An Edit is one requested change. Op determines which fields count.

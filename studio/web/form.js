@@ -78,7 +78,7 @@ function One({ r }) {
       ${more.length + common.length ? html`<button class="more" aria-expanded=${all.value} onClick=${unfold}>${all.value ? "Fewer properties" : more.length + common.length + " more properties"}</button>` : null}
       ${all.value ? html`<div class="fields">${more.map(f)}</div>${common.length ? html`<h4>Of all types</h4><div class="fields">${common.map(f)}</div>` : null}` : null}`
     : html`<dl class="props">${Object.entries(p).map(([k, v]) => html`<dt>${k}</dt><dd class="mono">${r.expressions?.find(e => e.property === k)?.text ?? (typeof v === "string" ? v : JSON.stringify(v))}</dd>`)}</dl>`}
-    ${out ? html`<h4>Plan</h4><p class="say"><b class=${"o " + out.outcome}>${wordOf(out)}</b></p><${Inside} event=${out} />` : null}
+    ${out ? html`<h4>Plan</h4><p class="story"><b class=${"o " + out.outcome}>${wordOf(out)}</b></p><${Inside} event=${out} />` : null}
     </div>
     <${Reference} type=${r.type} t=${t} name=${nameX?.[1]} /></aside>`;
 }

@@ -6,7 +6,7 @@ export const extra = s => s?.["x-ccm"] ?? {};
 export const words = s => (s || "").replace(/\s+/g, " ").trim();
 // gloss is what a property is for in a few words, to stand beside its name.
 export const gloss = (name, s) => {
-  const text = words(s?.description).split(/\.(?:\s|$)/)[0].replace(new RegExp("^" + name + " (is |says )?"), "");
+  const text = words(s?.description).split(/\.(?:\s|$)/)[0].replace(new RegExp("^" + name + " (is )?"), "");
   return text && text[0].toLowerCase() + text.slice(1);
 };
 export const first = s => { const m = words(s).match(/^.*?[.:;!?](\s|$)/); return m ? m[0].trim().replace(/[.:;]$/, "") : words(s); };

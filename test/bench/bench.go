@@ -189,7 +189,7 @@ func (b *bench) load(l load) (all []*command, err error) {
 		}
 		c.check = func(said string) error {
 			if !strings.Contains("\n"+said+"\n", "\n"+want) {
-				return fmt.Errorf("it does not say %q", want)
+				return fmt.Errorf("expected %q in the output", want)
 			}
 			if l.oneIn > 0 {
 				return checkFiles(items, l.oneIn == 1)

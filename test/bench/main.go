@@ -49,7 +49,7 @@ func parse(args []string) (o options) {
 	}
 	fs := flag.NewFlagSet("bench", flag.ExitOnError)
 	fs.IntVar(&o.rounds, "rounds", 7, "how often each program runs; the table has medians")
-	quick := fs.Bool("quick", false, "a twentieth of the work, in 2 rounds: says that all of it works, not how fast it is")
+	quick := fs.Bool("quick", false, "a twentieth of the work, in 2 rounds: a test of the benchmark")
 	fs.StringVar(&o.only, "only", "", "only these rows, separated by commas: "+strings.Join(keys(), " "))
 	fs.StringVar(&o.out, "out", "", "write the document to `FILE` (with make bench docs/performance.md)")
 	fs.StringVar(&o.ccm, "ccm", "", "measure this `BINARY` instead of building one")

@@ -86,7 +86,7 @@ func TestReport(t *testing.T) {
 				b.size(width, 1000)
 				b.open(page)
 				b.fits()
-				if said := eval[string](b, `[...document.querySelectorAll(".event.changed .say")].filter(d => d.checkVisibility()).map(d => d.textContent).join()`); !strings.Contains(said, "Updated the file") {
+				if said := eval[string](b, `[...document.querySelectorAll(".event.changed .story")].filter(d => d.checkVisibility()).map(d => d.textContent).join()`); !strings.Contains(said, "Updated the file") {
 					t.Errorf("with a width of %d the rows say %q", width, said)
 				}
 				for _, dark := range []bool{false, true} {

@@ -50,7 +50,7 @@ func NewLua(program, dir string) (*Lua, error) {
 	return &Lua{program, dir}, os.WriteFile(filepath.Join(dir, "driver.lua"), []byte(driver), 0o644)
 }
 
-// A Result is what a program prints, or why it is no valid program.
+// A Result is what a program prints, or why it is not a valid program.
 type Result struct {
 	Output string
 	Err    error

@@ -49,7 +49,7 @@ Exit status: 1 if problems are found.`,
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return diag.At(diag.Pos{}, diag.Expected("scripts or directories")).WithHint("check all scripts here with: ccm lint .")
+				return diag.At(diag.Pos{}, diag.Expected("scripts or directories")).WithHint("check all scripts of a directory with: ccm lint DIR")
 			}
 			return nil
 		},

@@ -64,11 +64,24 @@ expires after two minutes. Press Enter to print a new one.`,
 	}
 	fs := cmd.Flags()
 	f.Root, f.Data.ReadEnv = "/", true
-	fs.StringVar(&stateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&o.Listen, "listen", "127.0.0.1:0", "local `ADDRESS` to listen on; port 0 uses a free one")
 	fs.BoolVar(&noBrowser, "no-browser", false, "only print the address")
 	fs.BoolVar(&asRoot, "as-root", false, "evaluate sites as root, and save files as root")
 	return cmd
+}
+
+// EvaluateCommand returns the command with which studio evaluates texts in a child process.
+func EvaluateCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: studio.EvaluateCommand, Hidden: true, Args: cobra.NoArgs,
+		Short: "Evaluate a text for ccm studio (internal)",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			return studio.Evaluate(ctx, e.Process, e.Stdin, e.Stdout.Unwrap())
+		},
+	}
 }
 
 // directoryAndFile returns the directory that is shown, and the file that is opened first.

@@ -23,7 +23,7 @@ type HistoryFlags struct {
 // Add adds the flags to fs.
 func (f *HistoryFlags) Add(fs *pflag.FlagSet) {
 	f.output = NewChoice("text", "text", "json")
-	fs.StringVar(&f.StateDir, "state-dir", "", "state directory `DIR` (default CCM_STATE_DIR, /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 }
 

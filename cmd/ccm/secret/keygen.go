@@ -222,7 +222,7 @@ func addRecipient(e *cli.Env, name, key string) error {
 		}
 	}
 	if !encryption.IsName(name) {
-		return diag.Expected("a name of letters, digits, - _ and .").Got("%q", name)
+		return diag.Expected("a name of letters, digits, dots, - and _").Got("%q", name)
 	}
 	path := recipientsPath("x")
 	old, err := e.Files.ReadFile(path)

@@ -1,6 +1,6 @@
 -- A server and client of ssh, and an operating system, that offer little to attackers, after
 -- the baselines of dev-sec.io. The settings are in site.yaml. Have another user who may log
--- in and become root before you run this: root cannot log in by ssh any more.
+-- in and become root before you run this: root can no longer log in by ssh.
 local kv, block, sysctl = require "std.kv", require "std.block", require "std.sysctl"
 local want = data.load("site.yaml")
 local debian = facts.os.family == "debian"

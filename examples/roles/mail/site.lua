@@ -28,7 +28,7 @@ if want.relay.password_file then
   watched[1] = file { "/etc/postfix/sasl_passwd", mode = "0600", content = login, require = postfix }
 end
 
--- what site.yaml says of main.cf itself counts
+-- settings of main.cf in site.yaml win
 local lines = { "# Written by ccm." }
 for name, value in tbl.pairs(tbl.merge(main, want.main)) do
   lines[#lines + 1] = name .. " = " .. tostring(value)

@@ -29,7 +29,7 @@ type Record struct {
 	EVR
 	Arch                               string
 	license, url, summary, description string
-	// Unfinished says that a package manager was killed while it changed the package.
+	// Unfinished is set if a package manager was killed while it changed the package.
 	Unfinished bool
 }
 

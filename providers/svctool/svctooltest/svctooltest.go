@@ -27,7 +27,7 @@ func NoWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 type Machine struct {
 	t    testing.TB
 	Root string
-	// Running says that the service runs, Dies that it ends soon after each start, and Killed that it
+	// Running is set if the service runs, Dies if it ends soon after each start, and Killed if it
 	// was killed and the init system has not noticed. Starting is the number of queries for which it
 	// is still starting.
 	Running, Dies, Killed bool

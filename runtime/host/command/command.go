@@ -44,7 +44,7 @@ type Cmd struct {
 	As *Login
 	// Umask is the file mode creation mask in octal; "" for that of this process.
 	Umask string
-	// BelowRoot says that the command runs on this machine even if the host has another root. It
+	// BelowRoot is set if the command runs on this machine even if the host has another root. It
 	// acts on nothing outside of that root, because its arguments name the root (useradd --prefix),
 	// or because it reads what belongs to the site (sops).
 	BelowRoot bool

@@ -24,7 +24,7 @@ type Orphan struct {
 	// into which the session was brought from outside (credentials(7), PID namespaces).
 	ID      string
 	Session int
-	// Apart says that the command has a session of its own, as commands of another user have.
+	// Apart is set if the command has a session of its own, as commands of another user have.
 	Apart bool
 }
 

@@ -35,13 +35,13 @@ type Look struct {
 	Kind LookKind
 	// Name is a path without links in its directory, or the name of the other kinds.
 	Name string
-	// Found says that there is such a thing now, or will be.
+	// Found is set if there is such a thing now, or will be.
 	Found bool
 }
 
 // Looks remembers what a plan looked at on behalf of one resource.
 type Looks struct {
-	// Grant, if not nil, says whether a missing thing counts as there. It is asked about
+	// Grant, if not nil, decides whether a missing thing counts as there. It is asked about
 	// directories, users, groups and programs. Doubts are the authors who may bring the thing, as
 	// given to Assume.
 	Grant func(l Look, doubts []any) bool

@@ -10,7 +10,7 @@ import (
 // something will be there, so will the directories above it.
 type PathEffect struct {
 	Path string
-	// OfSystem says that the path is one of the operating system, as commands use them. The
+	// OfSystem is set if the path is one of the operating system, as commands use them. The
 	// machine itself may be only a directory below it.
 	OfSystem bool
 	Kind     safepath.FileKind
@@ -22,20 +22,20 @@ type PathEffect struct {
 	// Size is the number of bytes that are written at the path and below it; 0 if it is unknown, or
 	// that of Content or Source.
 	Size int64
-	// Kept says that a file keeps its content.
+	// Kept is set if a file keeps its content.
 	Kept bool
-	// KeepsHardLinks says that a file with other names is written in place, so that they keep its
+	// KeepsHardLinks is set if a file with other names is written in place, so that they keep its
 	// content too.
 	KeepsHardLinks bool
 	// Attr is the owner, group and mode; nil if they are unknown, or stay.
 	Attr *safepath.Attr
 	// Target is the target of a symbolic link.
 	Target string
-	// Vague says that the path will exist with an unknown Kind.
+	// Vague is set if the path will exist with an unknown Kind.
 	Vague bool
-	// Unsure says that nobody knows whether anything will be at the path, or below it.
+	// Unsure is set if nobody knows whether anything will be at the path, or below it.
 	Unsure bool
-	// Open says that nobody knows what will be in a directory.
+	// Open is set if nobody knows what will be in a directory.
 	Open bool
 	// Keeps has the entries of a removed directory that no run has made, by their paths relative to
 	// it: they stay, unless data may be removed. It is nil if the type does not know them, and not nil
@@ -61,9 +61,9 @@ type Account struct {
 	ID   uint32 // NoAccount if unknown
 	// Group is the name of a user's own group, Home the path of the home directory; "" if unknown.
 	Group, Home string
-	// Absent says that the account is removed.
+	// Absent is set if the account is removed.
 	Absent bool
-	// Unsure says that the account may be removed.
+	// Unsure is set if the account may be removed.
 	Unsure bool
 	// Members are users that are added to a group.
 	Members []string

@@ -9,7 +9,7 @@ type Claim struct{ Bytes, Files int64 }
 type RoomProposal struct {
 	// Claims are by the device number of the file system.
 	Claims map[uint64]Claim
-	// FreesMore says that the effects free an unknown amount besides.
+	// FreesMore is set if the effects free an unknown amount besides.
 	FreesMore bool
 }
 
@@ -35,7 +35,7 @@ func (o *View) ProposeRoom(p *RoomProposal) {
 	o.room.proposed = p
 }
 
-// ClaimRoom accepts the proposal, because the resource is pending. Complete says that it has no effects
+// ClaimRoom accepts the proposal, because the resource is pending. Complete means that it has no effects
 // besides the known ones, which might free room.
 func (o *View) ClaimRoom(complete bool) {
 	if o == nil {

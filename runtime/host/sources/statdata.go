@@ -15,10 +15,10 @@ import (
 type StatData struct {
 	Size int64 // in bytes
 	// MTime and CTime are the times of the last change of its content and of its inode, in
-	// nanoseconds since 1970. Both and the inode are 0 if the source is no file.
+	// nanoseconds since 1970. Both and the inode are 0 if the source is not a file.
 	MTime, CTime int64
 	Inode        uint64
-	// Reliable says that every later change of the source changes its stat data: the last
+	// Reliable is set if every later change of the source changes its stat data: the last
 	// change was longer ago than the resolution of its times.
 	Reliable bool
 }

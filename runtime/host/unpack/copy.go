@@ -27,7 +27,7 @@ type Copy struct {
 	// present entry, with kind Missing for none; then made has what a new entry gets there (see
 	// [host.NewAttr]).
 	Attr func(source, have host.Info, made host.Attr) host.Attr
-	// Links says what becomes of a symbolic link at the path of an entry.
+	// Links is what becomes of a symbolic link at the path of an entry.
 	Links CopyLinks
 }
 

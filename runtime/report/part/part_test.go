@@ -30,7 +30,7 @@ func event(text string) *report.Event {
 func TestRow(t *testing.T) {
 	row := Row(event("<b>"), RowOptions{ID: "r1"}).HTML()
 	for _, want := range []string{
-		`<details class="event failed" id="r1" open="">`, `<span class="name">/etc/x&lt;b&gt;</span>`, `<span class="say">it failed: &lt;b&gt;</span><time>1 ms</time>`,
+		`<details class="event failed" id="r1" open="">`, `<span class="name">/etc/x&lt;b&gt;</span>`, `<span class="story">it failed: &lt;b&gt;</span><time>1 ms</time>`,
 		`<p class="meta"><span>site.lua:3</span><span>03:04:05.000</span><span>by posix</span><span>tags a, &lt;b&gt;</span>`,
 		`<th scope="row">mode</th><td class="del">(none)</td><td class="add">0644</td>`,
 		"<span class=\"at\">@@ -1 +1 @@\n</span><span class=\"del\">-old\n</span><span class=\"add\">+new &lt;b&gt;\n</span>", "<caption>Expected</caption>",

@@ -27,7 +27,7 @@ func Row(e *report.Event, how RowOptions) *markup.Element {
 	return markup.New("details", attrs...).Add(
 		markup.New("summary", "class", "head").Add(
 			markup.New("span", "class", "o").Say(e.OutcomeWord(how.Drift)), Badge(e.Type),
-			markup.New("span", "class", "name").Say(e.Name), markup.New("span", "class", "say").Say(story),
+			markup.New("span", "class", "name").Say(e.Name), markup.New("span", "class", "story").Say(story),
 			markup.New("time").Say(Took(e.Duration))),
 		inside(e, story))
 }

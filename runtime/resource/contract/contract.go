@@ -38,9 +38,9 @@ type Trial struct {
 	// Phrases are the expected phrases of the plan, without "Would have". Nil expects nothing in
 	// particular, an empty list expects no actions.
 	Phrases []string
-	// WithData says that a property of Want has all data removed, such as force.
+	// WithData is set if a property of Want has all data removed, such as force.
 	WithData bool
-	// Imagined says that the provider imagines a part of the machine, such as the owners of files.
+	// Imagined is set if the provider imagines a part of the machine, such as the owners of files.
 	// Then changes are not all visible below the root, and the provider makes directories that a
 	// real machine has.
 	Imagined bool
@@ -156,7 +156,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 // A breach is a mistake of the provider. An expected failure (Fails) does not cover it.
 type breach struct{ text string }
 
-// Error says what the provider did.
+// Error is what the provider did.
 func (e *breach) Error() string { return e.text }
 
 // decide looks twice and returns the decision.

@@ -69,7 +69,7 @@ func (b *bench) measureFloor(ctx context.Context, ca string) error {
 			return err
 		}
 		f.nodes[i] = nc
-		if _, err := nc.Subscribe("told.release", func(*nats.Msg) { f.messages.Add(1) }); err != nil {
+		if _, err := nc.Subscribe("published.release", func(*nats.Msg) { f.messages.Add(1) }); err != nil {
 			return err
 		}
 		if _, err := nc.Subscribe("order", func(*nats.Msg) { go func() { _ = f.store(ctx, nc, fmt.Sprintf("result.%d", i), resultBytes) }() }); err != nil {
@@ -96,7 +96,7 @@ func (f *floor) streams(ctx context.Context) error {
 	}
 	for _, c := range []jetstream.StreamConfig{
 		{Name: "FACTS", Subjects: []string{"facts.*"}, MaxMsgsPerSubject: 1},
-		{Name: "CONTROL", Subjects: []string{"control.*"}, MaxMsgsPerSubject: 1, RePublish: &jetstream.RePublish{Source: "control.*", Destination: "told.{{wildcard(1)}}"}},
+		{Name: "CONTROL", Subjects: []string{"control.*"}, MaxMsgsPerSubject: 1, RePublish: &jetstream.RePublish{Source: "control.*", Destination: "published.{{wildcard(1)}}"}},
 		{Name: "RESULTS", Subjects: []string{"result.*"}},
 		{Name: "CHUNKS", Subjects: []string{"chunk"}},
 	} {

@@ -22,8 +22,8 @@ import (
 
 func main() {
 	nodes := flag.String("nodes", "1000,10000", "how many nodes, `N` after N")
-	out := flag.String("out", "", "the `FILE` between whose markers the table is written; else it is printed")
-	dir := flag.String("dir", "", "where the servers have their data: a `DIRECTORY` on a disk; else that of temporary files")
+	out := flag.String("out", "", "write the table between the markers of `FILE` (default: print it)")
+	dir := flag.String("dir", "", "`DIRECTORY` on a disk for the data of the servers (default: temporary)")
 	flag.Parse()
 	debug.SetGCPercent(400) // this process has the heaps of all nodes, and much of them stays in use
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -28,7 +28,7 @@ const (
 	rowJobOne          = "job to one, accepted"
 	rowBundle          = "bundle of 5 MiB to 1,000 nodes at once"
 	rowMemoryAfter     = "memory of a server after all of the above"
-	rowIdle            = "processor time of the three servers while nodes have nothing to tell"
+	rowIdle            = "processor time of the three servers while nodes are idle"
 	rowLost            = "one server killed while all nodes send 50 events"
 	rowGap             = "time without an acknowledgement then"
 	rowDisk            = "disk of a server at the end"

@@ -24,8 +24,8 @@ import (
 
 func main() {
 	out := flag.String("out", "test/reliability/counts.md", "the `FILE` with the table")
-	only := flag.String("run", "", "run the tests whose names match `PATTERN`, of which a part after a slash is for subtests; other rows stay as they are")
-	kept := flag.String("counts", "", "keep the counts in this `FILE`, and add those that it holds: a long test can be run in pieces")
+	only := flag.String("run", "", "run only tests that match `PATTERN` (TEST/SUBTEST); keep other rows")
+	kept := flag.String("counts", "", "add the counts to those in `FILE`, to run a long test in pieces")
 	lab := flag.Bool("lab", false, "run the tests in throw-away systems too (root)")
 	flag.Parse()
 	if err := write(*out, *only, *kept, *lab); err != nil {

@@ -1,5 +1,5 @@
 -- What this machine is to be.
---   ccm plan site.lua   says what would be done
+--   ccm plan site.lua   shows what would be done
 --   ccm run site.lua    does it
 local motd = require "motd"
 

@@ -33,7 +33,7 @@ end
 local server_options = set { "default_site", "version_in_errors" }
 
 --- Installs nginx and runs it. default_site = true keeps the page that the distribution shows
---- for names that no virtual host has; version_in_errors = true has error pages tell the version.
+--- for names that no virtual host has; version_in_errors = true shows the version on error pages.
 function nginx.server(options)
   options = options or {}
   check(options, server_options, "nginx.server")

@@ -33,7 +33,7 @@ end
 --- Installs a server and runs it. The options:
 ---   version   of PostgreSQL, such as 15; Debian has it in the names of packages and paths
 ---   settings  of postgresql.conf, in a file of their own
----   hba       lines of pg_hba.conf, before which local connections of postgres stand:
+---   hba       lines of pg_hba.conf, after those for local connections of postgres:
 ---             { { "host", "app", "app", "10.0.0.0/8", "scram-sha-256" } }
 function postgres.server(options)
   local at = places(options.version or error("postgres.server wants a version", 2))
@@ -43,7 +43,7 @@ function postgres.server(options)
   local own = { owner = "postgres", group = "postgres", mode = "0640" }
   local settings = { "# Written by ccm.", "password_encryption = 'scram-sha-256'" }
   for key, value in tbl.pairs(options.settings or {}) do
-    if not key:match "^[%a_][%w_.]*$" then error("postgres.server: " .. key .. " is no name of a setting", 2) end
+    if not key:match "^[%a_][%w_.]*$" then error("postgres.server: " .. key .. " is not the name of a setting", 2) end
     settings[#settings + 1] = key .. " = " .. setting(value)
   end
   local conf = file {

@@ -5,7 +5,7 @@ describe("the site", function()
     cat = catalog("site.lua", { facts = { os = { family = "debian" } } })
   end)
 
-  it("says who manages the machine", function()
+  it("names who manages the machine", function()
     assert.resource(cat, "file#/etc/motd", { mode = "0644" })
   end)
 
