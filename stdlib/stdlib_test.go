@@ -77,3 +77,20 @@ func TestExamplesOfTheHeads(t *testing.T) {
 		}
 	}
 }
+
+// TestTypesSayWhatTheyLeave: each type that acts says what it leaves, so that a plan knows what stays as it is. The suites
+// compare that with what is changed.
+func TestTypesSayWhatTheyLeave(t *testing.T) {
+	files, err := filepath.Glob("std/*.lua")
+	require.NoError(t, err)
+	types := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if _, body, ok := strings.Cut(string(text), "ccm.type {"); ok && strings.Contains(body, "perform = ") {
+			types++
+			require.Regexp(t, `(?m)^ +leaves = `, body, file)
+		}
+	}
+	require.Greater(t, types, 20)
+}

@@ -4,7 +4,7 @@
 --   std.language_package { "pm2", manager = "npm", ensure = "latest" }
 --   std.language_package { "rake", manager = "gem", source = "files/rake-13.1.0.gem" }
 
-local managers, safepath = require "std.language_managers", require "std.safepath"
+local accounts, managers, safepath = require "std.accounts", require "std.language_managers", require "std.safepath"
 local names = { "pip", "npm", "gem" }
 
 return ccm.type {
@@ -43,9 +43,10 @@ return ccm.type {
       end
     end
     if #found > 1 then error(("%s is installed by both %s and %s"):format(want.name, found[1].manager, found[2].manager), 0) end
-    if not found[1] then return { ensure = "absent" } end
+    local home = (want.user and accounts.user(host, want.user) or {}).home or "/root"
+    if not found[1] then return { ensure = "absent", home = home } end
     local list = found[1].list
-    local have = { ensure = "present", manager = found[1].manager, version = tbl.contains(list, want.version) and want.version or list[1] }
+    local have = { home = home, ensure = "present", manager = found[1].manager, version = tbl.contains(list, want.version) and want.version or list[1] }
     if want.ensure ~= "latest" then return have end
     have.newest = managers[want.manager].newest(want, host)
     if not have.newest then error("no such package in the registry: " .. want.name, 0) end
@@ -55,6 +56,14 @@ return ccm.type {
   decide = function(want, have, compare)
     if want.ensure ~= "latest" or have.ensure ~= "present" then return compare() end
     return { diff = { { "version", have.version, have.newest } }, actions = { { "update", "updated the package" } } }
+  end,
+
+  -- Packages bring files to their directory, and the manager to its caches in the home of its user. What a package runs
+  -- when it is installed is its own matter; system-wide it may do anything.
+  leaves = function(want, have)
+    if not want.path or not have then return {}, true end
+    local caches = tbl.map({ ".cache", ".npm", ".gem", ".local" }, function(name) return { path = path.join(have.home, name) } end)
+    return tbl.concat({ { path = want.path } }, caches), "commands"
   end,
 
   perform = function(action, want, _, host)
