@@ -171,28 +171,35 @@ func (b *bench) load(l load) (all []*command, err error) {
 	add := func(column, program, text, want string) *command {
 		state := base + ".state-" + column
 		words["STATE"] = state
-		c := &command{name: l.name + "@" + column, argv: []string{b.binary(program)}, items: float64(n)}
+		words["STATE.html"] = state + ".html"
+		c := &command{name: l.name + "@" + column, argv: b.words(program, text, words), items: float64(n)}
 		for arg := range strings.FieldsSeq(text) {
 			if fi, err := os.Stat(words[arg]); err == nil && slices.Contains([]string{"SITE", "LIST", "DATA"}, arg) {
 				c.inputs += float64(fi.Size())
 			}
-			c.argv = append(c.argv, cmp.Or(words[arg], arg))
 		}
-		c.prepare = func() error {
+		first := b.words(program, l.first, words)
+		c.prepare = func() (err error) {
 			switch {
 			case l.oneIn == 1 && contents(items):
-				return b.fresh(base, state)
+				err = b.fresh(base, state)
 			case l.oneIn > 1:
-				return fill(items, l.oneIn, "drifted")
+				err = fill(items, l.oneIn, "drifted")
 			}
-			return nil
+			if l.first != "" && err == nil {
+				_, err = shell(strings.Join(first, " "))
+			}
+			return err
 		}
 		c.check = func(said string) error {
 			if !strings.Contains("\n"+said+"\n", "\n"+want) {
 				return fmt.Errorf("expected %q in the output", want)
 			}
-			if l.oneIn > 0 {
+			if l.oneIn > 0 && !l.undone {
 				return checkFiles(items, l.oneIn == 1)
+			}
+			if l.undone && checkFiles(items[:1], false) == nil {
+				return errors.New("it did not undo the run")
 			}
 			return nil
 		}
@@ -223,6 +230,15 @@ func (b *bench) load(l load) (all []*command, err error) {
 		}
 	}
 	return all, err
+}
+
+// words returns the words of a program, with files and directories for the words in capitals.
+func (b *bench) words(program, text string, words map[string]string) []string {
+	list := []string{b.binary(program)}
+	for arg := range strings.FieldsSeq(text) {
+		list = append(list, cmp.Or(words[arg], arg))
+	}
+	return list
 }
 
 // fresh makes empty directories, and has all files written to disk, so that the writes of one command

@@ -80,7 +80,7 @@ func TestBenchChecks(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(dir, "load-gone", "g000001")))
 	_, err = b.once(commands[0])
-	require.ErrorContains(t, err, `gone@floor: it does not say "0\n": 1`)
+	require.ErrorContains(t, err, `gone@floor: expected "0\n" in the output: 1`)
 
 	good := &command{name: "good", argv: []string{"true"}, prepare: quiet, check: fine}
 	bad := &command{name: "bad", argv: []string{"false"}, prepare: quiet, check: fine, peer: true}

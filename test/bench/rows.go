@@ -29,6 +29,8 @@ type load struct {
 	ccm       string            // runSite if it is ""
 	peers     string            // SITE stands for the words of the peer; "" if none takes part
 	languages string            // both if it is ""
+	first     string            // words of a command of ccm that is run before each time, not measured
+	undone    bool              // the command makes the files as they were before the first one
 }
 
 // A row is one line of the table. Its expressions are names of loads that are added up, or
@@ -49,9 +51,13 @@ type row struct {
 
 const (
 	onlyLua  = "lua"
+	aRun     = "a run of the same files"
 	runSite  = "run --state-dir STATE SITE"
 	planSite = "plan --state-dir STATE --diff off SITE"
 	profile  = "run --state-dir STATE --profile SITE"
+	undoRun  = "undo --state-dir STATE"
+
+	reportSite = "run --state-dir STATE --report STATE.html SITE"
 
 	installedPackages = `dpkg-query -W -f='${Package} ${db:Status-Status}\n' | sed -n 's/ installed$//p' | sort -u`
 	activeServices    = `systemctl list-units --type=service --state=active --plain --no-legend | sed 's/ .*//' | grep -v @`
@@ -90,6 +96,7 @@ var groups = []group{
 	}, []row{
 		{work: "one more stable file of a loop, from 1,000 to 10,000", cost: "loop-10000 -loop-1000", each: true, unit: "µs", limits: both(1.5), note: "the floor has as many workers as ccm"},
 		{work: "one more stable file of a loop, from 10,000 to 100,000", cost: "loop-100000 -loop-10000", each: true, unit: "µs", limits: both(1.5), note: "as before"},
+		{work: "peak of 100,000 of them", cost: "loop-100000", metric: "rss", unit: "MiB", base: "1", limits: both(200)},
 		{work: "its memory beyond its content, in use", cost: "profile-100000 -profile-10000", metric: "in use", each: true, unit: "B", less: "1024", base: "1", limits: both(2048),
 			note: "in use after the run (`--profile`)"},
 		{work: "its memory beyond its content, peak of the process", cost: "loop-100000 -loop-10000", metric: "rss", each: true, unit: "B", less: "1024", base: "1", limits: both(2048),
@@ -127,6 +134,29 @@ var groups = []group{
 		{work: "100 of 10,000 files drifted", cost: "drift", less: "drift@floor -all-stable@floor", base: "all-stable", than: "all stable", limits: both(1.2),
 			note: "without what the changes cost the floor, {drift@floor -all-stable@floor}; all stable: {all-stable@lua} / {all-stable@yaml}"},
 		{work: "bytes read meanwhile", cost: "drift", metric: "read", unit: "MiB", limits: both(2), note: "without the script, the manifest and the lists of the floor"},
+	}},
+	{"reports", []load{
+		{name: "reported", typ: "file", n: 10_000, items: files, loop: true, languages: onlyLua},
+		{name: "html", typ: "file", n: 10_000, items: files, loop: true, ccm: reportSite, languages: onlyLua},
+		{name: "drift-10000", typ: "file", n: 10_000, items: files, loop: true, first: runSite, ccm: "drift --state-dir STATE", says: "No drift: N resource", languages: onlyLua},
+		{name: "show", typ: "file", n: 10_000, items: files, loop: true, oneIn: 1, first: runSite, ccm: "history show --state-dir STATE", says: "run ", languages: onlyLua},
+		{name: "diff", typ: "file", n: 10_000, items: files, loop: true, oneIn: 1, first: runSite, ccm: "diff --state-dir STATE", says: "# run", languages: onlyLua},
+		{name: "html-100000", typ: "file", n: 100_000, items: files, loop: true, ccm: reportSite, languages: onlyLua},
+	}, []row{
+		{work: "`run --report FILE.html` of 10,000 stable files", cost: "html", metric: "cpu", base: "reported", than: aRun, limits: both(2), note: "processor time, in the next rows too"},
+		{work: "`drift` of 10,000 files", cost: "drift-10000", metric: "cpu", base: "reported", than: aRun, limits: both(2)},
+		{work: "`history show` of a run that created 10,000 files", cost: "show", metric: "cpu", base: "reported", than: aRun, limits: both(2), note: "a stable run, in the next row too"},
+		{work: "`diff` of that run", cost: "diff", metric: "cpu", base: "reported", than: aRun, limits: both(4)},
+		{work: "peak of `run --report FILE.html` of 100,000 stable files", cost: "html-100000", metric: "rss", unit: "MiB", base: "1", limits: both(200)},
+	}},
+	{"undo", []load{
+		{name: "replaced-memory", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, says: "N resources: S stable, M changed", languages: onlyLua},
+		{name: "undone-memory", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, first: runSite, ccm: undoRun, says: "M resources: M changed", undone: true, languages: onlyLua},
+		{name: "replaced-disk", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, says: "N resources: S stable, M changed", disk: true, languages: onlyLua},
+		{name: "undone-disk", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, first: runSite, ccm: undoRun, says: "M resources: M changed", undone: true, disk: true, languages: onlyLua},
+	}, []row{
+		{work: "`undo` of 1,000 replaced files, in memory", cost: "undone-memory", base: "replaced-memory", than: "the run", limits: both(1.5)},
+		{work: "`undo` of 1,000 replaced files, on a disk", cost: "undone-disk", base: "replaced-disk", than: "the run", limits: both(1.5)},
 	}},
 	{"packages", []load{
 		{name: "packages", typ: "package", n: 200, items: listedItems("present", installedPackages), floor: floorIs("packages LIST")},
