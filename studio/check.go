@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/report/graph"
+	"github.com/luaccm/ccm/studio/model"
 )
 
 const (
@@ -22,11 +22,17 @@ const (
 type checkResult struct {
 	rev      int
 	mistakes []diagnosis
-	catalog  *catalog.Catalog // nil with mistakes, and for files that declare nothing
+	order    *order // nil with mistakes, and for files that declare nothing
 	declared map[diag.Pos][]declaredResource
 	derived  *DerivedText
-	types    []*resource.Type // defined by the site
+	types    model.Types // defined by the site
 	duration time.Duration
+}
+
+// An order has the resources of a catalog in their order, and their dependencies.
+type order struct {
+	resources []declaredResource
+	edges     []graph.Edge
 }
 
 // A pendingCheck is a running check.
@@ -62,7 +68,7 @@ func (w *workspace) checkSoon(ctx context.Context, d *document, refresh bool) {
 
 // beginCheck begins a check of the text. The caller holds the document.
 func (w *workspace) beginCheck(d *document) *pendingCheck {
-	within, cancel := context.WithTimeout(w.ctx, checkTimeout)
+	within, cancel := context.WithTimeout(w.ctx, checkTimeout+jobGrace)
 	p := &pendingCheck{rev: d.rev, cancel: cancel, done: make(chan struct{})}
 	c := &check{by: w.evaluator, name: d.name, kind: kindOf(d.name, &d.text), rev: d.rev, language: languageOf(d.name), texts: w.editedTexts(d)}
 	go func() {

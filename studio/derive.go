@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,39 +8,18 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
-	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// derive returns the text of the file in the other language.
-func (c *check) derive(found *site.Site, own []*resource.Type, err error) *DerivedText {
-	if c.language == model.Lua {
-		return c.deriveManifest(own, err)
-	}
-	out := &DerivedText{Language: model.Lua}
-	if err != nil {
-		out.Reason = "updated when the errors are fixed"
-		return out
-	}
-	if found.Manifest == nil {
-		return nil
-	}
-	var b bytes.Buffer
-	if err := found.Manifest.Convert(&b); err != nil {
-		out.Reason = errText(err)
-		return out
-	}
-	out.Text, out.Current, out.Editable = b.String(), true, true
-	return out
-}
+// notDerived is why there is no text in the other language while the text has mistakes.
+const notDerived = "updated when the errors are fixed"
 
 // deriveManifest returns a manifest with the literal declarations of a script.
-func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
+func (c *check) deriveManifest(own model.Types, good bool) *DerivedText {
 	out := &DerivedText{Language: model.YAML}
-	if err != nil {
-		out.Reason = "updated when the errors are fixed"
+	if !good {
+		out.Reason = notDerived
 		return out
 	}
 	m, err := model.Read(c.name, c.texts[c.by.pathOf(c.name)], withTypes(shippedTypes(), own))

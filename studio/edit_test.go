@@ -3,7 +3,10 @@ package studio
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +176,32 @@ func TestEndless(t *testing.T) {
 	v.write("site.lua", "return 1\n")
 	require.Eventually(t, func() bool { return v.get("site.lua").Checked }, time.Minute, 10*time.Millisecond)
 	require.Less(t, time.Since(began), time.Minute)
+}
+
+// TestChildFails: the end of the process that evaluates a text is a mistake in the text, and the page goes on.
+func TestChildFails(t *testing.T) {
+	s := open(t, siteDir(t), map[string]string{"site.yaml": small, "modules/part.lua": "return {}\n"})
+	s.jobs.program = "/bin/false"
+	v := trusted(t, s)
+	st := v.settled("site.yaml")
+	require.Len(t, st.Mistakes, 1)
+	require.Equal(t, "evaluation failed", st.Mistakes[0].Message)
+	require.NotEmpty(t, st.Resources)
+	require.Equal(t, &DerivedText{Language: "lua", Reason: notDerived}, st.Derived)
+	var types Types
+	require.Equal(t, http.StatusOK, v.ask("GET", "/api/types", nil, &types))
+	require.Len(t, types.Groups, 2)
+	require.Equal(t, "evaluation failed", types.Mistakes[0].Message)
+}
+
+// TestLimitedMemory: the process that evaluates has a limit of memory, whatever it does.
+func TestLimitedMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the limit is that of Linux")
+	}
+	end := (&jobs{program: os.Args[0]}).run(t.Context(), command{args: []string{"allocate"}, text: io.Discard, kill: true})
+	require.Equal(t, "failed", end.status)
+	require.Contains(t, end.messages, "out of memory")
 }
 
 // FuzzEdit: no request breaks studio, and each accepted edit can be undone.

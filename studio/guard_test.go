@@ -19,6 +19,25 @@ import (
 	"github.com/luaccm/ccm/studio/guard"
 )
 
+// allocated is what a child process allocates.
+var allocated []byte
+
+// TestMain lets the program of the tests be the child process of evaluations.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		messages := &site.Messages{W: terminal.NewWriter(io.Discard)}
+		p := &site.Process{Clock: host.RealClock{}, Messages: messages, Files: &site.Files{Messages: messages}, Version: "1.2.3"}
+		if os.Args[1] == "allocate" && limitMemory(4*checkMemory) == nil {
+			allocated = make([]byte, 16*checkMemory)
+		}
+		if os.Args[1] != EvaluateCommand || Evaluate(context.Background(), p, os.Stdin, os.Stdout) != nil {
+			os.Exit(1) // plans fail
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
 // open starts studio on a directory with files.
 func open(t testing.TB, dir string, files map[string]string) *Server {
 	t.Helper()
@@ -28,7 +47,7 @@ func open(t testing.TB, dir string, files map[string]string) *Server {
 	p := &site.Process{Clock: host.RealClock{}, Messages: m, Files: &site.Files{Messages: m, AllowInsecure: true}, Version: "1.2.3"}
 	s, err := Open(t.Context(), Options{
 		Process: p, Site: site.Options{Root: "/", Data: site.DataOptions{None: true}}, Listen: "127.0.0.1:0",
-		StateDir: filepath.Join(filepath.Dir(dir), "state"), Directory: dir, Program: "/bin/false",
+		StateDir: filepath.Join(filepath.Dir(dir), "state"), Directory: dir, Program: os.Args[0],
 	})
 	require.NoError(t, err)
 	t.Cleanup(s.close)

@@ -38,6 +38,7 @@ type command struct {
 	stdin []byte
 	line  func(line json.RawMessage) // takes each line of the output that is JSON
 	text  io.Writer                  // takes the raw output, if line is nil
+	kill  bool                       // end it without asking it first
 }
 
 // A commandEnd is the end of a command.
@@ -69,7 +70,11 @@ func (j *jobs) run(ctx context.Context, c command) commandEnd {
 	messages := &limitedBuffer{limit: maxMessages}
 	cmd.Stderr = messages
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	signal := syscall.SIGTERM
+	if c.kill {
+		signal = syscall.SIGKILL
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, signal) }
 	cmd.WaitDelay = jobGrace
 	end := commandEnd{status: "done", exit: -1}
 	out, err := cmd.StdoutPipe()

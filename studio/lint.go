@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/luaccm/ccm/luaapi/lint"
-	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/studio/model"
 )
 
@@ -19,7 +18,7 @@ func (o Options) makeLinter() (*lint.Linter, error) {
 
 // lint adds the results of ccm lint on a script as warnings, except on lines with a mistake: both
 // often mean the same.
-func (c *check) lint(ctx context.Context, p *site.Process, out *checkResult) {
+func (c *check) lint(ctx context.Context, out *checkResult) {
 	if c.language != model.Lua || ctx.Err() != nil {
 		return
 	}
@@ -36,7 +35,7 @@ func (c *check) lint(ctx context.Context, p *site.Process, out *checkResult) {
 		if text, ok := c.texts[absolute]; ok {
 			return []byte(text), nil
 		}
-		return p.Files.Trust().ReadFile(ctx, absolute)
+		return c.by.main.Files.Trust().ReadFile(ctx, absolute)
 	}
 	wrong := map[int]bool{}
 	for _, m := range out.mistakes {

@@ -111,9 +111,9 @@ func (m *machine) references(file string) (names []string, err error) {
 			names = append(names, r.ID)
 		}
 	}
-	if d.checked != nil && d.checked.catalog != nil {
-		for _, r := range d.checked.catalog.Resources {
-			names = append(names, r.ID.String())
+	if d.checked != nil && d.checked.order != nil {
+		for _, r := range d.checked.order.resources {
+			names = append(names, r.id())
 		}
 	}
 	return names, nil

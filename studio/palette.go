@@ -67,17 +67,6 @@ func modelType(t *resource.Type) model.Type {
 // shippedTypes returns the types that ship with ccm, in the form for models.
 func shippedTypes() model.Types { return words().names }
 
-// ownTypes returns the types that a site defines.
-func ownTypes(found *site.Site) (own []*resource.Type) {
-	shipped := shippedTypes()
-	for _, t := range found.Registry.Types() {
-		if _, ok := shipped[t.Name]; !ok {
-			own = append(own, t)
-		}
-	}
-	return own
-}
-
 // serveTypes answers GET /api/types.
 func (s *Server) serveTypes(w http.ResponseWriter, r *http.Request) {
 	var files []File // a directory that is not trusted has no modules
@@ -91,8 +80,32 @@ func (s *Server) serveTypes(w http.ResponseWriter, r *http.Request) {
 func (e *evaluator) palette(ctx context.Context, files []File) *Types {
 	shipped := words().palette
 	out := &Types{Defs: maps.Clone(shipped.Defs), Groups: slices.Clone(shipped.Groups), Mistakes: []Mistake{}}
-	own, modules := e.moduleTypes(ctx, files, out)
-	out.add("Modules of this site", own, func(t *resource.Type) string { return modules[t] })
+	var modules []siteModule
+	for _, f := range files {
+		if name, ok := moduleName(f); ok {
+			modules = append(modules, siteModule{name, f.Name})
+		}
+	}
+	if modules == nil {
+		return out
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	found, err := e.ask(ctx, &request{Modules: modules})
+	if err != nil {
+		out.Mistakes = append(out.Mistakes, Mistake{File: modules[0].File, Message: errText(err), Severity: "error"})
+		return out
+	}
+	out.Mistakes = append(out.Mistakes, found.Palette.Mistakes...)
+	for _, g := range found.Palette.Groups {
+		g.Types = slices.DeleteFunc(g.Types, func(t TypeRow) bool { return shipped.Defs[t.Name] != nil })
+		for _, t := range g.Types {
+			out.Defs[t.Name] = found.Palette.Defs[t.Name]
+		}
+		if len(g.Types) > 0 {
+			out.Groups = append(out.Groups, g)
+		}
+	}
 	return out
 }
 
@@ -116,37 +129,6 @@ func (out *Types) add(title string, types []*resource.Type, module func(*resourc
 	if len(group.Types) > 0 {
 		out.Groups = append(out.Groups, group)
 	}
-}
-
-// moduleTypes returns the types that the modules among files define, and the module of each.
-// Modules that cannot be read become mistakes in out.
-func (e *evaluator) moduleTypes(ctx context.Context, files []File, out *Types) (own []*resource.Type, modules map[*resource.Type]string) {
-	modules = map[*resource.Type]string{}
-	for _, f := range files {
-		name, ok := moduleName(f)
-		if !ok || ctx.Err() != nil {
-			continue
-		}
-		p := e.process(nil, nil)
-		p.Files.SetContext(e.ctx)
-		reg, err := site.NewRegistry(new(site.TemplateEnv))
-		if err != nil {
-			continue
-		}
-		before := reg.Types()
-		if _, err := p.RequireModule(ctx, reg, name); err != nil {
-			out.Mistakes = append(out.Mistakes, Mistake{File: f.Name, Message: errText(err), Severity: "error"})
-			continue
-		}
-		for _, t := range reg.Types() {
-			_, shipped := shippedTypes()[t.Name]
-			if !slices.Contains(before, t) && !shipped && !slices.ContainsFunc(own, func(o *resource.Type) bool { return o.Name == t.Name }) {
-				own = append(own, t)
-				modules[t] = name
-			}
-		}
-	}
-	return own, modules
 }
 
 // moduleName returns the name by which a script requires a file.

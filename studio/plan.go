@@ -10,7 +10,6 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
-	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/graph"
@@ -158,10 +157,10 @@ func (c *commands) graph(ctx context.Context, file string, stack int, job string
 	if d.checked == nil || d.checked.rev != d.rev {
 		c.workspace.checkSoon(ctx, d, false)
 	}
-	if d.checked == nil || d.checked.rev != d.rev || d.checked.catalog == nil {
+	if d.checked == nil || d.checked.rev != d.rev || d.checked.order == nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "", "the order is unknown while the text has errors")
 	}
-	drawing := draw(d.checked.catalog, stack, c.outcomesOf(job))
+	drawing := draw(d.checked.order, stack, c.outcomesOf(job))
 	drawing.Rev = d.rev
 	return drawing, nil
 }
@@ -178,19 +177,16 @@ func (c *commands) outcomesOf(job string) map[string]string {
 	return nil
 }
 
-// draw lays out a catalog. Resources of different outcomes are never in one stack.
-func draw(c *catalog.Catalog, stack int, outcome map[string]string) *Graph {
-	nodes, edges := make([]graph.Node, len(c.Resources)), []graph.Edge(nil)
-	for i, r := range c.Resources {
-		nodes[i] = graph.Node{Type: r.ID.Type, Name: r.ID.Name, Class: outcome[r.ID.String()]}
+// draw lays out an order. Resources of different outcomes are never in one stack.
+func draw(o *order, stack int, outcome map[string]string) *Graph {
+	nodes := make([]graph.Node, len(o.resources))
+	for i, r := range o.resources {
+		nodes[i] = graph.Node{Type: r.Type, Name: r.Name, Class: outcome[r.id()]}
 		if r.Skip != "" && nodes[i].Class == "" {
 			nodes[i].Class = "skipped"
 		}
-		for _, dep := range c.Deps[i] {
-			edges = append(edges, graph.Edge{From: dep.Index, To: i, Refresh: dep.Refresh})
-		}
 	}
-	d := graph.Layout(nodes, edges, stack)
+	d := graph.Layout(nodes, o.edges, stack)
 	out := &Graph{Width: d.Width, Height: d.Height, Boxes: []GraphBox{}, Lines: []GraphLine{}, Drawing: d.Element()}
 	for _, b := range d.Boxes {
 		box := GraphBox{X: b.X, Y: b.Y, Label: b.Label, Type: b.Type, Outcome: nodes[b.Members[0]].Class}

@@ -25,7 +25,7 @@ type Options struct {
 	StateDir string
 	// Linter makes the linter of scripts; nil for none.
 	Linter func() (*lint.Linter, error)
-	// Program is ccm itself, for plans.
+	// Program is ccm itself, for evaluations and plans.
 	Program   string
 	Directory string // of the site, absolute
 	File      string // opened first, relative to Directory, or ""
@@ -105,7 +105,7 @@ func (s *Server) addParts(state *statedir.Dir) {
 	o := s.options
 	s.gate = &gate{state: state}
 	s.jobs = &jobs{ctx: s.ctx, program: o.Program, directory: o.Directory, cancel: map[string]context.CancelFunc{}}
-	s.evaluator = &evaluator{ctx: s.ctx, main: o.Process, site: o.Site, directory: o.Directory, linter: o.makeLinter}
+	s.evaluator = &evaluator{ctx: s.ctx, jobs: s.jobs, main: o.Process, site: o.Site, directory: o.Directory, linter: o.makeLinter}
 	s.workspace = &workspace{
 		ctx: s.ctx, state: state, gate: s.gate, evaluator: s.evaluator, hub: s.hub,
 		documents: map[string]*document{}, evaluation: make(chan struct{}, maxEvaluations),

@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/studio/model"
 )
@@ -72,18 +71,18 @@ func (d *document) resourcesOf(c *checkResult) []Resource {
 			}
 		}
 		if len(came) > 0 {
-			x.Skip = came[0].skip
+			x.Skip = came[0].Skip
 		}
-		if len(came) > 1 || len(came) == 1 && came[0].id != r.ID {
+		if len(came) > 1 || len(came) == 1 && came[0].id() != r.ID {
 			for _, one := range came {
-				x.Results = append(x.Results, one.id)
+				x.Results = append(x.Results, one.id())
 			}
 		}
-		var values map[string]json.RawMessage // made only for expressions
 		for _, p := range r.Props {
 			if !p.Literal {
-				if values == nil && len(came) > 0 {
-					values = came[0].values()
+				var values map[string]json.RawMessage
+				if len(came) > 0 {
+					values = came[0].Values
 				}
 				text := p.Text
 				if s, ok := p.Value.(string); ok { // in a manifest: without its quotes
@@ -141,14 +140,12 @@ func (d *document) types() model.Types {
 }
 
 // withTypes returns types with the types that a site defines.
-func withTypes(types model.Types, own []*resource.Type) model.Types {
+func withTypes(types, own model.Types) model.Types {
 	if len(own) == 0 {
 		return types
 	}
 	out := maps.Clone(types)
-	for _, t := range own {
-		out[t.Name] = modelType(t)
-	}
+	maps.Copy(out, own)
 	return out
 }
 

@@ -46,6 +46,7 @@ func TestImports(t *testing.T) {
 		{pkg: "runtime/nats", banned: []string{"runtime"}, except: []string{"runtime/bytesize"}},
 		{pkg: "runtime/signers", banned: []string{"runtime"}},
 		{pkg: "runtime/bundle", banned: []string{"runtime"}, except: []string{"runtime/bytesize"}},
+		{pkg: "runtime/testsystem", banned: []string{"runtime"}, except: []string{"runtime/host", "runtime/lazyregexp"}},
 		{pkg: "runtime/luadata", banned: []string{"runtime"}},
 		{pkg: "runtime/module", banned: []string{"runtime"}, except: []string{"runtime/bytesize", "runtime/host", "runtime/luadata", "runtime/safepath", "runtime/trust", "runtime/signers", "runtime/lazyregexp", "runtime/git"}},
 		{pkg: "runtime/facts", banned: []string{"runtime"}, except: []string{"runtime/host", "runtime/lazyregexp", "runtime/trust"}},

@@ -122,7 +122,7 @@ func TestRoles(t *testing.T) {
 	isolate(t)
 	scripts, err := filepath.Glob(filepath.Join(examples, "roles", "*", "site.lua"))
 	require.NoError(t, err)
-	require.Len(t, scripts, 5)
+	require.Len(t, scripts, 15)
 	for _, script := range scripts {
 		_, stderr, status := ccm(t, nil, "lint", script)
 		require.Zero(t, status, stderr)
@@ -134,12 +134,51 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestExampleModules: the specs of all example modules pass.
+// TestRoleMistakes: the roles refuse settings that make no sense, before anything is planned.
+func TestRoleMistakes(t *testing.T) {
+	long(t)
+	isolate(t)
+	for _, tt := range []struct{ role, old, new, want string }{
+		{"proxy", "backend: app", "backend: apps", "frontend http: no backend apps in site.yaml"},
+		{"proxy", "max_connections: 4096", "max_connections: 0", `data.max_connections: expected int(value) > 0, got "0"`},
+		{"mail", "tls: encrypt", "tls: yes please", "data.relay.tls: expected value in"},
+		{"mail", "port: 587", "port: 70000", "data.relay.port: expected"},
+		{"runner", "version: 2.319.1", "version: latest", "data.version: expected"},
+		{"wireguard", "10.8.0.3/32", "10.8.0.2/32", "peers laptop and office both have 10.8.0.2/32"},
+		{"wireguard", "xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg=", "laptop", "peer laptop: public_key is not one of WireGuard"},
+		{"prometheus", "retention: 30d", "retention: long", "data.retention: expected"},
+		{"redis", "open_files: 65536", "open_files: 10", "data.open_files: expected"},
+		{"backup", "home: /srv/backup", "home: backup", "data.home: expected"},
+		{"bastion", "journal_retention: 1year", "journal_retention: always", "data.journal_retention: expected"},
+		{"php", "name: app", "name: The App", "data.name: expected"},
+		{"k3s", "role: server", "role: agent", "an agent wants server in config, and token_file"},
+		{"k3s", "v1.30.4+k3s1", "latest", "data.version: expected"},
+	} {
+		dir := filepath.Join(t.TempDir(), tt.role)
+		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(examples, "roles", tt.role))))
+		settings := filepath.Join(dir, "site.yaml")
+		text, err := os.ReadFile(settings)
+		require.NoError(t, err)
+		require.Contains(t, string(text), tt.old)
+		require.NoError(t, os.WriteFile(settings, []byte(strings.Replace(string(text), tt.old, tt.new, 1)), 0o600))
+		_, stderr, status := ccm(t, nil, "catalog", filepath.Join(dir, "site.lua"))
+		require.Equal(t, 1, status, "%s: %s", tt.role, tt.new)
+		require.Contains(t, stderr, tt.want)
+	}
+}
+
+// TestExampleModules: the specs of all example modules and roles pass.
 func TestExampleModules(t *testing.T) {
 	isolate(t)
 	modules, err := filepath.Glob(filepath.Join(examples, "modules", "*"))
 	require.NoError(t, err)
 	require.Greater(t, len(modules), 2)
+	roles, err := filepath.Glob(filepath.Join(examples, "roles", "*", "spec"))
+	require.NoError(t, err)
+	require.Len(t, roles, 10)
+	for _, dir := range roles {
+		modules = append(modules, filepath.Dir(dir))
+	}
 	for _, dir := range modules {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Chdir(dir)

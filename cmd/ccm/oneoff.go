@@ -34,7 +34,7 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
-	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR`, or none (default /var/lib/ccm or ~/.local/state/ccm)")
 	fs.DurationVar(&f.LockTimeout, "lock-timeout", time.Minute, "maximum time to wait for another run")
 	cli.AddSudoFlag(fs)
 	fs.BoolVar(&f.debug, "debug", false, "log every change to the machine")

@@ -212,7 +212,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 	fs.Var(f.diff, "diff", diffUsage)
-	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR`, or none (default /var/lib/ccm or ~/.local/state/ccm)")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also show resources that are up to date, and full diffs")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "only show failures")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "show at most `N` lines of each diff (0 for all); implies --diff full")

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,11 +15,12 @@ import (
 
 // account writes a user or a group into /etc/passwd and /etc/group, in the place of simulated
 // commands, because later resources look for it there. It writes only the fields that others
-// refer to: name, number and members.
+// refer to: name, number, home and members.
 func account(h *host.Host, a *host.Account) error {
 	file, entry := "/etc/group", func(id string) string { return fmt.Sprintf("%s:x:%s:", a.Name, id) }
 	if a.Kind == host.UserLook {
-		file, entry = "/etc/passwd", func(id string) string { return fmt.Sprintf("%s:x:%s:%[2]s::/home/%[1]s:/bin/sh", a.Name, id) }
+		home := cmp.Or(a.Home, "/home/"+a.Name)
+		file, entry = "/etc/passwd", func(id string) string { return fmt.Sprintf("%s:x:%s:%[2]s::%s:/bin/sh", a.Name, id, home) }
 	}
 	text, err := h.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,14 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
-	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/machine"
 )
 
 // importFlags are the flags of import.
@@ -69,6 +68,7 @@ Exit status: 1 if some resources cannot be imported; the others are printed.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return importAll(e, cmd, f, args[0], args[1:]) },
 	}
+	cmd.AddCommand(newMachineCommand(e))
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "output format: lua, yaml (manifest) or json (one object per line)")
 	fs.StringVar(&f.files, "files", "files", "copy large files to `DIR`, which the script refers to as given here")
@@ -125,7 +125,7 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 		im := resource.Import{Name: name, View: v, Warn: e.Messages.Warn}
 		im.Sensitive = secrets.HeldIn(name) || len(secrets.Held(resource.ID{Type: t.Name, Name: name})) > 0
 		im.StoreFile = func(content []byte) (string, error) { return copyAside(e, filepath.Join(f.files, name), content) }
-		d, err := importOne(cmd, reg, t, im, f.user, facts)
+		d, err := machine.Import(cmd.Context(), reg, t, im, f.user, facts)
 		if err != nil {
 			var list diag.List
 			list.Add(err)
@@ -170,39 +170,6 @@ func (f *importFlags) print(e *cli.Env, m *manifest.Manifest) error {
 	return m.Convert(e.Print().Data())
 }
 
-// importOne returns the declaration of one resource in its present state. If user is not "", the
-// resource is a service of that user.
-func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, user string, fs *facts.Facts) (d manifest.ResolvedResource, err error) {
-	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
-	if user != "" { // another user may have the same service, so the user is part of the resource's name
-		asked.Set("service", schema.StringValue(im.Name))
-		asked.Set("scope", schema.StringValue(string(resources.UserService)))
-		asked.Set("user", schema.StringValue(user))
-		im.Name += "-" + user
-	}
-	r, err := t.DecodeQuery(asked, resource.Origin{})
-	if err != nil {
-		return d, err
-	}
-	if err := reg.MayWork(im.View, r); err != nil {
-		return d, err
-	}
-	provider, err := reg.Select(r, fs)
-	if err != nil {
-		return d, err
-	}
-	state, err := provider.Inspect(cmd.Context(), im.View, r.Spec)
-	if err != nil {
-		return d, err
-	}
-	im.Spec = r.Spec
-	if r, err = t.Import(state, im); err != nil {
-		return d, err
-	}
-	tab := t.Properties().Encode(r.Spec, r.Common)
-	return manifest.ResolvedResource{Type: t, Name: im.Name, Properties: withoutDefaults(t, tab)}, nil
-}
-
 // copyAside writes the content of an imported file to a new file, to which the manifest or script
 // refers. An existing file must have the same content.
 func copyAside(e *cli.Env, path string, content []byte) (string, error) {
@@ -224,18 +191,4 @@ func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 	}
 	// The content may come from a file that only its owner may read.
 	return path, h.SaveNew(path, content, 0o600)
-}
-
-// withoutDefaults returns properties without the name, and without values that mean the same as no
-// value.
-func withoutDefaults(t *resource.Type, tab *schema.Table) *schema.Table {
-	out := new(schema.Table)
-	for _, e := range tab.Entries {
-		f := t.Schema().Field(e.Key)
-		if f != nil && (f.IsName || f.Default != "" && e.Val.Kind != schema.List && fmt.Sprint(e.Val.Go()) == f.Default) {
-			continue
-		}
-		out.Entries = append(out.Entries, e)
-	}
-	return out
 }

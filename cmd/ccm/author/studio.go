@@ -71,6 +71,19 @@ expires after two minutes. Press Enter to print a new one.`,
 	return cmd
 }
 
+// EvaluateCommand returns the command with which studio evaluates texts in a child process.
+func EvaluateCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: studio.EvaluateCommand, Hidden: true, Args: cobra.NoArgs,
+		Short: "Evaluate a text for ccm studio (internal)",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			return studio.Evaluate(ctx, e.Process, e.Stdin, e.Stdout.Unwrap())
+		},
+	}
+}
+
 // directoryAndFile returns the directory that is shown, and the file that is opened first.
 func directoryAndFile(name string) (dir, file string, err error) {
 	if name, err = filepath.Abs(name); err != nil {

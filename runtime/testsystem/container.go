@@ -1,0 +1,154 @@
+package testsystem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// container is podman or docker, by their command lines. It builds an image with systemd from that of the distribution.
+type container struct{ program string }
+
+func (d container) Name() string { return d.program }
+
+func (d container) Check() error {
+	if _, err := exec.LookPath(d.program); err != nil {
+		return fmt.Errorf("%s not found", d.program)
+	}
+	if _, err := run(context.Background(), "", d.program, "info", "--format", "ok"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// containerfile makes an image that boots.
+func containerfile(t Target) string {
+	d := distributionOf(t.Distribution)
+	install := "apt-get update && apt-get install -y --no-install-recommends " + strings.Join(debPackages, " ")
+	if d.rpm {
+		install = "dnf install -y " + strings.Join(rpmPackages, " ")
+	}
+	return fmt.Sprintf("FROM %s:%s\nRUN %s\nSTOPSIGNAL SIGRTMIN+3\nCMD [\"/sbin/init\"]\n", d.image, t.Release, install)
+}
+
+func (d container) Make(ctx context.Context, r *Record) (System, error) {
+	if r.Target.Driver != "" {
+		return nil, diag.Expected("a distribution such as debian:12 for the driver %s", d.program).Got("%q", r.Target.Name)
+	}
+	image := "localhost/ccm-test-" + r.Target.Distribution + ":" + r.Target.Release
+	if _, err := run(ctx, "", d.program, "image", "inspect", image); err != nil {
+		if _, err := run(ctx, containerfile(r.Target), d.program, "build", "--tag", image, "-"); err != nil {
+			return nil, fmt.Errorf("cannot make the image of %s: %w", r.Target.Name, err)
+		}
+	}
+	if err := errors.Join(r.set("image", image), r.set("container", "ccm-test-"+r.Name)); err != nil {
+		return nil, err
+	}
+	s := &containerSystem{d, r}
+	return s, s.start(ctx)
+}
+
+func (d container) Attach(ctx context.Context, r *Record) (System, error) {
+	s := &containerSystem{d, r}
+	return s, s.booted(ctx)
+}
+
+func (d container) Reclaim(r *Record) error {
+	var err error
+	if name := r.Data["container"]; name != "" {
+		_, err = run(context.Background(), "", d.program, "rm", "--force", "--volumes", name)
+	}
+	if image := r.Data["snapshot"]; image != "" {
+		_, failure := run(context.Background(), "", d.program, "rmi", "--force", image)
+		err = errors.Join(err, failure)
+	}
+	return err
+}
+
+type containerSystem struct {
+	driver container
+	record *Record
+}
+
+// start makes a container from the last snapshot, or from the image.
+func (s *containerSystem) start(ctx context.Context) error {
+	image := s.record.Data["snapshot"]
+	if image == "" {
+		image = s.record.Data["image"]
+	}
+	argv := []string{s.driver.program, "run", "--detach", "--name", s.record.Data["container"], "--hostname", s.record.hostName()}
+	if s.driver.program == "podman" {
+		argv = append(argv, "--systemd=always")
+	} else {
+		argv = append(argv, "--privileged", "--cgroupns=private", "--tmpfs", "/run", "--tmpfs", "/run/lock")
+	}
+	if _, err := run(ctx, "", append(argv, image, "/sbin/init")...); err != nil {
+		return err
+	}
+	return s.booted(ctx)
+}
+
+// booted waits until the system has booted.
+func (s *containerSystem) booted(ctx context.Context) error {
+	within, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the system did not boot within a minute"))
+	defer cancel()
+	ticks := time.NewTicker(50 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		var out strings.Builder
+		_, err := s.Exec(within, Cmd{Argv: []string{"systemctl", "is-system-running"}, Stdout: &out})
+		if state := strings.TrimSpace(out.String()); err == nil && (state == "running" || state == "degraded") {
+			return nil
+		}
+		select {
+		case <-within.Done():
+			return context.Cause(within)
+		case <-ticks.C:
+		}
+	}
+}
+
+func (s *containerSystem) Exec(ctx context.Context, c Cmd) (int, error) {
+	argv := []string{"exec", "--interactive"}
+	if c.Terminal {
+		argv = append(argv, "--tty")
+	}
+	for _, x := range environ(c, os.Getenv("TERM")) {
+		argv = append(argv, "--env", x)
+	}
+	argv = append(append(argv, s.record.Data["container"]), c.Argv...)
+	return runCommand(ctx, exec.CommandContext(ctx, s.driver.program, argv...), c)
+}
+
+func (s *containerSystem) Reboot(ctx context.Context) error {
+	if _, err := run(ctx, "", s.driver.program, "restart", s.record.Data["container"]); err != nil {
+		return err
+	}
+	return s.booted(ctx)
+}
+
+func (s *containerSystem) Snapshot(ctx context.Context) error {
+	image := "localhost/ccm-test-snapshot:" + s.record.Name
+	if err := s.record.set("snapshot", image); err != nil {
+		return err
+	}
+	_, err := run(ctx, "", s.driver.program, "commit", s.record.Data["container"], image)
+	return err
+}
+
+func (s *containerSystem) Restore(ctx context.Context) error {
+	if _, err := run(ctx, "", s.driver.program, "rm", "--force", "--volumes", s.record.Data["container"]); err != nil {
+		return err
+	}
+	return s.start(ctx)
+}
+
+func (s *containerSystem) Keep(context.Context) error { return nil }
+
+func (s *containerSystem) Remove(context.Context) error { return s.driver.Reclaim(s.record) }

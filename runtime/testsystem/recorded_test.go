@@ -1,0 +1,137 @@
+package testsystem
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeProgram puts a program into the PATH, which has a folder of its own in $STATE and records its arguments there.
+func fakeProgram(t *testing.T, name, script string) (state string) {
+	t.Helper()
+	state = t.TempDir()
+	text := "#!/bin/sh\nset -eu\nSTATE=" + state + "\n" +
+		`for a; do printf '%s\n' "$a" | sed 's/$/ /' | tr -d '\n'; done >> $STATE/calls; echo >> $STATE/calls` + "\n" + script
+	bin := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	return state
+}
+
+// podmanScript keeps containers and images in folders. Commands run on this machine, with the container in $SYSTEM.
+const podmanScript = `
+last() { for l; do :; done; echo "$l"; }
+verb=$1; shift
+case $verb in
+info) echo ok ;;
+image) test -d "$STATE/image/$(last "$@" | tr /: __)" ;;
+build)
+  cat > "$STATE/containerfile"
+  mkdir -p "$STATE/image/$(echo "$2" | tr /: __)/var" ;;
+run)
+  while [ $# -gt 2 ]; do
+    if [ "$1" = --name ]; then name=$2; fi
+    shift
+  done
+  mkdir -p "$STATE/container"
+  cp -a "$STATE/image/$(echo "$1" | tr /: __)" "$STATE/container/$name" ;;
+exec)
+  shift
+  set -- "$@" --
+  while [ "$1" = --env ]; do
+    export "$2"
+    shift 2
+  done
+  name=$1; shift
+  test -d "$STATE/container/$name" || { echo "no such container $name" >&2; exit 125; }
+  n=$# i=1
+  while [ $i -lt $n ]; do a=$1; shift; set -- "$@" "$a"; i=$((i + 1)); done
+  shift
+  if [ "$1" = systemctl ]; then echo running; exit 0; fi
+  export SYSTEM="$STATE/container/$name"
+  exec "$@" ;;
+restart) test -d "$STATE/container/$1" ;;
+commit) cp -a "$STATE/container/$1" "$STATE/image/$(echo "$2" | tr /: __)" ;;
+rm) rm -rf "$STATE/container/$3" ;;
+rmi) rm -rf "$STATE/image/$(echo "$2" | tr /: __)" ;;
+*) echo "unknown command $verb" >&2; exit 125 ;;
+esac
+`
+
+// TestContainers: podman and docker, of which only the command line is tested: it is recorded by a program that keeps
+// containers in folders.
+func TestContainers(t *testing.T) {
+	for program, start := range map[string]string{
+		"podman": "run --detach --name NAME --hostname rocky-9 --systemd=always IMAGE /sbin/init",
+		"docker": "run --detach --name NAME --hostname rocky-9 --privileged --cgroupns=private --tmpfs /run --tmpfs /run/lock IMAGE /sbin/init",
+	} {
+		t.Run(program, func(t *testing.T) {
+			state := fakeProgram(t, program, podmanScript)
+			target, err := ParseTarget("rocky:9")
+			require.NoError(t, err)
+			contract(t, container{program}, target)
+			text, err := os.ReadFile(filepath.Join(state, "calls"))
+			require.NoError(t, err)
+			calls := regexp.MustCompile(`ccm-test-rocky-9-[0-9a-f]{6}`).ReplaceAllString(string(text), "NAME")
+			calls = regexp.MustCompile(`localhost/ccm-test-snapshot:rocky-9-[0-9a-f]{6}`).ReplaceAllString(calls, "SNAPSHOT")
+			calls = strings.ReplaceAll(calls, "localhost/ccm-test-rocky:9", "IMAGE")
+			var kept []string
+			for line := range strings.Lines(calls) {
+				if line = strings.TrimSpace(line); !strings.HasPrefix(line, "exec ") {
+					kept = append(kept, line)
+				}
+			}
+			require.Equal(t, []string{
+				"info --format ok", "image inspect IMAGE", "build --tag IMAGE -", start,
+				"commit NAME SNAPSHOT", "rm --force --volumes NAME", strings.Replace(start, "IMAGE", "SNAPSHOT", 1),
+				"restart NAME", "rm --force --volumes NAME", "rmi --force SNAPSHOT",
+			}, kept)
+			file, err := os.ReadFile(filepath.Join(state, "containerfile"))
+			require.NoError(t, err)
+			require.Contains(t, string(file), "FROM rockylinux:9\nRUN dnf install -y systemd ")
+			for _, dir := range []string{"container", "image"} {
+				left, err := os.ReadDir(filepath.Join(state, dir))
+				require.NoError(t, err)
+				for _, x := range left {
+					require.Equal(t, "localhost_ccm-test-rocky_9", x.Name())
+				}
+			}
+		})
+	}
+}
+
+// TestSSH: a machine that is there, by a program in place of ssh.
+func TestSSH(t *testing.T) {
+	state := fakeProgram(t, "ssh", `
+[ "$1" = web1 ] && [ "$2" = -- ] || { echo "no such host $1" >&2; exit 255; }
+case $3 in
+*boot_id*) cat $STATE/boots 2>/dev/null || echo none; exit 0 ;;
+*"systemctl reboot"*) echo again >> $STATE/boots; exit 0 ;;
+*systemctl*) exit 0 ;;
+esac
+export SYSTEM=$STATE/machine
+exec sh -c "$3"
+`)
+	require.NoError(t, os.MkdirAll(filepath.Join(state, "machine/var"), 0o755))
+	t.Setenv("CCM_SSH", "")
+	target, err := ParseTarget("ssh:web1")
+	require.NoError(t, err)
+	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{sshDriver{}}}
+	t.Setenv(snapshotVariable, "")
+	_, _, err = p.Start(t.Context(), target, sshDriver{})
+	require.EqualError(t, err, "ssh:web1: a test changes the machine, and it must be restored afterwards "+
+		"(set CCM_TEST_SNAPSHOT and CCM_TEST_RESTORE to commands that save and restore $CCM_TEST_HOST)")
+
+	t.Setenv(snapshotVariable, "test $CCM_TEST_HOST = web1 && rm -rf "+state+"/saved && cp -a "+state+"/machine "+state+"/saved")
+	t.Setenv(restoreVariable, "rm -rf "+state+"/machine && cp -a "+state+"/saved "+state+"/machine")
+	contract(t, sshDriver{}, target)
+
+	target, err = ParseTarget("ssh:web2")
+	require.NoError(t, err)
+	_, _, err = p.Start(t.Context(), target, sshDriver{})
+	require.EqualError(t, err, "ssh:web2: cannot reach web2 with ssh")
+}

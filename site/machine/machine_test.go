@@ -1,0 +1,262 @@
+package machine_test
+
+import (
+	"crypto/md5" //nolint:gosec // the database of dpkg has it
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/site/machine"
+)
+
+// A tree has the files of a made-up machine: "-> X" is a link to X, and a name that ends with / a directory.
+type tree map[string]string
+
+func (tr tree) with(more tree) tree {
+	all := tree{}
+	for _, from := range []tree{tr, more} {
+		for name, text := range from {
+			all[name] = text
+		}
+	}
+	return all
+}
+
+// write makes the tree, and returns its directory.
+func (tr tree) write(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range tr {
+		at := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+		switch target, link := strings.CutPrefix(text, "-> "); {
+		case link:
+			require.NoError(t, os.Symlink(target, at))
+		case strings.HasSuffix(name, "/"):
+			require.NoError(t, os.MkdirAll(at, 0o755))
+		default:
+			require.NoError(t, os.WriteFile(at, []byte(text), 0o644))
+		}
+	}
+	return root
+}
+
+func view(root string) *host.View { return &host.New(host.Options{Root: root}).View }
+
+func scan(t *testing.T, tr tree, o machine.Options) *machine.Scan {
+	t.Helper()
+	s, err := machine.Read(t.Context(), view(tr.write(t)), o)
+	require.NoError(t, err)
+	return s
+}
+
+// ids returns the items as references, with a minus for removed ones.
+func ids(s *machine.Scan) (list []string) {
+	for _, i := range s.Items {
+		id := i.ID()
+		if i.Removed {
+			id = "-" + id
+		}
+		list = append(list, id)
+	}
+	return list
+}
+
+// left returns the reason why something was left out.
+func left(s *machine.Scan, what string) string {
+	for _, l := range s.LeftOut {
+		if l.Name == what {
+			return l.Reason
+		}
+	}
+	return ""
+}
+
+func digest(text string) string {
+	sum := md5.Sum([]byte(text)) //nolint:gosec // the database of dpkg has it
+	return hex.EncodeToString(sum[:])
+}
+
+// debian is a Debian machine on which nothing was changed.
+var debian = tree{
+	"etc/os-release":                      "-> ../usr/lib/os-release",
+	"usr/lib/os-release":                  "PRETTY_NAME=\"Debian GNU/Linux 12\"\nID=debian\n",
+	"etc/hostname":                        "web1\n",
+	"etc/passwd":                          "root:x:0:0:root:/root:/bin/sh\nwww-data:x:33:33::/var/www:/bin/sh\n_shop:x:101:101::/nonexistent:/bin/sh\n",
+	"etc/group":                           "root:x:0:\nsudo:x:27:\n_shop:x:101:\n",
+	"etc/ld.so.cache":                     "x",
+	"etc/machine-id":                      "0123\n",
+	"etc/ssh/ssh_host_ed25519_key":        "key",
+	"etc/shop/shop.conf":                  "workers = 1\n",
+	"etc/shop/ucf.conf":                   "a\n",
+	"usr/lib/systemd/system/x.mount":      "[Mount]\n",
+	"usr/lib/systemd/system/shop.service": "[Service]\nExecStart=/usr/bin/shop\n[Install]\nWantedBy=multi-user.target\n",
+	"etc/systemd/system/multi-user.target.wants/shop.service":          "-> /lib/systemd/system/shop.service",
+	"var/lib/systemd/deb-systemd-helper-enabled/shop.service.dsh-also": "/etc/systemd/system/multi-user.target.wants/shop.service\n",
+	"var/lib/apt/extended_states":                                      "Package: libshop\nArchitecture: amd64\nAuto-Installed: 1\n",
+	"var/lib/dpkg/info/dpkg.list":                                      "/.\n/etc\n/etc/systemd\n/etc/systemd/system\n",
+	"var/lib/dpkg/info/shop.list":                                      "/.\n/etc\n/etc/shop\n/etc/shop/shop.conf\n/lib/systemd/system/shop.service\n/usr/lib/systemd/system/shop.service\n",
+	"var/lib/dpkg/info/shop.postinst":                                  "#!/bin/sh\nadduser --system --group _shop\n",
+	"var/lib/dpkg/info/libshop.list":                                   "/.\n/etc\n",
+	"var/lib/dpkg/status": "Package: dpkg\nStatus: install ok installed\nPriority: required\nArchitecture: amd64\n\n" +
+		"Package: shop\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\nConffiles:\n /etc/shop/shop.conf " + digest("workers = 1\n") + "\n\n" +
+		"Package: libshop\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\n\n" +
+		"Package: gone\nStatus: deinstall ok config-files\nPriority: optional\nArchitecture: amd64\n",
+	"var/lib/ucf/hashfile": digest("a\n") + "  /etc/shop/ucf.conf\n",
+	"var/lib/ucf/registry": "shop /etc/shop/ucf.conf\n",
+}
+
+func TestScan(t *testing.T) {
+	fresh := scan(t, debian, machine.Options{})
+	require.Equal(t, []string{"package#shop", "hostname#web1"}, ids(fresh))
+	require.Empty(t, fresh.LeftOut)
+	require.Equal(t, "Debian GNU/Linux 12", fresh.Distribution)
+	for name, test := range map[string]struct {
+		more tree
+		want []string // besides those of the unchanged machine
+		left string
+	}{
+		"a changed configuration file": {more: tree{"etc/shop/shop.conf": "workers = 2\n"}, want: []string{"file#/etc/shop/shop.conf"}},
+		"a changed file of ucf":        {more: tree{"etc/shop/ucf.conf": "b\n"}, want: []string{"file#/etc/shop/ucf.conf"}},
+		"a file without a package":     {more: tree{"etc/shop/more.conf": "x\n"}, want: []string{"file#/etc/shop/more.conf"}},
+		"in a directory without one": {
+			more: tree{"opt/shop/conf/a": "x\n", "opt/empty/": ""},
+			want: []string{"directory#/opt/shop", "directory#/opt/shop/conf", "file#/opt/shop/conf/a"},
+		},
+		"in /usr/local":     {more: tree{"usr/local/bin/x": "#!/bin/sh\n"}, want: []string{"file#/usr/local/bin/x"}},
+		"a link":            {more: tree{"etc/shop/on": "-> off"}, want: []string{"link#/etc/shop/on"}},
+		"a backup":          {more: tree{"etc/shop/shop.conf.dpkg-old": "x"}, left: "/etc/shop/shop.conf.dpkg-old"},
+		"data":              {more: tree{"srv/www/index.html": "x"}, left: "/srv/www"},
+		"a large file":      {more: tree{"etc/shop/large": strings.Repeat("x", 2<<20)}, left: "/etc/shop/large"},
+		"a masked unit":     {more: tree{"etc/systemd/system/x.mount": "-> /dev/null"}, want: []string{"service#x.mount"}},
+		"a unit":            {more: tree{"etc/systemd/system/w.service": "[Service]\n"}, want: []string{"unit#w.service"}},
+		"a drop-in":         {more: tree{"etc/systemd/system/shop.service.d/n.conf": "[Service]\n"}, want: []string{"unit#shop.service.d/n"}},
+		"an enabled unit":   {more: tree{"etc/systemd/system/timers.target.wants/b.timer": "-> /lib/b.timer"}, want: []string{"service#b.timer"}},
+		"an instance":       {more: tree{"etc/systemd/system/multi-user.target.wants/v@a.service": "-> /lib/v@.service"}, want: []string{"service#v@a.service"}},
+		"a person":          {more: tree{"etc/passwd": "ada:x:1000:1000::/home/ada:/bin/sh\n", "etc/group": "ada:x:1000:\nsudo:x:27:ada\n"}, want: []string{"group#ada", "user#ada"}},
+		"a system account":  {more: tree{"etc/passwd": "app:x:150:150::/:/bin/sh\n_shop:x:101:101::/:/bin/sh\n", "etc/group": "app:x:150:\n"}, want: []string{"group#app", "user#app"}},
+		"a host":            {more: tree{"etc/hosts": "127.0.0.1 localhost\n192.0.2.1 db # x\n"}, want: []string{"host#db"}},
+		"a mount":           {more: tree{"etc/fstab": "/dev/sda1 / ext4 defaults 0 1\nLABEL=d /srv/my\\040data ext4 noatime 0 2\n"}, want: []string{"mount#/srv/my data"}},
+		"an alternative":    {more: tree{"var/lib/dpkg/alternatives/editor": "manual\n/usr/bin/editor\n", "var/lib/dpkg/alternatives/pager": "auto\n"}, want: []string{"alternative#editor"}},
+		"a crontab":         {more: tree{"var/spool/cron/crontabs/ada": "@daily x\n"}, want: []string{"file#/var/spool/cron/crontabs/ada"}},
+		"a pip package":     {more: tree{"usr/local/lib/python3.11/dist-packages/flask-3.0.dist-info/METADATA": ""}, want: []string{"language_package#flask"}},
+		"a key":             {more: tree{"root/.ssh/authorized_keys": "# x\n" + key + " a@b\nnothing\n"}, want: []string{"authorized_key#root"}, left: "/root/.ssh/authorized_keys"},
+		"a damaged account": {more: tree{"etc/passwd": "root:x:0:0::/root:/bin/sh\nada:x\n"}, left: "/etc/passwd"},
+		"a lost list":       {more: tree{"var/lib/dpkg/info/libshop.list": ""}, left: "package libshop"},
+		"a local diversion": {more: tree{"var/lib/dpkg/diversions": "/usr/bin/a\n/usr/bin/b\n:\n"}, left: "/usr/bin/a"},
+		"a container": {
+			more: tree{"var/lib/docker/containers/1/config.v2.json": `{"Name":"/db","Config":{"Image":"postgres:16","Env":["POSTGRES_PASSWORD=x"]},"State":{"Running":true}}`},
+			left: "container db",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scan(t, debian.with(test.more), machine.Options{})
+			var more []string
+			for _, id := range ids(s) {
+				if id != "package#shop" && id != "hostname#web1" {
+					more = append(more, id)
+				}
+			}
+			require.ElementsMatch(t, test.want, more)
+			if test.left == "" {
+				require.Empty(t, s.LeftOut)
+			} else {
+				require.NotEmpty(t, left(s, test.left), s.LeftOut)
+			}
+			text, err := json.Marshal(s)
+			require.NoError(t, err)
+			require.NotContains(t, string(text), "POSTGRES_PASSWORD")
+		})
+	}
+}
+
+const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpsv"
+
+// What was removed or disabled is found, too.
+func TestScanOfRemovals(t *testing.T) {
+	tr := debian.with(nil)
+	delete(tr, "etc/shop/shop.conf")
+	delete(tr, "etc/systemd/system/multi-user.target.wants/shop.service")
+	tr["var/lib/dpkg/status"] = strings.Replace(tr["var/lib/dpkg/status"], "Package: shop\nStatus: install", "Package: shop\nStatus: hold", 1)
+	s := scan(t, tr, machine.Options{})
+	require.ElementsMatch(t, []string{"package#shop", "hostname#web1", "service#shop.service", "-file#/etc/shop/shop.conf"}, ids(s))
+	require.True(t, s.Items[0].Held)
+}
+
+// Many files in a directory are one line; so is a directory without a package with many bytes.
+func TestScanOfManyFiles(t *testing.T) {
+	more := tree{}
+	for i := range 400 {
+		more[fmt.Sprintf("etc/shop/cache/%d", i)] = ""
+		more[fmt.Sprintf("etc/%d.conf", i)] = ""
+	}
+	more["opt/big/file"] = "x"
+	s := scan(t, debian.with(more), machine.Options{})
+	require.Contains(t, left(s, "/etc/shop/cache"), "too much for a site")
+	require.Contains(t, left(s, "/etc/*"), "too much for a site")
+	require.ElementsMatch(t, []string{"package#shop", "hostname#web1", "directory#/opt/big", "file#/opt/big/file"}, ids(s))
+}
+
+func TestScanOptions(t *testing.T) {
+	tr := debian.with(tree{"etc/shop/new": "x\n", "etc/shop/d/old": "x\n"})
+	root := tr.write(t)
+	require.NoError(t, os.Chtimes(filepath.Join(root, "etc/shop/d/old"), time.Unix(1, 0), time.Unix(1, 0)))
+	for name, test := range map[string]struct {
+		o    machine.Options
+		want []string
+	}{
+		"only":            {machine.Options{Only: []string{"packages"}}, []string{"package#shop"}},
+		"ignore a path":   {machine.Options{Only: []string{"files"}, Ignore: []string{"/etc/shop/d"}}, []string{"file#/etc/shop/new"}},
+		"ignore a name":   {machine.Options{Only: []string{"files"}, Ignore: []string{"o?d"}}, []string{"file#/etc/shop/new"}},
+		"since":           {machine.Options{Only: []string{"files"}, Since: time.Unix(100, 0)}, []string{"file#/etc/shop/new"}},
+		"ignore packages": {machine.Options{Only: []string{"packages"}, Ignore: []string{"sh*"}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := machine.Read(t.Context(), view(root), test.o)
+			require.NoError(t, err)
+			require.Equal(t, test.want, ids(s))
+		})
+	}
+	_, err := machine.Read(t.Context(), view(root), machine.Options{Only: []string{"nothing"}})
+	require.EqualError(t, err, `unknown group "nothing" (supported: files, packages, services, system, users)`)
+	_, err = machine.Read(t.Context(), view(root), machine.Options{Ignore: []string{"["}})
+	require.EqualError(t, err, `invalid pattern "["`)
+}
+
+// Without a package database nothing can be compared: files are not all reported as new.
+func TestScanWithoutDatabase(t *testing.T) {
+	for name, status := range map[string]string{"missing": "", "damaged": "\x00\x01garbage\n"} {
+		tr := debian.with(tree{"var/lib/dpkg/status": status})
+		s := scan(t, tr, machine.Options{Only: []string{"packages", "files"}})
+		require.Empty(t, ids(s), name)
+		require.NotEmpty(t, left(s, "packages"), name)
+		require.NotEmpty(t, left(s, "files"), name)
+	}
+}
+
+// The databases of pacman and apk are read, too.
+func TestScanOfOtherDatabases(t *testing.T) {
+	arch := scan(t, tree{
+		"var/lib/pacman/local/ALPM_DB_VERSION":    "9\n",
+		"var/lib/pacman/local/shop-1.0-1/desc":    "%NAME%\nshop\n\n%INSTALLDATE%\n1700000000\n",
+		"var/lib/pacman/local/shop-1.0-1/files":   "%FILES%\netc/\netc/shop.conf\netc/same.conf\n\n%BACKUP%\netc/shop.conf\t" + digest("a") + "\netc/same.conf\t" + digest("b") + "\n",
+		"var/lib/pacman/local/libshop-1.0-1/desc": "%NAME%\nlibshop\n\n%REASON%\n1\n",
+		"etc/shop.conf": "changed", "etc/same.conf": "b", "etc/own": "x",
+	}, machine.Options{})
+	require.Equal(t, []string{"package#shop", "file#/etc/own", "file#/etc/shop.conf"}, ids(arch))
+	require.Equal(t, "pacman", arch.Manager)
+	alpine := scan(t, tree{
+		"etc/apk/world":        "alpine-base\nshop>1\n",
+		"lib/apk/db/installed": "P:alpine-base\n\nP:shop\nF:etc\nR:shop.conf\nZ:Q1hvfkN/qlp/zhXR3cuerq6jd2Z7g=\nR:other.conf\nZ:Q1AAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\nP:libshop\nF:etc/apk\nR:world\n",
+		"etc/shop.conf":        "a", "etc/other.conf": "a",
+	}, machine.Options{})
+	require.Equal(t, []string{"package#shop", "file#/etc/other.conf"}, ids(alpine))
+}
