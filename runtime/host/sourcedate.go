@@ -30,16 +30,23 @@ func (h *Host) LimitTimes(names []string, date time.Time) error {
 	return errors.Join(errs...)
 }
 
-// LimitAllTimes is LimitTimes for everything below the root, without what is mounted there. It ends with ctx.
+// LimitAllTimes is LimitTimes for everything below the root, without what is mounted there, and without files that have a
+// hard link outside of it, which are not of the machine alone. It ends with ctx.
 func (h *Host) LimitAllTimes(ctx context.Context, date time.Time) error {
 	mounts, err := h.MountsBelow("/")
 	if err != nil {
 		return err
 	}
+	type inode struct{ dev, ino uint64 }
 	entries, err := h.Tree(ctx, "/", math.MaxInt)
+	links := make(map[inode]uint64)
+	for _, e := range entries {
+		links[inode{e.Dev, e.Ino}]++
+	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if !slices.ContainsFunc(mounts, func(at string) bool { return e.Rel == at || strings.HasPrefix(e.Rel, at+"/") }) {
+		mounted := slices.ContainsFunc(mounts, func(at string) bool { return e.Rel == at || strings.HasPrefix(e.Rel, at+"/") })
+		if !mounted && (e.Kind == safepath.Directory || links[inode{e.Dev, e.Ino}] >= e.Links) {
 			names = append(names, "/"+e.Rel)
 		}
 	}

@@ -58,6 +58,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"host/obstacle.go mountPointOf os.ReadFile":            "/proc/self/mountinfo, which the kernel says",
 		"host/obstacle.go isSwap os.ReadFile":                  "/proc/swaps, which the kernel says",
 		"host/mounts.go MountsBelow os.ReadFile":               "/proc/self/mountinfo, which the kernel says",
+		"safepath/usernamespace.go IsBorrowedRoot unix.Stat":   "/, which is always there",
 		"safepath/usernamespace.go readIDMap os.ReadFile":      "/proc/self/uid_map, which the kernel says",
 		"host/save.go umask os.ReadFile":                       "/proc/self/status, which the kernel says",
 		"host/command/chroot.go foreignArch os.Open":           "in the root of a process that has no other",

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // IsMapped reports whether the user namespace of this process has a user and a group (user_namespaces(7)): files
@@ -12,6 +14,14 @@ import (
 func IsMapped(uid, gid uint32) bool {
 	return users().has(uid) && groups().has(gid)
 }
+
+// IsBorrowedRoot reports whether root is only the name of an ordinary user in a user namespace (unshare --map-root-user):
+// / belongs to nobody there. Such a root has the rights of that user.
+var IsBorrowedRoot = sync.OnceValue(func() bool {
+	const overflow = 65534 // what is not mapped
+	var st unix.Stat_t
+	return !users().hasAll() && unix.Stat("/", &st) == nil && st.Uid == overflow
+})
 
 // users and groups are the IDs that the user namespace has.
 var (
@@ -49,3 +59,6 @@ func (m idMap) has(id uint32) bool {
 	}
 	return m == nil
 }
+
+// hasAll reports whether no ID is missing, as outside of user namespaces.
+func (m idMap) hasAll() bool { return m == nil || len(m) == 1 && m[0] == [2]uint64{0, 1<<32 - 1} }

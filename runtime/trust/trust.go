@@ -63,10 +63,10 @@ func (t *Policy) Remembering() *Policy {
 }
 
 // Of returns the policy for a process with an effective user and an environment. Users other than root trust
-// everything: ccm gives an attacker no right that the user does not have. As root, the user who called sudo, doas or
+// everything, also as root of a user namespace: ccm gives an attacker no right that the user does not have. As root, the user who called sudo, doas or
 // pkexec is trusted like root.
 func Of(uid int, getenv func(string) string) *Policy {
-	if uid != 0 {
+	if uid != 0 || safepath.IsBorrowedRoot() {
 		return nil
 	}
 	t := &Policy{Owners: []uint32{0}}
