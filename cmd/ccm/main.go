@@ -218,7 +218,7 @@ ccm docs prints the documentation: tutorial, guides and reference.
 ccm help exit-codes explains the exit status.`,
 		Version:      e.Build.Version,
 		SilenceUsage: true, SilenceErrors: true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
