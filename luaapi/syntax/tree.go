@@ -24,7 +24,7 @@ type Tree struct {
 	spans  map[ast.PositionHolder]span
 	Tokens []Token
 	names  []int // the tokens with the names in declarations of local variables, in order
-	lost   bool  // a Token did not match a node, so that no place is known
+	lost   bool  // a token did not match a node, so that no place is known
 
 	kinds map[*ast.IdentExpr]string // of variables, once one was asked for
 }
@@ -62,6 +62,7 @@ type TokenReader struct {
 	lexer parse.Lexer
 }
 
+// NewTokenReader returns a reader at the beginning of a text.
 func NewTokenReader(text string) *TokenReader {
 	return &TokenReader{sc: parse.NewScanner(strings.NewReader(text), "")}
 }

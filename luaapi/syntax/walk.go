@@ -5,7 +5,7 @@ import "github.com/yuin/gopher-lua/ast"
 // A Walker visits a syntax tree in the order of the source text, so that nodes can be
 // matched with tokens.
 type Walker struct {
-	// Enter and leave are called before and after the parts of a node.
+	// Enter and Leave are called before and after the parts of a node.
 	Enter, Leave func(ast.PositionHolder)
 	// Word is called for a name without a node in the tree, such as a local variable in
 	// its declaration. It may be nil.
@@ -49,6 +49,7 @@ func (w *Walker) names(names []string) {
 	}
 }
 
+// Block visits statements as a block, which has a scope of its own.
 func (w *Walker) Block(stmts []ast.Stmt) {
 	w.open(true)
 	w.Stmts(stmts)
@@ -61,6 +62,7 @@ func (w *Walker) open(open bool) {
 	}
 }
 
+// Stmts visits statements.
 func (w *Walker) Stmts(stmts []ast.Stmt) {
 	for _, s := range stmts {
 		if w.Stopped {
@@ -137,6 +139,7 @@ func (w *Walker) exprs(list []ast.Expr) {
 	}
 }
 
+// Expr visits an expression.
 func (w *Walker) Expr(e ast.Expr) {
 	if w.Stopped {
 		return
