@@ -63,6 +63,12 @@ func main() {
 	}()
 	e := newEnv(os.Stdin, os.Stdout, os.Stderr, clock)
 	e.Stop, e.Effect, e.Commands, e.Screen, e.Began, e.StartCPU = stop, effect, commands, screen, began, cpu
+	e.Overdue = func(reason error) {
+		printUnlessBlocked("ccm: " + reason.Error())
+		commands.Kill()
+		screen.Restore()
+		os.Exit(cli.ExitUsage)
+	}
 	end, err := profile()
 	if err != nil {
 		e.Messages.Explain(err)

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -64,11 +66,17 @@ shows only these and everything below them.`,
 	return cmd
 }
 
-func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
+func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, asJSON bool) (err error) {
 	found := len(paths) == 0
 	d, err := newDiffer(e, store, rec)
 	if err != nil {
 		return err
+	}
+	out := e.Print().Data()
+	if out != io.Writer(e.Stdout) { // not a terminal
+		b := bufio.NewWriter(out)
+		defer func() { err = errors.Join(err, b.Flush()) }()
+		out = b
 	}
 	for _, c := range rec.Changes {
 		if c.Undone() || !state.Among(string(c.Path), paths) {
@@ -82,7 +90,6 @@ func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, 
 			}
 			continue
 		}
-		out := e.Print().Data()
 		for _, a := range attributeChanges(d.view, c) {
 			terminal.Fprintf(out, "# %s: %s\n", c.Path, a)
 		}

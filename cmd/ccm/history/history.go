@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
@@ -379,7 +380,7 @@ func showRun(e *cli.Env, rec *state.Record) error {
 	}
 	for _, text := range rec.Events {
 		var ev report.Event
-		if err := json.Unmarshal(text, &ev); err != nil {
+		if err := jsonreader.Unmarshal(text, &ev); err != nil {
 			continue // a damaged event is reported where records are checked
 		}
 		terminal.Fprintf(w, "\n%s#%s: %s\n", ev.Type, ev.Name, storyOf(ev))
