@@ -294,7 +294,7 @@ func TestRevoke(t *testing.T) {
 func TestRevokeUser(t *testing.T) {
 	l := sharedLab(t)
 	person := unique("ann")
-	l.must(t, "fleet", "user", "add", person, "--role", "operator")
+	l.must(t, "fleet", "user", person, "--role", "operator")
 	file := l.dir + "/users/" + person + "/user.creds"
 	conn, err := l.access(t, file, subject.UserInbox(person)).Dial()
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ func TestNodeCannotChangeEnvironment(t *testing.T) {
 	asProd := *liar
 	asProd.Environment = "prod" // in its state
 	l.says(t, &asProd, record.State{Outcome: "failed", RunID: "r1", Release: 1, Stage: 1, Labels: map[string]string{"role": "web"}}, nil)
-	l.must(t, "fleet", "user", "add", "ann", "--role", "operator")
+	l.must(t, "fleet", "user", "ann", "--role", "operator")
 	site := l.site(t, "file { '/etc/motd', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n")
 	l.must(t, "fleet", "release", "prod", site, "--sign", key, "--canary", `labels.role == "web"`, "--no-check")
 

@@ -107,6 +107,6 @@ func TestForgedDocuments(t *testing.T) {
 	require.NotContains(t, stdout, "boss")
 	require.Equal(t, 2, strings.Count(stdout, "SHA256:"))
 	require.Contains(t, stderr, "no trusted signers are known here")
-	_, stderr, _ = l.ccm("fleet", "pause", "prod", "--sign", f.key.File)
+	_, stderr, _ = l.ccm("fleet", "rollout", "pause", "prod", "--sign", f.key.File)
 	require.Contains(t, stderr, "Signatures on the servers' documents are not verified")
 }

@@ -113,11 +113,11 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 		require.NotZero(t, status)
 		require.Contains(t, stderr, c.want)
 	}
-	l.must(t, "fleet", "user", "add", "ann", "--role", "viewer")
+	l.must(t, "fleet", "user", "ann", "--role", "viewer")
 	viewer := *l
 	viewer.dir = filepath.Join(l.dir, "users", "ann")
 	for _, args := range [][]string{{"nodes", "--live"}, {"events", "--fill"}, {"run", "web1"}, {"facts", "web1"}, {"plan", "--all"}, {"cancel", "web1"}, {"release", "prod", "site"}, {"rollout", "prod", "--watch"},
-		{"rollback", "prod"}, {"pause", "prod"}, {"resume", "prod"}, {"next", "prod"}, {"abort", "prod"}, {"signers", "prod", key}} {
+		{"rollback", "prod"}, {"rollout", "pause", "prod"}, {"rollout", "resume", "prod"}, {"rollout", "next", "prod"}, {"rollout", "abort", "prod"}, {"signers", "prod", key}} {
 		_, stderr, status = viewer.ccm(append([]string{"fleet"}, append(args, "--sign", key)...)...)
 		require.NotZero(t, status)
 		require.Contains(t, stderr, "ann is a viewer of this fleet: this requires an operator (ask an admin to run: ccm fleet user ann --role operator)", "%s", args)

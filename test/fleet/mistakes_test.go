@@ -53,7 +53,7 @@ func TestFleetMistakes(t *testing.T) {
 	fewNodes(t, l)
 	site := l.site(t, "file { '/etc/motd', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n")
 	l.must(t, "fleet", "revoke", "new1")
-	l.must(t, "fleet", "user", "add", "ann", "--role", "viewer")
+	l.must(t, "fleet", "user", "ann", "--role", "viewer")
 	viewer := *l
 	viewer.dir = filepath.Join(l.dir, "users", "ann")
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestFleetMistakes(t *testing.T) {
 	require.NotContains(t, stdout, "system.creds")
 	require.NotContains(t, stdout, "CCM_ENROL")
 	require.Contains(t, stdout, "! nodes whose last run failed: web2, web3\n  show why with: ccm fleet status\n")
-	for _, args := range [][]string{{"user", "add", "bob"}, {"enrol", "token", "--name", "x", "--environment", "prod"}} {
+	for _, args := range [][]string{{"user", "bob"}, {"enrol", "token", "--name", "x", "--environment", "prod"}} {
 		_, stderr, status = viewer.ccm(append([]string{"fleet"}, args...)...)
 		require.Equal(t, 1, status)
 		require.Contains(t, stderr, "ann", "%s", args)

@@ -168,7 +168,7 @@ func TestKeysAndObjects(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "motd"))
 	require.NoError(t, err)
 	require.Equal(t, "own and from a key\n", string(text))
-	out, stderr, status = w.ccm("history", "show", "last")
+	out, stderr, status = w.ccm("history", "last")
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "checked bundle obj://SITES/web.tar.gz  sha256:")
 	require.Contains(t, out, "checked kv kv://CONF/motd  ")

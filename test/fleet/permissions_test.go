@@ -296,7 +296,7 @@ func TestRolesOfPeople(t *testing.T) {
 	for _, role := range []string{"viewer", "operator"} {
 		operator := role == "operator"
 		person := unique(role)
-		l.must(t, "fleet", "user", "add", person, "--role", role)
+		l.must(t, "fleet", "user", person, "--role", role)
 		file := l.dir + "/users/" + person + "/user.creds"
 		dial := func(t *testing.T) *nats.Conn {
 			conn, err := l.access(t, file, subject.UserInbox(person)).Dial()

@@ -243,7 +243,7 @@ scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 		require.NoError(t, err)
 		require.Equal(t, want, string(text), name)
 	}
-	out, stderr, status = w.ccm("history", "show", "last")
+	out, stderr, status = w.ccm("history", "last")
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "checked registrations ")
 

@@ -101,7 +101,7 @@ func TestRekey(t *testing.T) {
 		f.join(l, n)
 	}
 	for _, person := range []string{"ann", "bob"} {
-		l.must(t, "fleet", "user", "add", person, "--role", "viewer")
+		l.must(t, "fleet", "user", person, "--role", "viewer")
 	}
 	l.must(t, "fleet", "revoke", "gone")
 	l.must(t, "fleet", "revoke", "--user", "bob")
