@@ -105,8 +105,12 @@ func (db *database) packageOf(name string) string {
 func (r *reader) readDatabase() *database {
 	for _, read := range []func(*database) bool{r.dpkg, r.pacman, r.apk, r.rpm} {
 		db := &database{packages: map[string]*installed{}, files: map[string]owned{}, scripts: func() string { return "" }}
+		before := len(r.scan.LeftOut)
 		if read(db) {
 			return db
+		}
+		if db.manager == "" { // there is no such database
+			r.scan.LeftOut = r.scan.LeftOut[:before]
 		}
 	}
 	r.leave("packages", "no readable package database was found: packages and files of packages are unknown")
@@ -339,14 +343,18 @@ func (r *reader) initialPackages() map[string]bool {
 func (r *reader) pacman(db *database) bool {
 	const dir = "/var/lib/pacman/local"
 	names := r.names(dir)
-	if len(names) == 0 {
+	if len(names) == 0 || len(names) == 1 && names[0] == "ALPM_DB_VERSION" {
 		return false
 	}
 	db.manager = "pacman"
 	for _, at := range names {
+		if at == "ALPM_DB_VERSION" {
+			continue
+		}
 		desc := sections(r.text(dir + "/" + at + "/desc"))
 		if len(desc["NAME"]) == 0 {
-			continue // ALPM_DB_VERSION
+			r.leave("package "+at, "its entry in the package database is damaged")
+			continue
 		}
 		name := desc["NAME"][0]
 		p := &installed{asked: !slices.Contains(desc["REASON"], "1")}
