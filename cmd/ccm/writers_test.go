@@ -93,6 +93,7 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/secret/editor.go":     {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // the file for the user's editor, in its own directory with a random name
 		"cmd/ccm/author/test.go":       {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
 		"cmd/ccm/author/studio.go":     {"Chdir"},                                                     // to the site, as if commands were typed there
+		"cmd/ccm/author/systemtest.go": {"MkdirTemp", "RemoveAll"},                                    // the same
 		"cmd/ccm/compare.go":           {"MkdirTemp", "RemoveAll"},                                    // a commit of the site, in its own directory with a random name
 		"cmd/ccm/fleet/readers.go":     {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // the content of a bundle, in its own directory with a random name
 		"cmd/ccm/ssh/request.go":       {"MkdirTemp", "WriteFile", "RemoveAll"},                       // a script from standard input, in its own directory with a random name
@@ -102,7 +103,6 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"site/bundle.go":               {"Chdir"},                                                     // to an own directory that nobody else can write, and back
 		"luaapi/repl/term/tool.go":     {"CreateTemp", "Remove"},                                      // the file for the user's editor, with a random name
 		"luaapi/repl/history.go":       {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history, in a directory that root has to trust first
-		"cmd/ccm/author/systemtest.go": {"MkdirTemp", "RemoveAll"},                                    // the same
 	}
 	used := make(map[string]bool)
 	dirs := []string{"site", "site/prompt", "luaapi/repl", "luaapi/repl/term", "luaapi/std", "luaapi/stubs", "luaapi"}

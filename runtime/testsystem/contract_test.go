@@ -133,8 +133,21 @@ func contract(t *testing.T, d Driver, target Target) {
 
 func TestFake(t *testing.T) { contract(t, fake{}, Target{Name: "fake:1", Driver: "fake", Arg: "1"}) }
 
+// clean checks that a variable of this process is not one of commands in a system.
+func clean(t *testing.T, d Driver, target Target) {
+	t.Helper()
+	t.Setenv("CCM_STATE_DIR", "/nowhere")
+	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{d}}
+	s, r, err := p.Start(t.Context(), target, d)
+	require.NoError(t, err)
+	out, err := Output(t.Context(), s, "sh", "-c", `echo "$HOME $CCM_STATE_DIR."`)
+	require.NoError(t, err)
+	require.Equal(t, "/root .\n", out)
+	require.NoError(t, p.End(t.Context(), s, r, false))
+}
+
 func TestRoot(t *testing.T) {
-	root := hosttest.Image(t, "sh", "cat", "mkdir", "chmod", "mv", "wc", "tr", "ls")
+	root := hosttest.Image(t, "env", "sh", "cat", "mkdir", "chmod", "mv", "wc", "tr", "ls")
 	if _, err := (&rootSystem{record: &Record{Name: "x-1", pool: &Pool{Dir: root}}}).Exec(t.Context(), Cmd{Argv: []string{"sh"}}); err != nil {
 		if strings.Contains(err.Error(), "no namespaces") {
 			t.Skip(err)
@@ -143,4 +156,5 @@ func TestRoot(t *testing.T) {
 	target, err := ParseTarget("root:" + root)
 	require.NoError(t, err)
 	contract(t, rootDriver{}, target)
+	clean(t, rootDriver{}, target)
 }

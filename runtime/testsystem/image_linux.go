@@ -31,7 +31,7 @@ func imageLayers(ctx context.Context, r *Record) ([]string, error) {
 		})
 	}
 	var layers []string
-	for _, path := range strings.Split(r.Target.Arg, ":") {
+	for path := range strings.SplitSeq(r.Target.Arg, ":") {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err

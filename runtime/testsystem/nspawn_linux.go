@@ -240,7 +240,7 @@ func (s *nspawnSystem) console() string {
 // initOf returns the process in a control group that is process 1 of a container, 0 if there is none.
 func initOf(group string) int {
 	text, _ := os.ReadFile(group)
-	for _, number := range strings.Fields(string(text)) {
+	for number := range strings.FieldsSeq(string(text)) {
 		status, _ := os.ReadFile("/proc/" + number + "/status")
 		for line := range strings.Lines(string(status)) {
 			numbers := strings.Fields(line)

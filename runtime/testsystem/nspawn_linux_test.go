@@ -45,7 +45,11 @@ func labImage(t *testing.T) Target {
 	return target
 }
 
-func TestNspawn(t *testing.T) { contract(t, nspawn{}, labImage(t)) }
+func TestNspawn(t *testing.T) {
+	target := labImage(t)
+	contract(t, nspawn{}, target)
+	clean(t, nspawn{}, target)
+}
 
 // TestNspawnNetwork: a system has loopback alone, and reaches the network of this machine through the proxy.
 func TestNspawnNetwork(t *testing.T) {

@@ -89,13 +89,13 @@ func lockFile(name string, how int) (*os.File, error) {
 	}
 	for {
 		err = unix.Flock(int(f.Fd()), how)
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			break
 		}
 	}
 	if err != nil {
 		f.Close()
-		if err == unix.EWOULDBLOCK {
+		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, errLocked
 		}
 		return nil, fmt.Errorf("cannot lock %s: %w", name, err)
@@ -231,7 +231,7 @@ func (p *Pool) Reclaim() (removed []string, err error) {
 			continue
 		}
 		lock, failure := p.take(r.Name)
-		if failure == errLocked {
+		if errors.Is(failure, errLocked) {
 			continue
 		}
 		if failure == nil {

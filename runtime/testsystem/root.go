@@ -58,7 +58,8 @@ func (s *rootSystem) Exec(ctx context.Context, c Cmd) (int, error) {
 	if c.Terminal {
 		return 0, diag.Errorf(diag.Pos{}, "%s has no terminal", s.record.Target.Name).WithHint("use a system that boots")
 	}
-	cmd := command.Cmd{Argv: c.Argv, Env: append(environ(c, ""), "SYSTEMD_OFFLINE=1"), Chroot: s.dir(), NoDaemons: true}
+	argv := append([]string{"env", "-i", "SYSTEMD_OFFLINE=1"}, environ(c, "")...) // not the environment of this process
+	cmd := command.Cmd{Argv: append(argv, c.Argv...), Chroot: s.dir(), NoDaemons: true}
 	if c.Stdin != nil {
 		text, err := io.ReadAll(c.Stdin)
 		if err != nil {
@@ -67,9 +68,6 @@ func (s *rootSystem) Exec(ctx context.Context, c Cmd) (int, error) {
 		cmd.Stdin = text
 	}
 	res, err := command.Exec{}.Run(ctx, cmd)
-	if _, ok := errors.AsType[*command.NotFoundError](err); ok {
-		res.Code, res.Stderr, err = 127, []byte(err.Error()+"\n"), nil
-	}
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}

@@ -87,7 +87,11 @@ func (c changes) summary() string {
 	slices.SortStableFunc(names, func(a, b string) int {
 		return rank(a) - rank(b)
 	})
-	text := fmt.Sprintf("left %d paths: %s", len(c), strings.Join(names[:min(len(names), shownPaths)], ", "))
+	noun := "paths"
+	if len(c) == 1 {
+		noun = "path"
+	}
+	text := fmt.Sprintf("left %d %s: %s", len(c), noun, strings.Join(names[:min(len(names), shownPaths)], ", "))
 	if more := len(names) - shownPaths; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -224,7 +224,7 @@ func comparePlan(plan, run *outcome) (list []Problem) {
 		}
 		got := r.Outcome
 		if !ok {
-			got = "not in the run"
+			got = "missing"
 		}
 		list = append(list, Problem{
 			p.id(), fmt.Sprintf("%s: %s in the plan, %s in the run%s", p.id(), p.Outcome, got, p.place()),
@@ -233,7 +233,7 @@ func comparePlan(plan, run *outcome) (list []Problem) {
 	}
 	for _, r := range run.events {
 		if _, ok := plan.event(r.id()); !ok {
-			list = append(list, Problem{r.id(), fmt.Sprintf("%s: not in the plan, %s in the run%s", r.id(), r.Outcome, r.place()),
+			list = append(list, Problem{r.id(), fmt.Sprintf("%s: missing in the plan, %s in the run%s", r.id(), r.Outcome, r.place()),
 				"the script must not depend on what its own resources change"})
 		}
 	}

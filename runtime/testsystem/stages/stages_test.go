@@ -1,0 +1,140 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/testsystem"
+)
+
+// scripted is a system in which ccm prints the next of some reports. Its files are listed from a text.
+type scripted struct {
+	testsystem.System
+	reports []string // "COMMAND\nline\nline"
+	lists   []string
+	reboots error
+}
+
+func (s *scripted) Exec(_ context.Context, c testsystem.Cmd) (int, error) {
+	switch {
+	case c.Argv[0] == Program:
+		command, text, _ := strings.Cut(s.reports[0], "\n")
+		s.reports = s.reports[1:]
+		if command != c.Argv[1] {
+			return 0, errors.New("expected " + command + ", got " + c.Argv[1])
+		}
+		_, err := io.WriteString(c.Stdout, text)
+		if strings.Contains(text, `"failed"`) {
+			return 4, err
+		}
+		return 0, err
+	case strings.Contains(c.Argv[2], "find / "):
+		_, err := io.WriteString(c.Stdout, s.lists[0])
+		s.lists = s.lists[1:]
+		return 0, err
+	}
+	_, err := io.Copy(io.Discard, c.Stdin)
+	return 0, err
+}
+
+func (s *scripted) Reboot(context.Context) error { return s.reboots }
+
+// event returns the line of a resource in a report.
+func event(id, outcome, more string) string {
+	typ, name, _ := strings.Cut(id, "#")
+	return `{"protocol":"` + eventProtocol + `","type":"` + typ + `","name":"` + name + `","position":"site.lua:1","outcome":"` + outcome + `"` + more + "}\n"
+}
+
+// results runs a test, and returns its stages in lines.
+func results(t *testing.T, s *scripted, reboot bool) (lines []string, passed bool) {
+	t.Helper()
+	test := &Test{
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("program")), nil },
+		Now:  func() time.Time { return time.Time{} }, Reboot: reboot,
+		Stage: func(s Stage) {
+			lines = append(lines, string(s.Status)+" "+s.Name+": "+s.Note)
+			for _, p := range s.Problems {
+				lines = append(lines, p.String())
+			}
+		},
+	}
+	passed, err := test.Run(t.Context(), s)
+	require.NoError(t, err)
+	require.Empty(t, s.reports)
+	return lines, passed
+}
+
+// TestPlanAndUndo: what differs between a plan and its run, unless the plan is uncertain; what an undo left, and a file
+// that it did not restore.
+func TestPlanAndUndo(t *testing.T) {
+	const text = `,"message":"Created the file"`
+	s := &scripted{
+		reports: []string{
+			"plan\n" + event("file#/etc/a", "pending", "") + event("exec#b", "stable", "") + event("exec#c", "pending", `,"certain":false`) + event("exec#gone", "pending", ""),
+			"run\n" + event("file#/etc/a", "changed", text) + event("exec#b", "changed", "") + event("exec#c", "stable", "") + event("exec#new", "stable", ""),
+			"run\n" + event("file#/etc/a", "stable", ""),
+			"undo\n" + event("service#x", "failed", `,"errors":["service not found"]`),
+		},
+		lists: []string{
+			"f 644 0:0 1 \t/etc/old\nd 755 0:0\t/srv\n",
+			"f 600 0:0 1 \t/etc/old\nf 644 0:0 1 \t/etc/a\nd 755 0:0\t/usr/new\nf 644 0:0 1 \t/usr/new/file\n",
+		},
+	}
+	lines, passed := results(t, s, false)
+	require.False(t, passed)
+	require.Equal(t, []string{
+		"passed plan: 1 stable, 3 pending",
+		"passed run: 2 stable, 2 changed",
+		"failed plan equals run: ",
+		"exec#b: stable in the plan, changed in the run (site.lua:1)\n  declare what it depends on with require",
+		"exec#gone: pending in the plan, missing in the run (site.lua:1)\n  declare what it depends on with require",
+		"exec#new: missing in the plan, stable in the run (site.lua:1)\n  the script must not depend on what its own resources change",
+		"passed second run: 1 stable",
+		"skipped health checks: none",
+		"failed undo: left 5 paths: /etc/a (new), /etc/old (changed), /srv (missing), /usr/new (new); service#x: service not found (site.lua:1)",
+		"undo did not restore /etc/a: new (site.lua:1)",
+	}, lines)
+}
+
+// TestSecondRunAndReboot: what changes in every run is told from what took two, and from what a reboot reverts.
+func TestSecondRunAndReboot(t *testing.T) {
+	const health = `,"health_checks":[{"name":"http","status":"critical","output":"connection refused"},{"name":"disk","status":"warning"}]`
+	all := func(a, b, c string) string {
+		return event("exec#a", a, `,"message":"Executed"`) + event("sysctl#b", b, `,"message":"Set","diff":[{"property":"value","have":"0","want":"1"}]`) +
+			event("service#c", c, `,"message":"Started"`+health)
+	}
+	s := &scripted{
+		reports: []string{
+			"plan\n" + all("pending", "pending", "pending"), "run\n" + all("changed", "changed", "changed"),
+			"run\n" + all("changed", "changed", "stable"), "run\n" + all("changed", "stable", "stable"),
+			"run\n" + all("changed", "stable", "changed"),
+		},
+		lists: []string{""},
+	}
+	lines, passed := results(t, s, true)
+	require.False(t, passed)
+	require.Equal(t, []string{
+		"failed second run: 1 stable, 2 changed",
+		"exec#a changes in every run: Executed (site.lua:1)\n  add creates, onlyif or unless, or run it with refreshonly and subscribe",
+		"sysctl#b was only done by the second run: Set; value 0 → 1 (site.lua:1)\n  make it require the resource that it depends on",
+		"failed health checks: 2",
+		"service#c: health check http is critical: connection refused (site.lua:1)",
+		"failed reboot: 1 stable, 2 changed",
+		"service#c does not survive a reboot: Started (site.lua:1)\n  start it at boot: enable = true",
+		"skipped undo: the second run changed something",
+	}, lines[slices.Index(lines, "failed second run: 1 stable, 2 changed"):])
+
+	s = &scripted{reports: []string{"plan\n", "run\n", "run\n", "undo\n" + `{"protocol":"` + mistakeProtocol + `","message":"nothing to undo: no run has changed a file"}` + "\n"},
+		lists: []string{""}, reboots: testsystem.ErrNoInit}
+	lines, passed = results(t, s, true)
+	require.True(t, passed)
+	require.Contains(t, lines, "skipped reboot: the system has no init system")
+	require.Contains(t, lines, "skipped undo: no file was changed")
+}
