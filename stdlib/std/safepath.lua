@@ -60,7 +60,7 @@ function safepath.exists(host, name)
   return at ~= nil and host.stat(at) ~= nil
 end
 
---- Fails if something other than a directory is found at a path, and names the target of a link.
+--- Fails if what is found at a path is not a directory, and names the target of a link.
 function safepath.check_directory(host, name, found)
   if found.kind == "directory" then return end
   local way = found.kind == "link" and (" (manage its target with path = %q)"):format(safepath.resolved(host, name) or found.target) or ""
