@@ -34,15 +34,12 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if d != nil && len(d.Effects) > 0 {
 		f.view.Overlay().Assume(ev.Index, true, d.Effects...)
 	}
+	if x, ok := r.Type.DecideFresh(r.Spec); ok && x.Err == nil && x.Complete { // all that it can do is known
+		f.assumePossible(ev.Index, x.Effects)
+		return
+	}
 	if d == nil {
 		d = &resource.Decision{}
-	}
-	if x, ok := r.Type.DecideFresh(r.Spec); ok && x.Err == nil && (x.Complete || x.FilesComplete) { // all that it can do to files is known
-		f.assumePossible(ev.Index, x.Effects)
-		if x.Complete {
-			return
-		}
-		d.FilesComplete = true
 	}
 	p, predicted := f.predictions[ev.Index]
 	f.suspects.addIncompleteEffect(ev.Index, *d, p, predicted)
