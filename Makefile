@@ -81,7 +81,7 @@ share:
 	rm -rf bin/share
 	mkdir -p bin/share/doc bin/share/completions
 	go build -trimpath -o bin/share/ccm ./cmd/ccm
-	bin/share/ccm doc --man bin/share/man
+	bin/share/ccm docs --man bin/share/man
 	gzip -9n bin/share/man/*
 	for s in bash fish; do bin/share/ccm completion $$s > bin/share/completions/ccm.$$s || exit 1; done
 	bin/share/ccm completion zsh > bin/share/completions/_ccm

@@ -14,16 +14,19 @@ package site
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/trust"
 )
@@ -60,6 +63,9 @@ type Process struct {
 	// BeforePrompt is called before a question on the terminal, and done after it, so that a
 	// status line makes way. May be nil.
 	BeforePrompt func() (done func())
+	// Overdue is called if an evaluation goes far beyond its limits and cannot be ended: the process has to end. Nil
+	// waits for it.
+	Overdue func(reason error)
 	// Sequential makes runs look at and write each resource only in its turn.
 	Sequential bool
 
@@ -154,15 +160,22 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	}
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
-	text, err = p.Files.Trust().ReadText(ctx, name)
+	limit := int64(safepath.LargestText)
+	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
+		limit = safepath.LargestManifest
+	}
+	text, err = p.Files.Trust().ReadText(ctx, name, limit)
 	if err != nil {
-		err = explainFolder(name, err)
+		err = explainInput(name, err, limit)
 	}
 	return name, text, p.Stop.asInterruption(ctx, err)
 }
 
-// explainFolder adds a hint with the script of a site to the error about its folder.
-func explainFolder(name string, err error) error {
+// explainInput adds a hint to the error about a file of more than limit bytes, or about the folder of a site.
+func explainInput(name string, err error, limit int64) error {
+	if fi, e := os.Stat(name); e == nil && fi.Mode().IsRegular() && fi.Size() > limit {
+		return diag.At(diag.Pos{File: name}, errors.Unwrap(err)).WithHint("split it into several files, and list them with apply")
+	}
 	for _, entry := range []string{"site.lua", "manifest.yaml"} {
 		file := filepath.Join(name, entry)
 		if fi, e := os.Stat(file); e == nil && fi.Mode().IsRegular() {

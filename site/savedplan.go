@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -114,11 +115,10 @@ func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) er
 	if err := p.CheckPlanFile(ctx, file); err != nil {
 		return err
 	}
-	text, err := plan.text()
-	if err != nil {
-		return err
-	}
-	return p.unrecordedHost("").Save(file, text, 0o600)
+	r, w := io.Pipe()
+	defer r.Close() // ends write if saving fails
+	go func() { w.CloseWithError(plan.write(w)) }()
+	return p.unrecordedHost("").SaveFrom(file, r, 0o600)
 }
 
 // CheckPlanFile returns the reason why a plan cannot be saved in a file, or nil.
@@ -212,11 +212,34 @@ func (plan *SavedPlan) hint() string {
 	return "make a new plan with: ccm plan " + plan.File + " --out FILE"
 }
 
-// text returns the plan in the form that parsePlan reads.
-func (plan *SavedPlan) text() ([]byte, error) {
+// write writes the plan in the form that parsePlan reads, a resource at a time: a text of 50,000 takes 50 MiB more.
+func (plan *SavedPlan) write(w io.Writer) error {
+	head := *plan
+	head.Resources = []plannedResource{}
+	text, err := encoded(head)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w) // Flush returns its first error
+	_, _ = b.Write(bytes.TrimSuffix(text, []byte("]}")))
+	for i, x := range plan.Resources {
+		if text, err = encoded(x); err != nil {
+			return err
+		}
+		if i > 0 {
+			_ = b.WriteByte(',')
+		}
+		_, _ = b.Write(text)
+	}
+	_, _ = b.WriteString("]}\n")
+	return b.Flush()
+}
+
+// encoded returns x in JSON, without escapes for HTML.
+func encoded(x any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(plan)
-	return b.Bytes(), err
+	err := enc.Encode(x)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

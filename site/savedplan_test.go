@@ -45,13 +45,12 @@ func FuzzParsePlan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written, err := plan.text()
+		var written, second strings.Builder
+		require.NoError(t, plan.write(&written))
+		require.True(t, IsSavedPlan(written.String()) || plan.Protocol != planProtocol)
+		again, err := parsePlan(written.String())
 		require.NoError(t, err)
-		require.True(t, IsSavedPlan(string(written)) || plan.Protocol != planProtocol)
-		again, err := parsePlan(string(written))
-		require.NoError(t, err)
-		second, err := again.text()
-		require.NoError(t, err)
-		require.Equal(t, string(written), string(second))
+		require.NoError(t, again.write(&second))
+		require.Equal(t, written.String(), second.String())
 	})
 }

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
 // endless are scripts that would run for ever or use all memory: each ends at a limit of its evaluation or with a
@@ -111,5 +116,22 @@ func TestManifestTime(t *testing.T) {
 			require.ErrorContains(t, err, "manifest exceeded the time limit of 10ms")
 			require.Less(t, time.Since(begin), time.Minute)
 		})
+	}
+}
+
+// The error about a manifest or script that is too large has its limit, and says how to go on.
+func TestTooLargeInput(t *testing.T) {
+	for name, x := range map[string]struct {
+		size  int64
+		limit string
+	}{"site.yaml": {257 << 20, "256.0 MiB"}, "site.lua": {65 << 20, "64.0 MiB"}} {
+		file := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(file, nil, 0o644))
+		require.NoError(t, os.Truncate(file, x.size))
+		var out, failed bytes.Buffer
+		code := run(t.Context(), newEnv(strings.NewReader(""), &out, &failed, hosttest.Clock{}), []string{"plan", "--state-dir", t.TempDir(), file})
+		require.NotZero(t, code)
+		require.Contains(t, failed.String()+out.String(), "expected a file of at most "+x.limit)
+		require.Contains(t, failed.String()+out.String(), "split it into several files, and list them with apply")
 	}
 }

@@ -20,8 +20,14 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
+// A reportForm is a form of report files.
+type reportForm struct {
+	write func(io.Writer, *report.Run) error
+	most  int // see report.Collector
+}
+
 // reportForms are the forms of report files by the ends of their names.
-var reportForms = map[string]func(io.Writer, *report.Run) error{".html": page.Write, ".htm": page.Write, ".xml": report.WriteJUnit}
+var reportForms = map[string]reportForm{".html": {page.Write, page.MostRows}, ".htm": {page.Write, page.MostRows}, ".xml": {report.WriteJUnit, 0}}
 
 // A reportFile is a file for a report of a run, in addition to the printed report.
 type reportFile struct {
@@ -43,7 +49,7 @@ func (f *reportFile) check() error {
 	if f.path == "" {
 		return nil
 	}
-	if reportForms[f.form()] == nil {
+	if reportForms[f.form()].write == nil {
 		return diag.Errorf(diag.Pos{}, "--report %s: file name must end with .html or .xml (JUnit)", f.path)
 	}
 	dir := filepath.Dir(f.path)
@@ -64,7 +70,7 @@ func (f *reportFile) begin(e *cli.Env, where report.Origin, diff report.DiffMode
 		diff = report.DiffFull // in a file, long diffs disturb nobody
 	}
 	f.collector = &report.Collector{
-		Diff: diff, Origin: where, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
+		Diff: diff, Origin: where, Most: reportForms[f.form()].most, HasSecrets: e.Secrets.Any, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
 		Run: report.Run{Command: "ccm " + shellquote.Join(e.Args...), Version: e.Version, Drift: drift},
 	}
 	return f.collector
@@ -95,7 +101,7 @@ func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 	if failed == nil {
 		f.run.Command, f.run.Error = e.Secrets.Redact(f.run.Command), e.Secrets.Redact(explained(e, problem))
 		var b bytes.Buffer
-		if failed = reportForms[f.form()](&b, f.run); failed == nil {
+		if failed = reportForms[f.form()].write(&b, f.run); failed == nil {
 			failed = cli.Machine(e).Save(f.path, b.Bytes(), 0o600)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 func AppendText(b []byte, text string) []byte {
 	before := len(b)
 	b = append(append(b, '"'), text...)
-	if hasEscapes(b[before+1:]) {
+	if HasEscapes(b[before+1:]) {
 		return appendEscaped(b[:before], text)
 	}
 	return append(b, '"')
 }
 
-// hasEscapes reports whether a text has a control character, a quote, a backslash or a byte beyond ASCII. It tests
+// HasEscapes reports whether a text in UTF-8 has a control character, a quote, a backslash or a byte beyond ASCII. It tests
 // eight bytes at a time: subtracting n from bytes below 0x80 sets the high bit of those that are less than n.
-func hasEscapes(text []byte) bool {
+func HasEscapes(text []byte) bool {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {
 		x := binary.LittleEndian.Uint64(text)

@@ -1,12 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/jsonreader"
 )
 
 // A Run has all that is known of a run after its end, for reports that are written then.
@@ -52,11 +52,17 @@ type Collector struct {
 	Diff DiffMode
 	// Origin is the origin of the run.
 	Origin Origin
+	// HasSecrets reports whether there is anything to mask.
+	HasSecrets func() bool
 	// Mask masks the secrets in a JSON document.
 	Mask func(document []byte) []byte
+	// Most is how many events of resources that did not fail are kept, of stable ones and of others; 0 keeps all. It
+	// saves 150 MiB of 100,000 resources.
+	Most int
 
-	events []Event // with secrets, until End
-	texts  texts   // size of the kept diffs and outputs
+	events        []Event // with secrets, until End
+	texts         texts   // size of the kept diffs and outputs
+	stable, other int     // number of events
 }
 
 var _ event.Reporter = (*Collector)(nil)
@@ -68,6 +74,15 @@ const (
 
 // Event implements event.Reporter.
 func (c *Collector) Event(e *event.Event) {
+	if e.Outcome != event.Failed {
+		n := &c.other
+		if e.Outcome == event.Stable {
+			n = &c.stable
+		}
+		if *n++; c.Most > 0 && *n > c.Most {
+			return
+		}
+	}
 	out := c.Origin.Event(e, c.Diff)
 	c.texts.limit(&out)
 	c.events = append(c.events, out)
@@ -120,15 +135,17 @@ func limited(text string) string {
 func (c *Collector) End(s event.Summary) (*Run, error) {
 	run := c.Run
 	run.Summary = c.Origin.Summary(s)
-	for _, e := range c.events {
-		var masked Event
-		if err := json.Unmarshal(c.Mask(e.AppendJSON(nil)), &masked); err != nil {
-			return nil, fmt.Errorf("report on %s#%s: %w", e.Type, e.Name, err)
+	run.Events = c.events
+	for i := 0; i < len(run.Events) && c.HasSecrets(); i++ {
+		e := &run.Events[i]
+		text := c.Mask(e.AppendJSON(nil))
+		*e = Event{}
+		if err := jsonreader.Unmarshal(text, e); err != nil {
+			return nil, fmt.Errorf("report: %w", err)
 		}
-		run.Events = append(run.Events, masked)
 	}
 	slices.SortStableFunc(run.Events, func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
-	c.events, c.texts = nil, 0
+	c.events, c.texts, c.stable, c.other = nil, 0, 0, 0
 	return &run, nil
 }
 

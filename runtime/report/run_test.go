@@ -40,7 +40,7 @@ func TestEventsHaveTheOrder(t *testing.T) {
 // known after an event, and leaves out texts when there are many.
 func TestCollector(t *testing.T) {
 	c := &Collector{
-		Diff: DiffFull, Origin: Origin{RunID: "run1", Host: "web1", Root: "/"},
+		Diff: DiffFull, Origin: Origin{RunID: "run1", Host: "web1", Root: "/"}, HasSecrets: func() bool { return true },
 		Mask: func(document []byte) []byte { return bytes.ReplaceAll(document, []byte("s3cret"), []byte("***")) },
 		Run:  Run{Command: "ccm run site.lua"},
 	}
@@ -70,6 +70,24 @@ func TestCollector(t *testing.T) {
 	run, err = c.End(event.Summary{})
 	require.NoError(t, err)
 	require.Empty(t, run.Events, "they belong to the run before")
+}
+
+// A limited collector keeps all failures, and as many stable resources and as many others.
+func TestCollectorLimit(t *testing.T) {
+	c := &Collector{Most: 3, HasSecrets: func() bool { return false }}
+	for i := range 60 {
+		c.Event(&event.Event{
+			Resource: &resource.Resource{ID: id(fmt.Sprint("/", i)), Common: &resource.Common{}}, Index: i,
+			Outcome: []event.Outcome{event.Stable, event.Changed, event.Failed}[i%3],
+		})
+	}
+	run, err := c.End(event.Summary{})
+	require.NoError(t, err)
+	kept := make(map[string]int)
+	for _, e := range run.Events {
+		kept[e.Outcome]++
+	}
+	require.Equal(t, map[string]int{"stable": 3, "changed": 3, "failed": 20}, kept)
 }
 
 // What makes the command fail fails in a report, and nothing else does.

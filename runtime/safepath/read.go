@@ -15,8 +15,12 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// LargestText limits the size in bytes of scripts, manifests, data, templates and facts.
-const LargestText = 64 << 20
+const (
+	// LargestText limits the size in bytes of scripts, data, templates and facts.
+	LargestText = 64 << 20
+	// LargestManifest limits the size in bytes of manifests.
+	LargestManifest = 256 << 20
+)
 
 // pseudoPatience limits how long a read from a file of the kernel may block: /proc/kmsg blocks until there is a
 // message.

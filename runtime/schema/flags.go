@@ -1,10 +1,8 @@
 package schema
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -239,14 +237,9 @@ func argument(f *Field, s string) (Value, error) {
 
 // jsonArgument reads a text that is one JSON value.
 func jsonArgument(s string) (Value, error) {
-	dec := json.NewDecoder(strings.NewReader(s))
-	dec.UseNumber()
-	v, err := readValue(dec)
+	v, err := parseValue([]byte(s))
 	if err != nil {
-		return Value{}, fmt.Errorf("got %q: %w", s, unexpectedEnd(err))
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return Value{}, fmt.Errorf("got %q with more text after it", s)
+		return Value{}, fmt.Errorf("got %q: %w", s, err)
 	}
 	return v, nil
 }

@@ -2,16 +2,16 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/jsonwriter"
 )
 
@@ -89,9 +89,7 @@ func appendFloat(b []byte, f float64) ([]byte, error) {
 // UnmarshalJSON reads a JSON object. Its names keep their order. A number
 // without a fraction is an Int.
 func (t *Table) UnmarshalJSON(text []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	v, err := readValue(dec)
+	v, err := parseValue(text)
 	if err == nil && v.Kind != Map {
 		err = diag.Expected("a table").Got("%s", v.describe())
 	}
@@ -102,25 +100,29 @@ func (t *Table) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func readValue(dec *json.Decoder) (Value, error) {
-	tok, err := dec.Token()
-	if err != nil {
-		return Value{}, err
+func parseValue(text []byte) (Value, error) {
+	r := jsonreader.New(text)
+	v, err := readValue(r)
+	return v, cmp.Or(r.End(), err)
+}
+
+func readValue(r *jsonreader.Reader) (Value, error) {
+	switch r.Next() {
+	case '"':
+		return StringValue(r.Text()), nil
+	case '[':
+		return readList(r)
+	case '{':
+		return readTable(r)
 	}
-	switch x := tok.(type) {
-	case bool:
-		return BoolValue(x), nil
-	case string:
-		return StringValue(x), nil
-	case json.Number:
-		return readNumber(x)
-	case json.Delim:
-		if x == '[' {
-			return readList(dec)
-		}
-		return readTable(dec)
+	switch raw := string(r.Raw()); raw {
+	case "true", "false":
+		return BoolValue(raw == "true"), nil
+	case "null", "":
+		return Value{}, nil
+	default:
+		return readNumber(json.Number(raw))
 	}
-	return Value{}, nil // null
 }
 
 func readNumber(x json.Number) (Value, error) {
@@ -131,42 +133,28 @@ func readNumber(x json.Number) (Value, error) {
 	return Value{Kind: Float, F: f}, err
 }
 
-func readList(dec *json.Decoder) (Value, error) {
+func readList(r *jsonreader.Reader) (_ Value, err error) {
 	items := []Value{}
-	for dec.More() {
-		v, err := readValue(dec)
-		if err != nil {
-			return Value{}, err
-		}
-		items = append(items, v)
-	}
-	_, err := dec.Token()
-	return ListValue(items...), unexpectedEnd(err)
+	r.List(func() {
+		v, failed := readValue(r)
+		items, err = append(items, v), cmp.Or(err, failed)
+	})
+	return ListValue(items...), err
 }
 
-func readTable(dec *json.Decoder) (Value, error) {
+func readTable(r *jsonreader.Reader) (_ Value, err error) {
 	t := new(Table)
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return Value{}, unexpectedEnd(err)
-		}
-		v, err := readValue(dec)
-		if err != nil {
-			return Value{}, unexpectedEnd(err)
-		}
-		name, err := readName(key.(string), v)
-		if err != nil {
-			return Value{}, err
-		}
-		t.Entries = append(t.Entries, Entry{name, v})
-	}
-	_, err := dec.Token()
-	if len(t.Entries) == 1 && t.Entries[0].Key == bytesKey && err == nil {
+	r.Object(func(key []byte) {
+		k := string(key)
+		v, failed := readValue(r)
+		name, misnamed := readName(k, v)
+		t.Entries, err = append(t.Entries, Entry{name, v}), cmp.Or(err, failed, misnamed)
+	})
+	if err == nil && len(t.Entries) == 1 && t.Entries[0].Key == bytesKey {
 		raw, err := base64.StdEncoding.DecodeString(t.Entries[0].Val.S)
 		return StringValue(string(raw)), err
 	}
-	return MapValue(t), unexpectedEnd(err)
+	return MapValue(t), err
 }
 
 // readName returns the name that is written as key.
@@ -177,11 +165,4 @@ func readName(key string, v Value) (string, error) {
 	}
 	raw, err := base64.StdEncoding.DecodeString(coded)
 	return string(raw), err
-}
-
-func unexpectedEnd(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -206,24 +207,25 @@ type recordReader struct {
 
 // line adds one line to the record.
 func (rec recordReader) line(line []byte) error {
-	var head struct {
+	var x struct { // a change, or the head of another line
 		Protocol string `json:"protocol"`
 		Type     string `json:"type"`
 		Name     string `json:"name"`
 		Changed  bool   `json:"changed"`
+		Change
 	}
-	if err := json.Unmarshal(line, &head); err != nil {
+	if err := jsonreader.Unmarshal(line, &x); err != nil {
 		return err
 	}
-	switch head.Protocol {
+	switch x.Protocol {
 	case startProtocol:
 		return json.Unmarshal(line, &rec.RunInfo)
 	case endProtocol:
 		return json.Unmarshal(line, &rec.HistoryEntry)
 	case changeProtocol:
-		var c Change
-		if err := json.Unmarshal(line, &c); err != nil || c.Path == "" {
-			return errors.Join(err, errors.New("not a path"))
+		c := x.Change
+		if c.Path == "" {
+			return errors.New("not a path")
 		}
 		i, known := rec.at[c.Path]
 		if !known {
@@ -238,7 +240,7 @@ func (rec recordReader) line(line []byte) error {
 		}
 		return nil
 	}
-	if head.Protocol == alsoProtocol {
+	if x.Protocol == alsoProtocol {
 		var also alsoLine
 		err := json.Unmarshal(line, &also)
 		if i, known := rec.at[also.Path]; known {
@@ -246,8 +248,8 @@ func (rec recordReader) line(line []byte) error {
 		}
 		return err
 	}
-	if head.Changed {
-		id := Name(resource.ID{Type: head.Type, Name: head.Name}.String())
+	if x.Changed {
+		id := Name(resource.ID{Type: x.Type, Name: x.Name}.String())
 		for _, i := range rec.next[id] {
 			if c := &rec.Changes[i]; c.After == nil && c.Resource == id {
 				c.Next, c.After = nil, c.Next

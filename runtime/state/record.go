@@ -2,12 +2,12 @@ package state
 
 import (
 	"encoding/json"
-
 	"strconv"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/jsonreader"
 )
 
 // A Name is a path, the target of a link, or the ID of a resource: bytes, mostly UTF-8. In JSON it is a string if it is
@@ -25,14 +25,21 @@ type rawName struct {
 func (n Name) MarshalJSON() ([]byte, error) { return n.appendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (n *Name) UnmarshalJSON(text []byte) error {
-	if len(text) == 0 || text[0] != '{' {
-		return json.Unmarshal(text, (*string)(n))
+func (n *Name) UnmarshalJSON(text []byte) error { return jsonreader.Whole(text, n) }
+
+// ReadJSON implements jsonreader.Value.
+func (n *Name) ReadJSON(r *jsonreader.Reader) error {
+	switch r.Next() {
+	case '"':
+		*n = Name(r.Text())
+		return nil
+	case '{':
+		var raw rawName
+		r.Struct(&raw)
+		*n = Name(raw.Base64)
+		return nil
 	}
-	var raw rawName
-	err := json.Unmarshal(text, &raw)
-	*n = Name(raw.Base64)
-	return err
+	return json.Unmarshal(r.Raw(), (*string)(n))
 }
 
 // A Mode is permission bits, in octal in JSON.
@@ -84,14 +91,15 @@ type plainVersion Version
 func (v Version) MarshalJSON() ([]byte, error) { return v.appendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (v *Version) UnmarshalJSON(text []byte) error {
+func (v *Version) UnmarshalJSON(text []byte) error { return jsonreader.Whole(text, v) }
+
+// ReadJSON implements jsonreader.Value.
+func (v *Version) ReadJSON(r *jsonreader.Reader) error {
 	var x struct {
 		Kind string `json:"kind"`
 		plainVersion
 	}
-	if err := json.Unmarshal(text, &x); err != nil {
-		return err
-	}
+	r.Struct(&x)
 	for k, word := range kinds {
 		if word == x.Kind {
 			*v = Version(x.plainVersion)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state/statedir"
@@ -166,13 +167,16 @@ func eachLine[T any](s *Store, file string, each func(T)) error {
 	if err != nil {
 		return err
 	}
-	for dec := json.NewDecoder(z); ; {
-		var d T
-		err := dec.Decode(&d)
-		if err == io.EOF {
+	for r := bufio.NewReader(z); ; {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF && len(line) == 0 {
 			return nil
 		}
-		if err != nil {
+		if err != nil && err != io.EOF {
+			return err
+		}
+		var d T
+		if err := jsonreader.Unmarshal(line, &d); err != nil {
 			return err
 		}
 		each(d)

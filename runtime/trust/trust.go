@@ -87,15 +87,15 @@ func Of(uid int, getenv func(string) string) *Policy {
 // ReadFile returns the content of a trusted regular file of at most LargestText bytes. It also reads a pipe or
 // terminal that is already open, such as standard input or <(...), until the context ends.
 func (t *Policy) ReadFile(ctx context.Context, name string) ([]byte, error) {
-	return read(ctx, t, name, believed.ReadRegular)
+	return read(ctx, t, name, safepath.LargestText, believed.ReadRegular)
 }
 
-// ReadText is ReadFile for a text, which may be large: it is not copied as a whole.
-func (t *Policy) ReadText(ctx context.Context, name string) (string, error) {
-	return read(ctx, t, name, believed.ReadText)
+// ReadText is ReadFile for a text of at most limit bytes: it is not copied as a whole.
+func (t *Policy) ReadText(ctx context.Context, name string, limit int64) (string, error) {
+	return read(ctx, t, name, limit, believed.ReadText)
 }
 
-func read[T string | []byte](ctx context.Context, t *Policy, name string, regular func(string, int64) (T, error)) (text T, err error) {
+func read[T string | []byte](ctx context.Context, t *Policy, name string, limit int64, regular func(string, int64) (T, error)) (text T, err error) {
 	if err := t.Check(name); err != nil {
 		return text, err
 	}
@@ -104,7 +104,7 @@ func read[T string | []byte](ctx context.Context, t *Policy, name string, regula
 		stream, err := ReadStream(ctx, f, name)
 		return T(stream), err
 	}
-	return regular(name, safepath.LargestText)
+	return regular(name, limit)
 }
 
 // Open opens a trusted regular file.

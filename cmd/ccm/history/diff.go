@@ -1,6 +1,8 @@
 package history
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -64,14 +66,20 @@ shows only these and everything below them.`,
 	return cmd
 }
 
-func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
+func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, asJSON bool) (err error) {
 	found := len(paths) == 0
 	d, err := newDiffer(e, store, rec)
 	if err != nil {
 		return err
 	}
+	out := e.Print().Data()
+	if out != io.Writer(e.Stdout) { // not a terminal
+		b := bufio.NewWriter(out)
+		defer func() { err = errors.Join(err, b.Flush()) }()
+		out = b
+	}
 	for _, c := range rec.Changes {
-		if c.Undone() || !below(string(c.Path), paths) {
+		if c.Undone() || !state.Among(string(c.Path), paths) {
 			continue
 		}
 		found = true
@@ -82,7 +90,6 @@ func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, 
 			}
 			continue
 		}
-		out := e.Print().Data()
 		for _, a := range attributeChanges(d.view, c) {
 			terminal.Fprintf(out, "# %s: %s\n", c.Path, a)
 		}
@@ -97,16 +104,6 @@ func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, 
 		return diag.Errorf(diag.Pos{}, "run %s did not change %s", rec.ID, strings.Join(paths, " or "))
 	}
 	return nil
-}
-
-// below reports whether path is one of paths or below one of them, or paths is empty.
-func below(path string, paths []string) bool {
-	for _, p := range paths {
-		if path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") {
-			return true
-		}
-	}
-	return len(paths) == 0
 }
 
 // A differ finds the changes of files by a run.

@@ -1,11 +1,11 @@
 package history
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/page"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -39,7 +39,7 @@ func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.R
 	damaged := rec.Damaged
 	for _, text := range rec.Events {
 		var ev report.Event
-		if err := json.Unmarshal(mask(text), &ev); err != nil {
+		if err := jsonreader.Unmarshal(mask(text), &ev); err != nil {
 			damaged++
 			continue
 		}

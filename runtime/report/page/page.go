@@ -70,9 +70,9 @@ type row struct {
 // FullName returns type#name.
 func (r *row) FullName() string { return r.Type + "#" + r.Name }
 
-// mostRows is the largest number of resources that a page lists. A browser takes seconds for
+// MostRows is the largest number of resources that a page lists. A browser takes seconds for
 // more, and a page has to stay below 10 MiB.
-const mostRows = 8000
+const MostRows = 8000
 
 // Write writes a run.
 func Write(w io.Writer, run *report.Run) error {
@@ -99,7 +99,7 @@ func Write(w io.Writer, run *report.Run) error {
 // left out first.
 func rowsOf(run *report.Run) []*row {
 	var rows []*row
-	stable := mostRows
+	stable := MostRows
 	for i := range run.Events {
 		if run.Events[i].Outcome != "stable" {
 			stable--
@@ -111,7 +111,7 @@ func rowsOf(run *report.Run) []*row {
 			if stable--; stable < 0 {
 				continue
 			}
-		} else if len(rows) >= mostRows && !e.Failed {
+		} else if len(rows) >= MostRows && !e.Failed {
 			continue
 		}
 		id := fmt.Sprintf("r%d", i+1)
