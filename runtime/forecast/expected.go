@@ -46,7 +46,7 @@ func (f *Forecaster) isExpected(ev *event.Event) bool {
 		return x.Once || ev.BecauseSurely && f.isInstalled(ev)
 	case x.Once && ev.Refreshed: // only something that it needs is missing
 		return true
-	case x.Once && !x.MayExist && isCreation(x.Diff), isCreation(x.Diff) && len(f.assumedKindUnknown(ev)) == 0 && f.isBroughtByNobody(r):
+	case x.Once && !x.MayExist && isCreation(x.Diff), isCreation(x.Diff) && !ev.BecauseSurely && f.isInstalled(ev) && len(f.assumedKindUnknown(ev)) == 0 && f.isBroughtByNobody(r):
 		return true
 	}
 	whole, ok := r.Spec.(resource.WholeSetter)
