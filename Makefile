@@ -12,6 +12,7 @@
 # make vulnerabilities  govulncheck
 # make generate   write the files that are derived from declarations
 # make demo       record the picture of the README (root)
+# make plans-roles  figures of docs/plans.md: the plans of examples/roles on fresh machines (needs root and a Debian mirror)
 # make plans      compare plans of SITES random sites with their runs
 # make lua-diff   compare PROGRAMS generated programs in ccm and in lua5.1
 # make hostile    print hostile text with all commands, in pipes and on terminals
@@ -61,7 +62,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
+.PHONY: plans-roles build cross package share reproducible check-release portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -80,7 +81,7 @@ share:
 	rm -rf bin/share
 	mkdir -p bin/share/doc bin/share/completions
 	go build -trimpath -o bin/share/ccm ./cmd/ccm
-	bin/share/ccm doc --man bin/share/man
+	bin/share/ccm docs --man bin/share/man
 	gzip -9n bin/share/man/*
 	for s in bash fish; do bin/share/ccm completion $$s > bin/share/completions/ccm.$$s || exit 1; done
 	bin/share/ccm completion zsh > bin/share/completions/_ccm
@@ -147,6 +148,11 @@ demo:
 
 plans:
 	CCM_PLANS=$(SITES) CCM_PLANS_SEED=$(SEED) go test ./cmd/ccm -count=1 -v -timeout 2h -run '^TestPlansComeTrue$$'
+
+plans-roles:
+	test/lab/lab check
+	test/lab/lab build
+	$(TEST) -tags integration -count=1 -v -timeout 60m -parallel 2 ./test/integration -run '^TestPlansOfRoles$$'
 
 PROGRAMS ?= 500
 

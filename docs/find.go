@@ -56,6 +56,21 @@ func Find(topic string) (string, error) {
 	return "", err
 }
 
+// IsPage reports whether topic is the name of one page, or the last part of it.
+func IsPage(topic string) bool {
+	wanted := strings.TrimSuffix(strings.ToLower(topic), suffix)
+	found := 0
+	for _, name := range Names() {
+		if name == wanted {
+			return true
+		}
+		if strings.HasSuffix(name, "/"+wanted) {
+			found++
+		}
+	}
+	return found == 1 || formerNames[wanted] != ""
+}
+
 // Topic returns the shortest name by which Find finds a page.
 func Topic(name string) string {
 	short := path.Base(name)

@@ -111,7 +111,7 @@ func instance(t *testing.T, v any) any {
 	return out
 }
 
-// What the page about the API asks and answers is what "ccm schema request" and "ccm schema
+// What the page about the API asks and answers is what "ccm docs --schema request" and "ccm docs --schema
 // response" say.
 func TestSchemasAcceptTheDocumentsOfTheAPI(t *testing.T) {
 	requests := compile(t, manifest.RequestSchema(registry(t), manifest.RequestProtocol))

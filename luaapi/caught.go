@@ -32,7 +32,7 @@ func (rp *mistakeCollector) caught(L *lua.LState, thrown lua.LValue, top int) lu
 		if !ok || rule.caught == nil {
 			continue
 		}
-		if len(c.text.packed) <= maxNamed {
+		if len(c.text) <= maxNamed {
 			x.tree = c.tree()
 			x.ast = x.tree.node(f.node)
 		}

@@ -21,7 +21,7 @@ import (
 type chunk struct {
 	name  string // in messages
 	dir   string // the absolute directory that relative paths start from
-	text  *packedText
+	text  string
 	owner *Package // the package of the code; nil for that of the site, and of ccm itself
 
 	loaded bool   // it was given to load
@@ -193,21 +193,20 @@ func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error)
 // loadOf is load for a text of a package, or of other code that is foreign.
 func (cp *compiler) loadOf(of *Package, name, dir, text string, foreign bool) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	c := &chunk{name: name, dir: dir, text: pack(text, packedLiteral), owner: of, first: cp.in.source.nextNode(),
+	c := &chunk{name: name, dir: dir, text: text, owner: of, first: cp.in.source.nextNode(),
 		foreign: foreign || of != nil || cp.in.modules.isVendored(name)}
 	cp.in.source.chunks = append(cp.in.source.chunks, c)
-	stmts, err := c.text.parse(name)
+	stmts, err := parseText(withoutShebang(text), name)
 	if err != nil {
-		return nil, nil, syntaxMistake(name, withoutShebang(c.text.text()), err)
+		return nil, nil, syntaxMistake(name, withoutShebang(text), err)
 	}
 	c.numerals = mayHaveNumerals(text)
-	c.text.fill(stmts, func(value string) string { return value })
 	if cp.in.ctx.Err() != nil {
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.numberNodes(stmts)
-	separateNames(stmts, withoutShebang(c.text.text()))
-	c.setTree(func() *tree { return newTree(c.first, withoutShebang(c.text.text())) })
+	separateNames(stmts, withoutShebang(text))
+	c.setTree(func() *tree { return newTree(c.first, withoutShebang(text)) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {
 		return nil, nil, cp.in.report.compileMistake(c, err)
@@ -222,7 +221,7 @@ func (cp *compiler) loadOf(of *Package, name, dir, text string, foreign bool) (*
 // compileChunk makes code of the syntax tree of c, after it has rewritten the declarations in it
 // that need no table (callsite.go), and what gopher-lua would compile slowly (constants.go).
 func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text.packed) >= shortText}
+	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text) >= shortText}
 	if !cp.noCallSites {
 		d.findCallSites(stmts)
 	}

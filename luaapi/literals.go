@@ -8,8 +8,8 @@ import (
 )
 
 // gopher-lua reads a text one character at a time, with a call and a copy for
-// each: a KiB takes 10 us, which is more than all other work for a file with a KiB of
-// content. So long strings are taken out before the text is parsed, and put into the
+// each: a run that finds 1,000 files with a KiB of content unchanged takes 1.27 times the
+// processor time (21 pairs of runs). So long strings are taken out before the text is parsed, and put into the
 // syntax tree afterwards. In the place of each the parser reads a short string and as
 // many newlines.
 

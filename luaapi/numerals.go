@@ -47,7 +47,7 @@ func isNumeral(v schema.Value) bool { return v.Kind == schema.Int || v.Kind == s
 // numeral returns the value of the property at path: v, unless the script has a number in an unusual notation there.
 func (p *locator) numeral(c *chunk, f *schema.Field, v schema.Value, path schema.Path) schema.Value {
 	at := p.Locate(path, false)
-	lines := strings.SplitN(withoutShebang(c.text.text()), "\n", at.Line+1)
+	lines := strings.SplitN(withoutShebang(c.text), "\n", at.Line+1)
 	if at.File != c.name || at.Line > len(lines) || at.Col < 1 || at.Col-1+at.Len > len(lines[at.Line-1]) {
 		return v
 	}

@@ -15,20 +15,18 @@ import (
 type Script struct {
 	Name, Text string
 
-	stmts  []ast.Stmt
-	packed *packedText // of the statements not yet returned; its values are as written
-	tree   *tree       // with the places of the present statement
+	stmts []ast.Stmt
+	tree  *tree // with the places of the present statement
 }
 
 // Parse reads a script. The error is that of a run.
 func Parse(name, text string) (*Script, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	p := packWritten(text, packedLiteral)
-	stmts, err := p.parse(name)
+	stmts, err := parseText(withoutShebang(text), name)
 	if err != nil {
 		return nil, syntaxMistake(name, withoutShebang(text), err)
 	}
-	return &Script{Name: name, Text: text, stmts: stmts, packed: p, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
+	return &Script{Name: name, Text: text, stmts: stmts, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
 }
 
 // Statements returns the top-level statements of the script, in order, once. Only the latest
@@ -39,7 +37,6 @@ func (p *Script) Statements() iter.Seq[ast.Stmt] {
 		a := aligner{tree: p.tree, reader: newTokenReader(withoutShebang(p.Text))}
 		for i, st := range p.stmts {
 			a.forget()
-			p.packed.fill(p.stmts[i:i+1], unescape)
 			a.align(p.stmts[i : i+1])
 			p.stmts[i] = nil
 			if !yield(st) {

@@ -90,7 +90,7 @@ func (sm *sourceMap) exactPos(node int) diag.Pos {
 // text returns the text of a script or module that was loaded.
 func (sm *sourceMap) text(file string) (string, bool) {
 	if c := sm.named(file); c != nil {
-		return c.text.text(), true
+		return c.text, true
 	}
 	return "", false
 }

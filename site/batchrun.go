@@ -102,6 +102,7 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 		sum = engine.Plan(ctx, &h.View, c)
 	} else {
 		sum = engine.Run(ctx, h, c)
+		b.recorder.limitTimesOrWarn(ctx, h)
 	}
 	b.summary.Interrupted = b.summary.Interrupted || sum.Interrupted
 	return sum

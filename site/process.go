@@ -63,6 +63,9 @@ type Process struct {
 	// BeforePrompt is called before a question on the terminal, and done after it, so that a
 	// status line makes way. May be nil.
 	BeforePrompt func() (done func())
+	// Overdue is called if an evaluation goes far beyond its limits and cannot be ended: the process has to end. Nil
+	// waits for it.
+	Overdue func(reason error)
 	// Sequential makes runs look at and write each resource only in its turn.
 	Sequential bool
 

@@ -28,12 +28,12 @@ type refreshPlan struct {
 
 // planRefresh returns the refreshes that a restore of a run causes, according to the last applied
 // catalog of the site.
-func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *state.Record) (*refreshPlan, error) {
+func (p *Process) planRefresh(ctx context.Context, store *state.Store, o *RestoreOptions) (*refreshPlan, error) {
 	applied, err := store.Applied()
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(applied, func(a state.AppliedHeader) bool { return a.Site == rec.Site && a.Root == rec.Root })
+	at := slices.IndexFunc(applied, func(a state.AppliedHeader) bool { return a.Site == o.Run.Site && a.Root == o.Run.Root })
 	if at < 0 {
 		return nil, nil
 	}
@@ -47,7 +47,10 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	}
 	x := &refreshPlan{registry: s.Registry, facts: s.Facts, direct: make(map[resource.ID][]resource.ID), recorded: make(map[resource.ID]bool)}
 	changed := make(map[state.Name]bool)
-	for _, c := range rec.Changes {
+	for _, c := range o.Run.Changes {
+		if !state.Among(string(c.Path), o.Paths) {
+			continue
+		}
 		changed[c.Resource] = true
 		for _, id := range c.Also {
 			changed[id] = true

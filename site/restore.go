@@ -60,7 +60,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 		if err != nil {
 			return sum, err
 		}
-		if r.refresh, err = p.planRefresh(ctx, store, o.Run); err != nil {
+		if r.refresh, err = p.planRefresh(ctx, store, o); err != nil {
 			return sum, err
 		}
 	}

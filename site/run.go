@@ -208,9 +208,7 @@ func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.S
 		r.summary = engine.Plan(ctx, &s.Host.View, s.Catalog)
 	} else {
 		r.summary = engine.Run(ctx, s.Host, s.Catalog)
-		if err := r.recorder.limitTimes(s.Host); err != nil {
-			r.process.Messages.Warn("modification times: " + err.Error())
-		}
+		r.recorder.limitTimesOrWarn(ctx, s.Host)
 	}
 	r.walked = true
 	o.Timings.enter(phaseReport)

@@ -101,6 +101,7 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 		l.prefetch(ctx, how.runner)
 	}
 	how.timings.enter(phaseEvaluate)
+	defer p.watchOverdue(o)()
 	if err = l.load(ctx, shown, text); err == nil {
 		how.timings.enter(phaseOrder)
 		err = s.order(&l.builder, o.Part)

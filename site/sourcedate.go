@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"maps"
 	"os"
 	"slices"
@@ -18,12 +19,15 @@ const sourceDateVariable = "SOURCE_DATE_EPOCH"
 // changedPaths are the paths that a run changed.
 type changedPaths map[string]bool
 
-// limitTimes makes nothing that the run has changed newer than the time in the environment. A machine that runs is left
-// alone.
-func (r *Recorder) limitTimes(h *host.Host) error {
+// limitTimes makes nothing in an image newer than the time in the environment. Where / is the image, others use it too:
+// there it is what the run itself has changed. A machine that runs is left alone.
+func (r *Recorder) limitTimes(ctx context.Context, h *host.Host) error {
 	latest, err := sourceDate(&h.View)
-	if err != nil || latest.IsZero() || len(r.changed) == 0 {
+	if err != nil || latest.IsZero() {
 		return err
+	}
+	if h.CommandRoot() != "/" {
+		return h.LimitAllTimes(ctx, latest)
 	}
 	return h.LimitTimes(slices.Sorted(maps.Keys(r.changed)), latest)
 }
@@ -39,4 +43,11 @@ func sourceDate(v *host.View) (time.Time, error) {
 		return time.Time{}, diag.About(sourceDateVariable, diag.Expected("a number of seconds").Got("%q", text))
 	}
 	return time.Unix(seconds, 0), nil
+}
+
+// limitTimesOrWarn warns if the times could not be set: the changes are made.
+func (r *Recorder) limitTimesOrWarn(ctx context.Context, h *host.Host) {
+	if err := r.limitTimes(ctx, h); err != nil {
+		r.process.Messages.Warn("modification times: " + err.Error())
+	}
 }

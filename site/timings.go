@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // The phases of a run.
@@ -125,17 +126,10 @@ func (t *Timings) Print(w io.Writer) {
 	if len(t.slowest) == 0 {
 		return
 	}
-	terminal.Fprintf(w, "The slowest of %s:\n", count(t.resources, "resource", "resources"))
+	terminal.Fprintf(w, "The slowest of %s:\n", words.Count(t.resources, "resource"))
 	for _, e := range t.slowest {
 		terminal.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Duration), e.Outcome, e.Resource.ID, e.Resource.Pos)
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func milliseconds(d time.Duration) string {

@@ -96,6 +96,8 @@ func TestValuesOfSeveralLines(t *testing.T) {
 	for _, e := range []edited{
 		{what: "indented", typ: "ini", path: "/etc/f.ini", props: ini, before: "[s]\na =\n  b\n\n  # no\n  d = 1\n\n# end\nz = 1\n", after: "[s]\na = c\n\n# end\nz = 1\n", judge: configParser, had: `"\nb\n\nd = 1"`, has: `"c"`},
 		{what: "indented all", typ: "ini", path: "/etc/f.ini", props: ini, before: "[s]\n  x = 1\n  a = b\n    c\n  z = 1\n", after: "[s]\n  x = 1\n  a = c\n  z = 1\n", judge: configParser, had: `"b\nc"`, has: `"c"`},
+		{what: "a value in brackets", typ: "ini", path: "/etc/f.ini", props: ini, before: "[s]\nx =\n  [t]\n  y\na = b\n[t]\na = 1\n", after: "[s]\nx =\n  [t]\n  y\na = c\n[t]\na = 1\n", judge: configParser, had: `"b"`, has: `"c"`},
+		{what: "indented sections", typ: "ini", path: "/etc/f.ini", props: ini, before: "[t]\n  a = 1\n  [s]\n  a = b\n", after: "[t]\n  a = 1\n  [s]\n  a = c\n", judge: configParser, had: `"b"`, has: `"c"`},
 		{what: "inside a value", typ: "ini", path: "/etc/f.ini", props: ini, before: "[s]\nx =\n  a = 1\n", after: "[s]\nx =\n  a = 1\na = c\n"},
 		{what: "removed", typ: "ini", path: "/etc/f.ini", props: `{ "a", path = "/etc/f.ini", section = "s", ensure = "absent" }`, before: "[s]\na = 1\n\t2\nz = 1\n", after: "[s]\nz = 1\n"},
 		{what: "another in the next line", typ: "ini", path: "/etc/my.cnf", props: `{ "port", path = "/etc/my.cnf", section = "s", value = "1" }`, before: "[s]\nport = 2\n  socket = x\n", after: "[s]\nport = 1\n  socket = x\n"},

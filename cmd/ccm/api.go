@@ -29,37 +29,36 @@ type apiFlags struct {
 }
 
 func newAPICommand(e *cli.Env, f *oneOffFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "api", Short: "Apply resources for programs in other languages",
-	}
 	a := &apiFlags{output: cli.NewChoice("json", "json", "yaml")}
-	pipe := &cobra.Command{
-		Use: "pipe", Aliases: []string{"piped"},
-		Short: "Read requests from standard input, write responses to standard output",
+	cmd := &cobra.Command{
+		Use:   "api",
+		Short: "Apply a resource for a program in another language",
 		Long: `Read a request from standard input, as JSON or YAML, apply the resource, and write
 a response to standard output:
 
-  {"protocol": "` + manifest.RequestProtocol + `   "type": "file"
-",
+  {"protocol": "` + manifest.RequestProtocol + `",
    "type": "file", "properties": {"name": "/etc/motd", "content": "hi\n", ...}}
 
 With --stream, every input line is a JSON request, and every output line is its
 response, in the same order. Requests can refer to earlier ones, as in a session.
 
 A response has a state, which is an event as in "ccm run --output json", or an
-error. "ccm schema request" and "ccm schema response" print their schemas.
+error. "ccm docs --schema request" and "--schema response" print their schemas.
 
 Exit status: 0 everything is up to date; 4 a resource failed; 1 a request was
 invalid or could not be handled.`,
-		Args: cli.WantArguments(0, 0),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && (args[0] == "pipe" || args[0] == "piped") { // as Choria's command has it
+				return nil
+			}
+			return cli.WantArguments(0, 0)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return servePipe(e, cmd, f, a) },
 	}
-	fs := pipe.Flags()
+	fs := cmd.Flags()
 	fs.BoolVar(&a.stream, "stream", false, "handle many requests, one JSON object per line")
 	fs.Var(a.output, "output", "response format: json or yaml")
 	fs.BoolVar(&a.yaml, "yaml", false, "same as --output yaml")
-	cmd.AddCommand(pipe)
-	cli.NeedCommand(cmd)
 	return cmd
 }
 

@@ -25,7 +25,7 @@ func requestLine(i int) string {
 		manifest.RequestProtocol, i, os.Geteuid(), os.Getegid())
 }
 
-// A pipe is a running ccm ensure api pipe.
+// A pipe is a running ccm ensure api.
 type pipe struct {
 	t       testing.TB
 	in      *io.PipeWriter
@@ -113,7 +113,7 @@ func TestStreamLetsOthersIn(t *testing.T) {
 	require.Equal(t, cli.ExitOK, <-p.status)
 }
 
-// The answers follow "ccm schema response": a state or an error, and nothing else.
+// The answers follow "ccm docs --schema response": a state or an error, and nothing else.
 func TestAnswers(t *testing.T) {
 	p := newPipe(t)
 	for _, line := range []string{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"agent":          agent.Command,
 		"bundle":         newBundleCommand,
 		"catalog":        inspect.CatalogCommand,
+		"completion":     newCompletionCommand,
 		"convert":        inspect.ConvertCommand,
 		"data":           inspect.DataCommand,
 		"diff":           history.DiffCommand,
@@ -37,8 +39,8 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"evaluate-stdio": author.EvaluateCommand,
 		"exit-codes":     exitCodesTopic,
 		"facts":          inspect.FactsCommand,
-		"fleet":          fleet.Command,
-		"graph":          inspect.GraphCommand,
+		"fleet":          func(e *cli.Env) *cobra.Command { return fleet.Command(e, author.CheckSite) },
+		"graph":          formerGraphCommand,
 		"hiera":          inspect.HieraCommand,
 		"history":        history.Command,
 		"import":         author.ImportCommand,
@@ -49,9 +51,9 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"prune":          newPruneCommand,
 		"registration":   registration.Command,
 		"repl":           newReplCommand,
-		"restore":        newRestoreCommand,
+		"restore":        formerRestoreCommand,
 		"run":            newRunCommand,
-		"schema":         newSchemaCommand,
+		"schema":         docs.SchemaCommand,
 		"secret":         secret.Command,
 		"serve-stdio":    ssh.ServeCommand,
 		"session":        newSessionCommand,
@@ -65,6 +67,16 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 	}
 }
 
+func formerGraphCommand(e *cli.Env) *cobra.Command {
+	return cli.Former(e, inspect.CatalogCommand(e), "graph", "ccm catalog", "--output=dot")
+}
+
+func formerRestoreCommand(e *cli.Env) *cobra.Command {
+	cmd := newUndoCommand(e)
+	cmd.Use, cmd.Args = "restore RUN [PATH...]", cli.WantArguments(1, cli.AnyNumber)
+	return cli.Former(e, cmd, "restore", "ccm undo")
+}
+
 // commandFor returns the command ccm for a command line. It makes only the commands and types that
 // the line names, because to evaluate all types of the library takes longer than to reach a host.
 func commandFor(args []string) *cobra.Command {
@@ -75,10 +87,10 @@ func commandFor(args []string) *cobra.Command {
 
 // addCommands adds the command that the command line begins with; without one, all commands. To
 // make them all takes a twelfth of the instructions of a run that has nothing to do. The manual
-// pages of ccm doc describe all commands.
+// pages of ccm docs --man describe all commands.
 func addCommands(e *cli.Env, root *cobra.Command) {
 	all := commands()
-	if len(e.Args) > 0 && e.Args[0] != "doc" {
+	if len(e.Args) > 0 && !slices.ContainsFunc(e.Args, func(arg string) bool { return strings.HasPrefix(arg, "--man") }) {
 		if one := all[e.Args[0]]; one != nil {
 			root.AddCommand(one(e))
 			return

@@ -25,7 +25,7 @@ func TestCompletionOfFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"run":                     "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
 		"plan":                    "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
-		"graph":                   "lua\nyaml\nyml\n:8\n",
+		"catalog":                 "lua\nyaml\nyml\n:8\n",
 		"lint a":                  "lua\n:8\n",
 		"run a.lua":               ":0\n", // arguments of the script
 		"run a.lua --report":      ":0\n",

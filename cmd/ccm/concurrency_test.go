@@ -166,7 +166,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	restored := 0
 	for i, e := range past {
 		if i%4 == 0 && e.Files > 0 {
-			s.ok("restore", "-q", e.ID)
+			s.ok("undo", "-q", e.ID)
 			restored++
 		}
 	}

@@ -41,6 +41,30 @@ func TestFieldContainers(t *testing.T) {
 			do:   plan + "\n" + run + "\n" + stable + "\ncat /etc/hosts; ccm undo --state-dir state; cat /etc/hosts",
 			want: []string{"+ host#app: Would have added the host (in place, because it is a mount point)", "1 changed", "localhost\n192.0.2.1\tapp\nUndoing", "Restored the file\n"},
 		},
+		"a mount point that is to be a link, or absent": {
+			before: "echo 192.0.2.1 > source; touch resolv.conf; mount --bind source resolv.conf",
+			site: `
+				require "std.link" { DIR .. "/resolv.conf", target = "/run/resolv.conf" }
+				file { DIR .. "/resolv.conf", ensure = "absent", force = true, control = { ["if"] = "true" } }`,
+			do:   plan + "\n" + run + "\ncat resolv.conf",
+			want: []string{"x link#DIR/resolv.conf: failed: expected a symbolic link, found a file, which is not replaced", "192.0.2.1\n"},
+			not:  "resource busy",
+		},
+		"the name of the machine is a mount point": {
+			before: ownEtc + "\necho vm > name; touch /etc/hostname; mount --bind name /etc/hostname",
+			site:   `require "std.hostname" { "web1.example.org" }`,
+			do:     "unshare -u sh -c '" + plan + "; " + run + "; " + stable + "'; cat /etc/hostname",
+			want:   []string{"in place, because it is a mount point", "1 changed", "\nweb1.example.org\n"},
+			not:    "resource busy",
+		},
+		"no /dev": {
+			before: "mount -t tmpfs dev /dev",
+			site: `
+				exec { "written", command = "echo hi > " .. DIR .. "/written", provider = "shell", creates = DIR .. "/written" }
+				file { DIR .. "/checked", content = "x", owner = "0", group = "0", mode = "0644", validate = "test -s %s" }`,
+			do:   plan + "\n" + run + "\n" + stable + "\nccm undo --state-dir state; ls /dev | wc -l",
+			want: []string{"2 pending", "2 changed", "Removed", "\n0\n"},
+		},
 		"overlayfs": {
 			before: `mkdir low up work over; mkdir low/d low/d/e; echo lower > low/f; ln low/f low/other; echo x > low/d/x; echo a > low/g
 				mount -t overlay overlay -o lowerdir=low,upperdir=up,workdir=work over || { echo no overlayfs; exit 77; }`,

@@ -170,7 +170,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRequest answers requests as ccm ensure api pipe does: a single text, or a stream of lines. They are performed
+// FuzzRequest answers requests as ccm ensure api does: a single text, or a stream of lines. They are performed
 // on a confined machine.
 func FuzzRequest(f *testing.F) {
 	long(f)

@@ -55,10 +55,10 @@ func TestCommandsKeepNothing(t *testing.T) {
 		{"history", []string{"history", "show", "last"}},
 		{"ensure", append([]string{"ensure", "file", "/e", "--content", "COUNT", "--owner", owner, "--group", group, "--mode", "0644"}, place...)},
 		{"eval", []string{"eval", "return 1"}},
-		{"graph", []string{"graph", path, "one"}},
+		{"graph", []string{"catalog", path, "one", "--output", "dot"}},
 		{"facts", []string{"facts"}},
 		{"docs", []string{"docs", "plans"}},
-		{"doc", []string{"doc", "file"}},
+		{"docs", []string{"docs", "file"}},
 		{"test", []string{"test", spec}},
 		{"mistake", []string{"run", "--bad"}},
 	} {

@@ -63,6 +63,12 @@ func main() {
 	}()
 	e := newEnv(os.Stdin, os.Stdout, os.Stderr, clock)
 	e.Stop, e.Effect, e.Commands, e.Screen, e.Began, e.StartCPU = stop, effect, commands, screen, began, cpu
+	e.Overdue = func(reason error) {
+		printUnlessBlocked("ccm: " + reason.Error())
+		commands.Kill()
+		screen.Restore()
+		os.Exit(cli.ExitUsage)
+	}
 	end, err := profile()
 	if err != nil {
 		e.Messages.Explain(err)
@@ -212,7 +218,7 @@ ccm docs prints the documentation: tutorial, guides and reference.
 ccm help exit-codes explains the exit status.`,
 		Version:      e.Build.Version,
 		SilenceUsage: true, SilenceErrors: true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {

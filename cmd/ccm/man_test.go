@@ -12,7 +12,7 @@ import (
 func TestManualPageExamples(t *testing.T) {
 	long(t)
 	dir := filepath.Join(t.TempDir(), "man")
-	_, stderr, status := ccm(t, nil, "doc", "--man", dir)
+	_, stderr, status := ccm(t, nil, "docs", "--man", dir)
 	require.Zero(t, status, stderr)
 	page, err := os.ReadFile(filepath.Join(dir, "ccm.1"))
 	require.NoError(t, err)

@@ -30,12 +30,12 @@ func TestReaderGoesAway(t *testing.T) {
 // So does every command whose output is closed at once.
 func TestReaderOfAllIsGone(t *testing.T) {
 	state, site := t.TempDir(), siteFile(t, "lua", `exec { "true" }`)
-	for _, words := range [][]string{{"run", site}, {"history"}, {"history", "--output", "json"}, {"doc", "file"}, {"catalog", site}, {"facts"}} {
+	for _, words := range [][]string{{"run", site}, {"history"}, {"history", "--output", "json"}, {"docs", "file"}, {"catalog", site}, {"facts"}} {
 		out, in, err := os.Pipe()
 		require.NoError(t, err)
 		require.NoError(t, out.Close())
 		cmd := exec.Command("ccm", append(words, "--state-dir", state)...)
-		if words[0] == "doc" || words[0] == "facts" || words[0] == "catalog" {
+		if words[0] == "docs" || words[0] == "facts" || words[0] == "catalog" {
 			cmd.Args = cmd.Args[:len(words)+1]
 		}
 		var stderr bytes.Buffer

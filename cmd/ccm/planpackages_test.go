@@ -123,3 +123,39 @@ service { "beta" }
 file { "D/elsewhere", content = "1\n", require = "package#beta" }
 `))
 }
+
+// TestUnrelatedPackage: a package says nothing about services and packages of other names that are there, nor about
+// what is the administrator's; a directory is made although another one above it may be there.
+func TestUnrelatedPackage(t *testing.T) {
+	owner, group := hosttest.Me()
+	me := owner + ":" + group
+	machine := map[string]string{
+		"repo/beta": "1.0", "repo/other-repo": "1.0", "repo/delta": "1.0", "units/delta": "unit", "running/delta": "1", "units/beta": "unit", "running/beta": "1", "etc/x": "",
+	}
+	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
+? service#beta: after package#beta (pending): nothing to do, as things are now
+`, planOfPackages(t, machine, `package { "beta" } service { "delta" } service { "beta" }`))
+	require.Equal(t, `+ package#other-repo: Would have installed (version 1.0)
++ package#delta: Would have installed (after package#other-repo, version 1.0)
+`, planOfPackages(t, machine, `package { "other-repo", before = "package#delta" } package { "delta" }`))
+	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
++ file#D/etc/more/dir: after package#beta (pending): would create the directory (`+me+` 0755, parents D/etc/more (mode 0755))
+! exec#make: after package#beta (pending): would execute
+`, strings.ReplaceAll(planOfPackages(t, machine, `
+local beta = package { "beta" }
+file { "D/etc/more/dir", ensure = "directory", owner = "OWNER", group = "GROUP", mode = "0755" }
+local x = file { "D/etc/x", content = "1\n", owner = "OWNER", group = "GROUP", mode = "0644" }
+exec { "make", command = "beta-make", refreshonly = true, subscribe = x, require = beta }
+`), "~ file#D/etc/x: Would have updated the file\n", ""))
+}
+
+// TestAccountOfPackage: a package may make the user and the group of its name, and no other.
+func TestAccountOfPackage(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("users are made by root only")
+	}
+	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
+? group#beta: after package#beta (pending): would create (system false, membership minimum), as things are now
++ group#unrelated-to-it: Would have created the group (system false, membership minimum)
+`, planOfPackages(t, map[string]string{"repo/beta": "1.0"}, `package { "beta" } require "std.group" { { "beta", "unrelated-to-it" } }`))
+}

@@ -27,7 +27,7 @@ func TestTwentySecrets(t *testing.T) {
 		for _, f := range []string{site, manifest} {
 			for _, more := range [][]string{
 				{"plan", "-v"}, {"plan", "-v", "--output", "json"}, {"plan", "--diff", "full", "--debug"}, {"plan", "-q"},
-				{"run", "--noop", "--diff", "full", "--output", "json", "-v"}, {"catalog"}, {"catalog", "--output", "json"}, {"graph"},
+				{"run", "--noop", "--diff", "full", "--output", "json", "-v"}, {"catalog"}, {"catalog", "--output", "json"}, {"catalog", "--output", "dot"},
 			} {
 				w.ccm("", append(append(more[:len(more):len(more)], f), w.out)...)
 			}
@@ -55,7 +55,7 @@ func TestTwentySecrets(t *testing.T) {
 			for _, form := range []string{"text", "json"} {
 				w.ccm("", "history", "show", run.ID, "--output", form)
 				w.ccm("", "diff", run.ID, "--output", form)
-				w.ccm("", "restore", run.ID, "--noop", "--diff", "full", "--output", form)
+				w.ccm("", "undo", run.ID, "--noop", "--diff", "full", "--output", form)
 			}
 		}
 		w.ccm("", "history")

@@ -74,11 +74,11 @@ func hostileCases(url string) []hostileCase {
 	site := func(text string) map[string]string { return map[string]string{"site.lua": text} }
 	reports := [][]string{
 		{"plan", "site.lua"}, {"run", "site.lua"}, {"run", "-v", "--diff", "full", "site.lua"}, {"drift", "--diff", "full", "site.lua"},
-		{"history"}, {"history", "show", runOfBefore}, {"diff", runOfBefore}, {"undo", "--noop", "--diff", "full"}, {"restore", "--noop", "--diff", "full", runOfBefore},
-		{"graph", "site.lua"}, {"catalog", "site.lua"}, {"lint", "site.lua"}, {"run", "--noop", "--output", "json", "--diff", "full", "site.lua"},
+		{"history"}, {"history", runOfBefore}, {"diff", runOfBefore}, {"undo", "--noop", "--diff", "full"}, {"undo", "--noop", "--diff", "full", runOfBefore},
+		{"catalog", "site.lua", "--output", "dot"}, {"catalog", "site.lua"}, {"lint", "site.lua"}, {"run", "--noop", "--output", "json", "--diff", "full", "site.lua"},
 	}
 	// These show the last run.
-	past := append([][]string{{"history", "show", runOfBefore}, {"diff", runOfBefore}}, reports...)
+	past := append([][]string{{"history", runOfBefore}, {"diff", runOfBefore}}, reports...)
 	owned := fmt.Sprintf(`owner = "%d", group = "%d", mode = "0644"`, os.Geteuid(), os.Getegid())
 	here := `local dir = "WORK" `
 	return []hostileCase{
@@ -109,7 +109,7 @@ func hostileCases(url string) []hostileCase {
 			[][]string{{"data", "data.yaml"}, {"data", "data.yaml", "--output", "yaml"}, {"data", "data.yaml", "--output", "text"}, {"data", "data.yaml", evilText}}},
 		{"fact", nil, nil, [][]string{{"facts", "x", "--fact", "x=" + evilText}, {"facts", "x", "--fact", "x=" + evilText, "--output", "json"}, {"facts", evilText}, {"facts", "x", "--fact", "x=" + evilText, "--output", "yaml"}}},
 		{"arguments", nil, nil, [][]string{
-			{evilText}, {"--" + evilText}, {"run", evilText}, {"run", "--diff", evilText, "x"}, {"doc", evilText}, {"ensure", evilText, "x"}, {"status", "file", evilText}, {"history", "show", evilText},
+			{evilText}, {"--" + evilText}, {"run", evilText}, {"run", "--diff", evilText, "x"}, {"docs", evilText}, {"ensure", evilText, "x"}, {"status", "file", evilText}, {"history", evilText},
 			{"import", "file", "/nowhere/" + evilText}, {"test", evilText}, {"lint", evilText}, {"session", "report", "--session", "WORK/" + evilText}, {"init", evilText},
 		}},
 		{"environment", site(`print(env.EVIL) error(env.EVIL)`), nil, [][]string{{"plan", "site.lua"}}},
@@ -120,7 +120,7 @@ func hostileCases(url string) []hostileCase {
 		{"names in an archive", site(here + `archive { dir .. "/a.tar", url = "` + url + `/names.tar", extract_parent = dir .. "/out", ` + strings.TrimSuffix(owned, `, mode = "0644"`) + ` }`), [][]string{{"run", "site.lua"}}, past},
 		{"import", map[string]string{"file": evilText}, nil, [][]string{{"import", "file", "WORK/file"}}},
 		{"no longer declared", site(here + `if not arg[1] then file { dir .. "/" .. ` + evilNameLua + `, content = "x", ` + owned + ` } exec { ` + evilNameLua + `, command = "true" } end`), [][]string{{"run", "site.lua"}},
-			[][]string{{"run", "-v", "site.lua", "x"}, {"prune", "--noop", "--diff", "full", "site.lua", "x"}, {"prune", "--yes", "site.lua", "x"}, {"history", "show", runOfBefore}}},
+			[][]string{{"run", "-v", "site.lua", "x"}, {"prune", "--noop", "--diff", "full", "site.lua", "x"}, {"prune", "--yes", "site.lua", "x"}, {"history", runOfBefore}}},
 		{"saved plan", site(here + `file { dir .. "/" .. ` + evilNameLua + `, content = ` + evilTextLua + `, ` + owned + ` } exec { ` + evilNameLua + `, command = "true" }`), [][]string{{"plan", "--out", "p.plan", "site.lua"}, {"run", "site.lua"}},
 			[][]string{{"run", "p.plan"}, {"run", "--diff", "full", "p.plan"}}},
 		{"plan of another", map[string]string{
@@ -131,7 +131,7 @@ func hostileCases(url string) []hostileCase {
 		{"output as it comes", site(`exec { "log", command = [[sh -c "printf '` + evilShell + `\n'; printf '` + evilShell + `\n' >&2; exit 2"]] }`), nil,
 			[][]string{{"run", "--stream", "site.lua"}, {"run", "--stream", "--output", "json", "site.lua"}}},
 		{"documents of a module", map[string]string{"m.lua": `return { t = ccm.type { name = "evil", doc = "A" .. ` + evilTextLua + `, properties = { name = { name = true, doc = "x" .. ` + evilTextLua + ` } }, status = function() return {} end, perform = function() end } }`}, nil,
-			[][]string{{"doc", "--module", "m", "evil"}, {"doc", "--module", "m", "evil.name"}, {"doc", "--module", "m", "evil", "--output", "json"}, {"doc", "--module", evilText, "evil"}}},
+			[][]string{{"docs", "--module", "m", "evil"}, {"docs", "--module", "m", "evil.name"}, {"docs", "--module", "m", "evil", "--output", "json"}, {"docs", "--module", evilText, "evil"}}},
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -15,42 +18,40 @@ import (
 
 // newUndoCommand returns undo.
 func newUndoCommand(e *cli.Env) *cobra.Command {
-	f := &runFlags{}
+	f, past := &runFlags{}, &cli.HistoryFlags{}
 	cmd := &cobra.Command{
-		Use:   "undo",
-		Short: "Undo the last run: restore the files it changed",
-		Long: `Undo the last run that changed files: restore them, and refresh resources that
-subscribe to them.
+		Use:   "undo [RUN [PATH...]]",
+		Short: "Undo a run: restore the files it changed",
+		Long: `Undo the last run that changed files, or RUN: restore content, mode, owner, link
+target or absence, and refresh resources that subscribe to these files.
 
   ccm undo --noop
   ccm undo
+  ccm undo last /etc/nginx
 
-Packages, services and effects of commands are not reverted. If one of the files
-changed after ccm wrote it, nothing is restored; --force overwrites it after backing
-it up.
+With PATHs, only these and everything below them are restored. Packages, services and effects
+of commands are not reverted. If one of the files changed after ccm wrote it, nothing
+is restored; --force overwrites it after backing it up.
 
 An undo is a run: undoing it reverts the undo. The next run of the script makes the
 same changes again unless you change the script.`,
-		Args: cli.WantArguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:              cli.WantArguments(0, cli.AnyNumber),
+		ValidArgsFunction: cli.CompleteRun(e, past),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := e.Store(f.StateDir, f.Limits())
 			if err != nil {
 				return err
 			}
-			last, err := store.FindLatest(cli.ChangedFiles)
-			if err != nil {
-				return err
-			}
-			if last == nil {
-				return errNothingToUndo
-			}
-			rec, err := cli.FindRun(e, store, last.ID, store.Changes)
+			rec, paths, err := runToUndo(e, store, args)
 			if err != nil {
 				return err
 			}
 			if f.output.Value == "text" && !f.quiet {
-				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, *last, f.noop))
-				stays, err := store.UnrestoredResources(rec)
+				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, rec.HistoryEntry, f.noop))
+				var stays []string
+				if len(paths) == 0 {
+					stays, err = store.UnrestoredResources(rec)
+				}
 				if err != nil {
 					return err
 				}
@@ -58,12 +59,70 @@ same changes again unless you change the script.`,
 					terminal.Fprintf(e.Stdout, "%s: undo only restores files\n", unchangedText(stays))
 				}
 			}
-			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true, Force: f.force})
+			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Paths: paths, Refresh: true, Force: f.force})
 		},
 	}
 	f.addRestore(cmd)
-	f.addForce(cmd)
+	cmd.Flags().BoolVar(&f.force, "force", false, "also restore files that changed after ccm wrote them")
+	past.StateDir = f.StateDir
 	return cmd
+}
+
+// runToUndo returns the run that the arguments of undo name, by default the last one that changed a file, and the paths to
+// restore, nil for all.
+func runToUndo(e *cli.Env, store *state.Store, args []string) (rec *state.Record, paths []string, err error) {
+	if len(args) == 0 {
+		last, err := store.FindLatest(cli.ChangedFiles)
+		if err != nil {
+			return nil, nil, err
+		}
+		if last == nil {
+			return nil, nil, errNothingToUndo
+		}
+		args = []string{last.ID}
+	}
+	if paths, err = cli.Absolute(args[1:]); err != nil {
+		return nil, nil, err
+	}
+	rec, err = cli.FindRun(e, store, args[0], store.Changes)
+	switch {
+	case err != nil || len(rec.Changes) > 0:
+		return rec, paths, err
+	case rec.Files > 0:
+		return nil, nil, diag.Errorf(diag.Pos{}, "the changes of run %s are no longer on record", rec.ID)
+	}
+	return nil, nil, diag.Errorf(diag.Pos{}, "nothing to undo: run %s did not change any files", rec.ID).WithHint("list runs with: ccm history")
+}
+
+// addRestore adds the flags of commands that restore files.
+func (f *runFlags) addRestore(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	f.RecordFlags.Add(fs)
+	f.output = cli.NewChoice("text", "text", "json")
+	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
+	fs.BoolVarP(&f.noop, "noop", "n", false, "show what would change, without changing anything")
+	fs.BoolVar(&f.noop, "dry-run", false, "same as --noop")
+	fs.Lookup("dry-run").Hidden = true
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit 0 if nothing changed, 2 on changes, 4 on failures, 6 on both")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
+	f.addReport(cmd)
+}
+
+// restoreFiles restores earlier contents of files as the flags ask, and reports the restored files.
+func restoreFiles(ctx context.Context, e *cli.Env, f *runFlags, o *site.RestoreOptions) (err error) {
+	f.Root = o.Run.Root
+	rep := newReport(e, f)
+	defer f.reportFile.write(e, f.quiet, &err)
+	o.ID, o.Record, o.Host, o.Reporters = rep.id, f.RecordFlags.RecordOptions(&f.Options), rep.hostOptions(e, f), rep.all()
+	o.Plan, o.Texts = f.noop, f.diff.Value != string(report.DiffOff)
+	sum, err := e.Restore(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := rep.end(sum); err != nil {
+		return err
+	}
+	return exitStatus(sum, f.detailed)
 }
 
 // undoTitle returns the line that says which run is undone.

@@ -86,7 +86,7 @@ func TestUndoProperty(t *testing.T) {
 	for run := 2; run >= 0; run-- {
 		tries.Add(50)
 		require.Greater(t, past[run].Files, 25)
-		s.ok("restore", "-q", past[run].ID)
+		s.ok("undo", "-q", past[run].ID)
 		require.Equal(t, before[run], hosttest.Snapshot(t, root), "before run %d", run+1)
 	}
 	require.Empty(t, s.ok("history", "--pending"))
@@ -117,7 +117,7 @@ func TestRestoreEnds(t *testing.T) {
 		return texts
 	}
 
-	stdout, _, code := ccm(t, nil, "restore", "--timeout", "1ns", id)
+	stdout, _, code := ccm(t, nil, "undo", "--timeout", "1ns", id)
 	require.Equal(t, cli.ExitFailed, code, stdout)
 	require.Contains(t, stdout, "failed: run exceeded the time limit of 1ns")
 	require.Contains(t, stdout, "skipped, because run exceeded the time limit of 1ns")
@@ -134,11 +134,11 @@ func TestRestoreEnds(t *testing.T) {
 		}
 		return nil
 	}
-	require.Equal(t, cli.ExitInterrupted, run(t.Context(), e, []string{"restore", id}), out.String())
+	require.Equal(t, cli.ExitInterrupted, run(t.Context(), e, []string{"undo", id}), out.String())
 	require.Contains(t, out.String(), "1 changed, 2 skipped")
 	require.Equal(t, []string{"before", "after", "after"}, held())
 
-	_, stderr, code = ccm(t, nil, "restore", id)
+	_, stderr, code = ccm(t, nil, "undo", id)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, []string{"before", "before", "before"}, held())
 }

@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/docs"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -51,7 +52,7 @@ func readBuildInfo() cli.BuildInfo {
 type features struct {
 	Lua     string              `json:"lua"`     // version of the language
 	Types   map[string][]string `json:"types"`   // resource types, with the names of their providers
-	Schemas []string            `json:"schemas"` // the schemas that ccm schema prints
+	Schemas []string            `json:"schemas"` // the schemas that ccm docs --schema prints
 }
 
 func readFeatures() (features, error) {
@@ -60,7 +61,7 @@ func readFeatures() (features, error) {
 		return features{}, err
 	}
 	site.AddShipped(reg)
-	f := features{Lua: strings.TrimPrefix(lua.LuaVersion, "Lua "), Types: make(map[string][]string), Schemas: schemas}
+	f := features{Lua: strings.TrimPrefix(lua.LuaVersion, "Lua "), Types: make(map[string][]string), Schemas: docs.Schemas}
 	for _, t := range reg.Types() {
 		f.Types[t.Name] = reg.ProviderNames(t)
 	}
@@ -76,7 +77,7 @@ func newVersionCommand(e *cli.Env) *cobra.Command {
   ccm version --output json
 
 JSON has version, commit, time (of the commit), go, system, and features: lua (the
-language version), types (each with its providers), and schemas (see ccm schema).`,
+language version), types (each with its providers), and schemas (see ccm docs --schema).`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := e.Build

@@ -60,8 +60,8 @@ func TestSavedThroughLinks(t *testing.T) {
 		"definitions at a link":  {"types", "--definitions", at("ada/file")},
 		"init in a directory":    {"init", at("ada/dir/new")},
 		"init of a directory":    {"init", at("ada/dir")},
-		"manual pages":           {"doc", "--man", at("ada/dir/man")},
-		"manual pages at a link": {"doc", "--man", at("ada/dir")},
+		"manual pages":           {"docs", "--man", at("ada/dir/man")},
+		"manual pages at a link": {"docs", "--man", at("ada/dir")},
 		"profile below":          {"plan", "--profile=" + at("ada/dir/cpu"), site},
 		"profile at a link":      {"plan", "--profile=" + at("ada/file"), site},
 		"plan below":             {"plan", "--out", at("ada/dir/plan"), site},
@@ -97,6 +97,8 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // the content of a bundle, in its own directory with a random name
 		"cmd/ccm/ssh/request.go":    {"MkdirTemp", "WriteFile", "RemoveAll"},                       // a script from standard input, in its own directory with a random name
 		"site/factcache.go":         {"OpenFile"},                                                  // read, if it is a file of this user
+		"site/statedirectory.go":    {"MkdirTemp"},                                                 // the same
+		"site/process.go":           {"RemoveAll"},                                                 // the state of a run without one, in its own directory with a random name
 		"site/bundle.go":            {"Chdir"},                                                     // to an own directory that nobody else can write, and back
 		"luaapi/repl/term/tool.go":  {"CreateTemp", "Remove"},                                      // the file for the user's editor, with a random name
 		"luaapi/repl/history.go":    {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history, in a directory that root has to trust first

@@ -34,7 +34,7 @@ func (s Source) eventsPage() (string, error) {
 	p.printf("# Events")
 	p.printf("`ccm run --output json`, `plan`, `drift`, `undo` and `restore` print one object per line: an event for each resource, then a summary.")
 	p.console("$ ccm run --output json site.lua")
-	p.printf("Optional fields are omitted if they are empty. `ccm schema event` prints the [JSON Schema](schemas.md) of events. [ensure.md](../ensure.md#output-of-runs-for-programs) shows how programs use them.")
+	p.printf("Optional fields are omitted if they are empty. `ccm docs --schema event` prints the [JSON Schema](schemas.md) of events. [ensure.md](../ensure.md#output-of-runs-for-programs) shows how programs use them.")
 	for _, o := range objects {
 		fields, err := fieldsOf(filepath.Join(s.Repository, filepath.FromSlash(o.file)), o.name)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // luaPage returns the page about what scripts have. What the standard library has is on the
@@ -24,7 +25,7 @@ local hosts = str.lines(fs.read "/etc/hosts")`)
 		p.printf("%s", prose(strings.Join(strings.Fields(lib.Doc), " ")))
 		var b strings.Builder
 		for _, e := range lib.Entries() {
-			fmt.Fprintf(&b, "| [`%s`](../stdlib.md#%s) | %s |\n", e.Name, anchor(e.Name), cell(prose(firstSentence(e.Doc))))
+			fmt.Fprintf(&b, "| [`%s`](../stdlib.md#%s) | %s |\n", e.Name, anchor(e.Name), cell(prose(words.FirstSentence(e.Doc))))
 		}
 		p.printf("| function | |\n|---|---|\n%s", b.String())
 	}

@@ -4,19 +4,20 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // overview returns the page with all that the reference has.
 func (s Source) overview() string {
 	p := page{root: "../"}
 	p.printf("# Reference")
-	p.console("$ ccm docs file\n$ ccm doc file.mode\n$ ccm help run")
-	p.printf("`ccm docs` prints pages of this reference, `ccm doc` one property or function, `ccm help` a command. It is generated from the declarations in the code.")
+	p.console("$ ccm docs file\n$ ccm docs file.mode\n$ ccm help run")
+	p.printf("`ccm docs` prints pages of this reference, `ccm docs` one property or function, `ccm help` a command. It is generated from the declarations in the code.")
 	p.printf("## Types")
 	p.printf("[properties.md](properties.md) has the properties of every type.")
 	var b strings.Builder
 	for _, t := range s.Registry.Types() {
-		b.WriteString("| [`" + t.Name + "`](types/" + t.Name + ".md) | " + cell(prose(firstSentence(about(t.Name, t.Schema().Doc)))) + " |\n")
+		b.WriteString("| [`" + t.Name + "`](types/" + t.Name + ".md) | " + cell(prose(words.FirstSentence(about(t.Name, t.Schema().Doc)))) + " |\n")
 	}
 	p.printf("| type | |\n|---|---|\n%s", b.String())
 	p.printf("## Commands")

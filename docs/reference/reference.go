@@ -124,15 +124,6 @@ func code(text string) string {
 // cell is text in a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-// firstSentence returns a text up to its first full stop that ends a sentence.
-func firstSentence(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if i := strings.Index(text, ". "); i >= 0 {
-		return text[:i+1]
-	}
-	return text
-}
-
 // begun has the first letter of a text in upper case.
 func begun(text string) string {
 	if text == "" {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/trust"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Timing has the times between repeated steps, and time limits. Tests make them short.
@@ -174,7 +175,7 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 		a.endServe()
 		a.status.end()
 	}()
-	a.log.Info(fmt.Sprintf("agent started, ccm %s: %s", a.options.Version, counted(len(a.sources), "source")))
+	a.log.Info(fmt.Sprintf("agent started, ccm %s: %s", a.options.Version, words.Count(len(a.sources), "source")))
 	if len(a.sources) == 0 {
 		a.log.Warn(a.config.File + ": sources is empty (add sources: [/etc/ccm/site.lua])")
 	}
@@ -312,7 +313,7 @@ func (a *Agent) reconfigure(ctx context.Context) {
 		}
 		a.status.update(func(s *Status) { s.ConfigError = message(err) })
 	} else {
-		a.log.Info(fmt.Sprintf("configuration reloaded: %s", counted(len(a.sources), "source")))
+		a.log.Info(fmt.Sprintf("configuration reloaded: %s", words.Count(len(a.sources), "source")))
 	}
 	closing()
 }
@@ -344,11 +345,4 @@ func (a *Agent) statusLost() func(error) {
 			a.log.Error("cannot write the status: " + lastError)
 		}
 	}
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // take reads the fields of a report line that the agent needs.
@@ -91,7 +93,7 @@ func (r *Result) allOK() bool {
 // Outcome returns the outcome of a run in words.
 func (r *Result) Outcome() string {
 	if r.Error != "" {
-		return "failed: " + firstLine(r.Error)
+		return "failed: " + words.FirstLine(r.Error)
 	}
 	var parts []string
 	for _, name := range []string{"stable", "changed", "pending", "unknown", "skipped", "failed"} {
@@ -99,7 +101,7 @@ func (r *Result) Outcome() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, name))
 		}
 	}
-	text := counted(r.Counts["total"], "resource")
+	text := words.Count(r.Counts["total"], "resource")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -122,9 +124,4 @@ func cut(text string, most int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "") + "…"
-}
-
-func firstLine(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return first
 }

@@ -215,7 +215,7 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 	case stage.Waiting > 0:
 		a.Verdict = Wait
 	case a.WaitsForUnheard():
-		a.Verdict, a.Reason = Wait, "no node of this stage has ever reported: start the agents, or advance with ccm fleet next"
+		a.Verdict, a.Reason = Wait, "no node of this stage has ever reported: start the agents, or advance with ccm fleet rollout next"
 	case ro.SettleTime.IsZero():
 		a.Verdict = Settle
 	case now.Before(ro.SettleTime.Add(time.Duration(r.Soak))):

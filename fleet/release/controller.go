@@ -51,7 +51,7 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 	}
 	if control.Rollout == nil || control.Rollout.Release != control.Release.Version {
 		// The release was stored but not its rollout: no node begins.
-		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Reason: "the rollout has not started (start it with: ccm fleet next)", Version: versionOf(control.Rollout)}
+		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Reason: "the rollout has not started (start it with: ccm fleet rollout next)", Version: versionOf(control.Rollout)}
 	}
 	issued, err := c.Environments(ctx)
 	if err != nil {

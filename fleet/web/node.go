@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/part"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // maxRuns is the most runs of a node on its page, and maxEvents the most resources of each.
@@ -65,7 +66,7 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 	}
 	body.Add(about)
 	for _, f := range n.Failed() {
-		body.Add(markup.New("p").Add(link(f.Resource, "failure", f.Resource, firstLine(f.Message))), markup.New("pre", "class", "failure").Say(f.Message))
+		body.Add(markup.New("p").Add(link(f.Resource, "failure", f.Resource, words.FirstLine(f.Message))), markup.New("pre", "class", "failure").Say(f.Message))
 	}
 	runs, err := s.runs(ctx, name)
 	if err != nil {
@@ -140,13 +141,4 @@ func (r *runHistory) element() *markup.Element {
 		events.Add(part.Row(e, part.RowOptions{ID: fmt.Sprintf("%s-%d", r.id, i)}))
 	}
 	return s.Add(events)
-}
-
-func firstLine(s string) string {
-	for i, c := range s {
-		if c == '\n' {
-			return s[:i]
-		}
-	}
-	return s
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report/part"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Most rows of a table, and most names of a list, that a person reads.
@@ -60,14 +61,6 @@ func row(heads []string, cells ...markup.Node) *markup.Element {
 		r.Add(markup.New("td", "data-head", heads[i]).Add(c))
 	}
 	return r
-}
-
-// counted returns a number of things, of which the word is that for one.
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // outcome returns a word in the color of an outcome.
@@ -122,18 +115,18 @@ func legend(list []overview.Count, total int) *markup.Element {
 	for _, c := range list {
 		p.Add(markup.New("span", "class", class(c.Name)).Add(markup.New("b"), text("%d %s", c.N, c.Name)))
 	}
-	return p.Add(markup.New("span").Say("of " + counted(total, "node")))
+	return p.Add(markup.New("span").Say("of " + words.Count(total, "node")))
 }
 
 // whole is the first page.
 func whole(f *overview.Fleet) *markup.Element {
-	body := markup.New("div").Add(markup.New("h1").Say(counted(f.Nodes, "node")))
+	body := markup.New("div").Add(markup.New("h1").Say(words.Count(f.Nodes, "node")))
 	if len(f.Foreign) > 0 {
 		var names []string
 		for _, x := range f.Foreign[:min(len(f.Foreign), maxNames)] {
 			names = append(names, x.Node)
 		}
-		body.Add(markup.New("p", "class", "wrong").Say(fmt.Sprintf("Signed by a key that is not in fleet.json: %s: %s", counted(len(f.Foreign), "node"), strings.Join(names, ", "))))
+		body.Add(markup.New("p", "class", "wrong").Say(fmt.Sprintf("Signed by a key that is not in fleet.json: %s: %s", words.Count(len(f.Foreign), "node"), strings.Join(names, ", "))))
 	}
 	for _, e := range f.Environments {
 		s := markup.New("section").Add(markup.New("h2").Say(e.Name))
@@ -144,7 +137,7 @@ func whole(f *overview.Fleet) *markup.Element {
 		}
 		if e.Rollout != nil {
 			done, all := reached(e.Rollout)
-			p := markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), markup.Text(": "), stateOf(e.Rollout.State), text(", %d of %s", done, counted(all, "node")))
+			p := markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), markup.Text(": "), stateOf(e.Rollout.State), text(", %d of %s", done, words.Count(all, "node")))
 			if n := len(e.Rollout.Unheard()); n > 0 {
 				p.Add(text(" (%d %s)", n, overview.Unheard))
 			}
@@ -275,7 +268,7 @@ func rollout(e *overview.Environment) *markup.Element {
 	}
 	body.Add(facts, t.Add(rows))
 	if a.State == signed.Stopped {
-		body.Add(prose(fmt.Sprintf("No further node starts this release. Roll back with `ccm fleet rollback %s`, or resume with `ccm fleet resume %s`.", e.Name, e.Name)))
+		body.Add(prose(fmt.Sprintf("No further node starts this release. Roll back with `ccm fleet rollback %s`, or resume with `ccm fleet rollout resume %s`.", e.Name, e.Name)))
 	}
 	for _, s := range a.Stages {
 		body.Add(named("Failed in stage "+s.Name, s.FailedNodes), named("Silent in stage "+s.Name, s.SilentNodes))
@@ -306,7 +299,7 @@ func signedBy(list []author.Signer) string {
 func unheardText(a *release.Assessment) string {
 	const why = "These nodes were approved, but their agents never started. "
 	if a.WaitsForUnheard() {
-		return why + "These are all nodes of the stage, so the rollout waits for one of them or for `ccm fleet next`."
+		return why + "These are all nodes of the stage, so the rollout waits for one of them or for `ccm fleet rollout next`."
 	}
 	return why + "The rollout does not wait for them: they apply the release when they start."
 }
@@ -359,7 +352,7 @@ func named(what string, names []string) *markup.Element {
 func failure(f *overview.Fleet, resource, message string) *markup.Element {
 	body := markup.New("div").Add(markup.New("h1", "class", "failure").Say(resource), markup.New("pre", "class", "failure").Say(message))
 	for _, c := range f.Causes {
-		if c.Resource == resource && c.Message == firstLine(message) { // a release has the whole message
+		if c.Resource == resource && c.Message == words.FirstLine(message) { // a release has the whole message
 			return body.Add(named("Nodes", c.Nodes))
 		}
 	}

@@ -163,7 +163,14 @@ func (x *comparison) add(p host.TreePair, dir string) error {
 	case p.Target.Kind == host.Missing:
 		x.missing = append(x.missing, p.Rel)
 	case p.Source.Kind != p.Target.Kind:
-		return clash(fmt.Sprintf("%s: %v", joined(dir, p.Rel), diag.Expected("a %s", kinds[p.Source.Kind]).Found("a %s, which is not replaced", kinds[p.Target.Kind])))
+		way := ""
+		if p.Target.Kind == host.Symlink && x.links == linksRefuse {
+			way = ` (links = "replace" puts the copy in its place)`
+			if p.Source.Kind == host.Regular {
+				way = ` (links = "follow" writes to its target, links = "replace" puts the copy in its place)`
+			}
+		}
+		return clash(fmt.Sprintf("%s: %v%s", joined(dir, p.Rel), diag.Expected("a %s", kinds[p.Source.Kind]).Found("a %s, which is not replaced", kinds[p.Target.Kind]), way))
 	case p.Differs:
 		x.changes = append(x.changes, p.Rel)
 	case !x.fits(p.Target):

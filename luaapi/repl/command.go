@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A Command is run by a line that begins with a dot.
@@ -134,7 +135,7 @@ func (d *Dialog) help(name string) error {
 		d.printf("\n")
 		for _, f := range d.env.opts.Functions {
 			name, _, _ := strings.Cut(f.Signature, "(")
-			d.printf("  %-*s  %s\n", width, name+"()", cutTo(firstSentence(f.Doc), terminal.TextWidth-width-4))
+			d.printf("  %-*s  %s\n", width, name+"()", cutTo(words.FirstSentence(f.Doc), terminal.TextWidth-width-4))
 		}
 		d.print(helpFooter)
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // allCommands returns the commands in order of name.
@@ -61,7 +62,7 @@ func typesCommand(_ context.Context, d *Dialog, _ string) error {
 		width = max(width, len(t.Name))
 	}
 	for _, t := range types {
-		d.printf("  %-*s %s\n", width, t.Name, cutTo(firstSentence(t.Schema().Doc), terminal.TextWidth-3-width))
+		d.printf("  %-*s %s\n", width, t.Name, cutTo(words.FirstSentence(t.Schema().Doc), terminal.TextWidth-3-width))
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
 			d.transcript.entries = nil
 		}
 	}
-	d.printf("reloaded %s: %s\n", strings.Join(names[forgotten:], ", "), count(len(d.env.builder.Resources()), "resource"))
+	d.printf("reloaded %s: %s\n", strings.Join(names[forgotten:], ", "), words.Count(len(d.env.builder.Resources()), "resource"))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A Completion has the texts that can be inserted at the cursor.
@@ -112,7 +113,7 @@ func (cm *completer) nameItems(c *cursor) []Item {
 			items = append(items, Item{name, cm.manual.valueDoc(name, v), groupVariables})
 		case closed:
 		case cm.env.typeNamed(name) != nil:
-			items = append(items, Item{name, firstSentence(cm.env.typeNamed(name).Schema().Doc), groupTypes})
+			items = append(items, Item{name, words.FirstSentence(cm.env.typeNamed(name).Schema().Doc), groupTypes})
 		default:
 			items = append(items, Item{name, cm.manual.topicLine(name), groupGlobals})
 		}
@@ -177,7 +178,7 @@ func (cm *completer) fieldItems(c *cursor) (items []Item) {
 		item := Item{n, "", groupFields}
 		if cm.env.console.IsStd(v) { // without loading the module
 			if t := cm.env.constructed("std." + n); t != nil {
-				item.Doc, item.Group = firstSentence(t.Schema().Doc), groupTypes
+				item.Doc, item.Group = words.FirstSentence(t.Schema().Doc), groupTypes
 				items = append(items, item)
 			} else if item.Doc, item.Group = cm.manual.topicLine(n), groupModules; item.Doc != "" {
 				items = append(items, item) // others are parts of these modules

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // completeCommand completes the name or the argument of a command.
@@ -68,7 +70,7 @@ func (cm *completer) typeItems(arg string) (items []Item) {
 	name, _, dotted := strings.Cut(arg, ".")
 	if !dotted {
 		for _, t := range cm.env.types() {
-			items = append(items, Item{prefix + t.Name, firstSentence(t.Schema().Doc), groupTypes})
+			items = append(items, Item{prefix + t.Name, words.FirstSentence(t.Schema().Doc), groupTypes})
 		}
 		return items
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // stringItems returns the completions in the string at the cursor, and their start.
@@ -66,7 +67,7 @@ func (cm *completer) referenceItems() (items []Item) {
 		items = append(items, Item{r.ID.String(), "declared at " + r.Pos.String(), groupResources})
 	}
 	for _, t := range cm.env.registry.Types() {
-		items = append(items, Item{t.Name + "#", firstSentence(t.Schema().Doc), groupTypes})
+		items = append(items, Item{t.Name + "#", words.FirstSentence(t.Schema().Doc), groupTypes})
 	}
 	return items
 }
@@ -112,7 +113,7 @@ func (cm *completer) factItems(word string) (items []Item) {
 func (cm *completer) moduleItems(word string) (items []Item) {
 	for _, t := range cm.manual.topics() {
 		if t.library {
-			items = append(items, Item{"std." + t.name, firstSentence(t.doc), groupModules})
+			items = append(items, Item{"std." + t.name, words.FirstSentence(t.doc), groupModules})
 		}
 	}
 	for _, name := range cm.env.opts.Modules() {

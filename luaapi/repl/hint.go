@@ -6,6 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // hint returns one line about the word at the cursor, an offset in text, or "". Pending are the
@@ -63,7 +64,7 @@ func (cm *completer) namedProperty(c *cursor) *schema.Field {
 func (cm *completer) pathHint(c *cursor) string {
 	name := strings.Join(append(append([]string(nil), c.path...), c.word), ".")
 	if t := cm.env.constructed(name); t != nil {
-		return name + ": " + firstSentence(t.Schema().Doc)
+		return name + ": " + words.FirstSentence(t.Schema().Doc)
 	}
 	if branch, ok := strings.CutPrefix(name, "facts."); ok {
 		if g, known := cm.env.facts.Gatherer(branch); known && g.Doc != "" {
@@ -77,7 +78,7 @@ func (cm *completer) pathHint(c *cursor) string {
 		}
 	}
 	if t, ok := cm.manual.topic(name); ok {
-		return t.signature + "  " + firstSentence(t.doc)
+		return t.signature + "  " + words.FirstSentence(t.doc)
 	}
 	return ""
 }
@@ -90,10 +91,10 @@ func (cm *completer) frameHint(c *cursor) string {
 	for i := len(c.frames) - 1; i >= 0; i-- {
 		switch f := c.frames[i]; {
 		case f.typ != nil:
-			return f.typ.Name + ": " + firstSentence(f.typ.Schema().Doc)
+			return f.typ.Name + ": " + words.FirstSentence(f.typ.Schema().Doc)
 		case f.call != "" && cm.env.constructed(f.call) == nil:
 			if t, ok := cm.manual.topic(f.call); ok {
-				return t.signature + "  " + firstSentence(t.doc)
+				return t.signature + "  " + words.FirstSentence(t.doc)
 			}
 			if v, _ := cm.env.follow(splitName(f.call)); v != nil {
 				return cm.manual.valueDoc(f.call, v)

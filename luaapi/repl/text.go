@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // indent puts indent before every line.
@@ -24,9 +26,9 @@ func short(v any) string {
 		}
 		return strconv.Quote(v)
 	case []any:
-		return count(len(v), "item")
+		return words.Count(len(v), "item")
 	case map[string]any:
-		return count(len(v), "name")
+		return words.Count(len(v), "name")
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
@@ -39,13 +41,6 @@ func cutTo(text string, n int) string {
 		return string(r[:n-3]) + "..."
 	}
 	return text
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // isName reports whether s can be written as a name.

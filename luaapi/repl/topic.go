@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A topic has documentation under a name.
@@ -90,7 +91,7 @@ func (m *manual) topicLine(name string) string {
 	if strings.Contains(t.signature, "(") {
 		return t.signature
 	}
-	return firstSentence(t.doc)
+	return words.FirstSentence(t.doc)
 }
 
 // valueDoc returns one line about a value, which is called name.
@@ -132,24 +133,9 @@ func propertyLine(p *schema.Field) string {
 		line += ", default " + p.Default
 	}
 	if p.Doc != "" {
-		line += ": " + firstSentence(p.Doc)
+		line += ": " + words.FirstSentence(p.Doc)
 	}
 	return line
-}
-
-// firstSentence returns the first sentence of a text on one line.
-func firstSentence(doc string) string {
-	doc = strings.Join(strings.Fields(doc), " ")
-	for at := 0; ; {
-		i := strings.Index(doc[at:], ". ")
-		if i < 0 {
-			return doc
-		}
-		at += i + 2
-		if at < len(doc) && doc[at] >= 'A' && doc[at] <= 'Z' {
-			return doc[:at-1]
-		}
-	}
 }
 
 // splitName returns the names in a.b.c and a:b.
@@ -170,7 +156,7 @@ func (m *manual) topicText(t topic) string {
 		fmt.Fprintln(&b)
 		for _, f := range m.topics() {
 			if rest, ok := strings.CutPrefix(f.name, t.name+"."); ok && rest != "" {
-				fmt.Fprintf(&b, "  %-20s %s\n", f.name, cutTo(firstSentence(f.doc), terminal.TextWidth-23))
+				fmt.Fprintf(&b, "  %-20s %s\n", f.name, cutTo(words.FirstSentence(f.doc), terminal.TextWidth-23))
 			}
 		}
 	}

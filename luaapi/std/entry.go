@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // An Entry is the reference of one function or value.
@@ -49,7 +51,7 @@ func (e Entry) WriteText(w io.Writer) {
 func (l *Library) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", wrap(l.Doc, 80))
 	for _, e := range l.Entries() {
-		fmt.Fprintf(w, "%s\n%s\n", e.Signature, indent(wrap(firstSentence(e.Doc), 76), "    "))
+		fmt.Fprintf(w, "%s\n%s\n", e.Signature, indent(wrap(words.FirstSentence(e.Doc), 76), "    "))
 	}
 }
 
@@ -62,14 +64,6 @@ func (e Entry) example() string {
 		return e.Example + "\n--> " + strings.ReplaceAll(e.Result, "\n", "\n--> ")
 	}
 	return e.Example + " --> " + e.Result
-}
-
-// firstSentence returns text up to its first full stop.
-func firstSentence(text string) string {
-	if i := strings.Index(text, ". "); i >= 0 {
-		return text[:i+1]
-	}
-	return text
 }
 
 // indent returns text with prefix before each line.

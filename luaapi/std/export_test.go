@@ -3,6 +3,8 @@ package std
 import (
 	"fmt"
 	"io"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // WriteReference writes the reference of all libraries as Markdown.
@@ -16,11 +18,11 @@ type is a mistake with its place, and pcall catches it. A string has 64 MiB at m
 
 Types are written as LuaLS has them: a question mark stands behind what may be left out,
 `+"`string[]`"+` is a list of strings, `+"`a|b`"+` either of two. Behind the arrow stands what
-inspect makes of the example. `+"`ccm doc str.split`"+` prints one entry.
+inspect makes of the example. `+"`ccm docs str.split`"+` prints one entry.
 
 `)
 	for _, l := range Libraries() {
-		fmt.Fprintf(w, "- [%s](#%s): %s\n", l.Name, l.Name, firstSentence(l.Doc))
+		fmt.Fprintf(w, "- [%s](#%s): %s\n", l.Name, l.Name, words.FirstSentence(l.Doc))
 	}
 	for _, l := range Libraries() {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n", l.Name, wrap(l.Doc, 92))

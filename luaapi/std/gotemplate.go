@@ -29,7 +29,7 @@ func renderGo(c *call, name, text string) string {
 	left, right := c.optionStr(3, "left", ""), c.optionStr(3, "right", "")
 	t := gotemplate.New(name).Option("missingkey=error").Delims(left, right).
 		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: step}).
-		Funcs(limitPrinters()).Funcs(env.WithCheck(c.in.Context().Err).GoFunctions()).Funcs(gotemplate.FuncMap{fieldFunc: field, printFunc: printed})
+		Funcs(gotemplate.FuncMap{"printf": printf}).Funcs(env.WithCheck(c.in.Context().Err).GoFunctions()).Funcs(gotemplate.FuncMap{fieldFunc: field, printFunc: printed})
 	var out limitedWriter
 	var values map[string]any
 	err := template.CheckTemplate(text)
@@ -59,42 +59,12 @@ func renderGo(c *call, name, text string) string {
 	return ""
 }
 
-// limitPrinters returns the functions of text/template that make texts, with a common limit of
-// maxString bytes: a text that is repeatedly made of itself must not become too long.
-func limitPrinters() gotemplate.FuncMap {
-	made := 0
-	bounded := func(print func(args ...any) string) func(args ...any) (string, error) {
-		return func(args ...any) (string, error) {
-			for _, arg := range args {
-				if s, ok := arg.(string); ok {
-					made += len(s)
-				}
-			}
-			if made > maxString {
-				return "", errTooLong
-			}
-			text := print(args...)
-			if made += len(text); made > maxString {
-				return "", errTooLong
-			}
-			return text, nil
-		}
+// printf is the function of text/template. Its widths may make a text long at once.
+func printf(format string, args ...any) (string, error) {
+	if widths(format, args) > maxString {
+		return "", errTooLong
 	}
-	whole := bounded(func(args ...any) string { return args[0].(string) })
-	return gotemplate.FuncMap{
-		"print": bounded(fmt.Sprint), "println": bounded(fmt.Sprintln),
-		"html": bounded(gotemplate.HTMLEscaper), "js": bounded(gotemplate.JSEscaper), "urlquery": bounded(gotemplate.URLQueryEscaper),
-		"printf": func(format string, args ...any) (string, error) {
-			if made += widths(format, args); made > maxString {
-				return "", errTooLong
-			}
-			text, err := template.Printf(format, args...)
-			if err != nil {
-				return "", err
-			}
-			return whole(text)
-		},
-	}
+	return template.Printf(format, args...)
 }
 
 // widths returns the sum of the numbers in a format and of the arguments that can be widths: the
@@ -279,31 +249,13 @@ const stepFunc = "ccm_step"
 // else can interrupt a template.
 func countSteps(t *gotemplate.Template) {
 	step := gotemplate.Must(gotemplate.New("").Funcs(gotemplate.FuncMap{stepFunc: func() string { return "" }}).Parse("{{" + stepFunc + "}}")).Root.Nodes[0]
-	var walk func(list *parse.ListNode)
-	walk = func(list *parse.ListNode) {
-		if list == nil {
-			return
+	eachNode(t, func(n parse.Node) {
+		if r, ok := n.(*parse.RangeNode); ok && r.List != nil {
+			r.List.Nodes = append([]parse.Node{step}, r.List.Nodes...)
 		}
-		for _, n := range list.Nodes {
-			switch n := n.(type) {
-			case *parse.IfNode:
-				walk(n.List)
-				walk(n.ElseList)
-			case *parse.WithNode:
-				walk(n.List)
-				walk(n.ElseList)
-			case *parse.RangeNode:
-				walk(n.List)
-				walk(n.ElseList)
-				if n.List != nil {
-					n.List.Nodes = append([]parse.Node{step}, n.List.Nodes...)
-				}
-			}
-		}
-	}
+	})
 	for _, x := range t.Templates() {
 		if x.Tree != nil && x.Root != nil {
-			walk(x.Root)
 			x.Root.Nodes = append([]parse.Node{step}, x.Root.Nodes...)
 		}
 	}

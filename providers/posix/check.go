@@ -80,7 +80,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 	if err != nil || same || !want.ManagesContent(info.Kind) {
 		return caveat, err
 	}
-	return caveat, v.WithScratch(func(s *host.Scratch) error {
+	err = v.WithScratch(func(s *host.Scratch) error {
 		content, err := p.text(ctx, v, want)
 		if err != nil {
 			return err
@@ -90,6 +90,13 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 		}
 		return want.Validation().Ask(ctx, v, "validate", s.Path("content"))
 	})
+	if missing, ok := errors.AsType[*host.NotKnownError](err); ok && missing.Author == nil {
+		if caveat != "" {
+			return "validate and validate_after only run in a run", nil
+		}
+		return "validate only runs in a run", nil // something pending may bring its program
+	}
+	return caveat, err
 }
 
 // text returns the desired content.

@@ -99,6 +99,11 @@ func (s *services) offlineStates(ctx context.Context, v *host.View, wants []reso
 // state returns the state of one service. In a plan it may depend on a pending unit file.
 func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]string) (have resources.ServiceState, err error) {
 	path, kind := s.ctl.pendingFile(v, u.Id)
+	if u.LoadState == "not-found" && kind == host.Regular && strings.HasSuffix(path, ".service") {
+		if text, err := v.ReadFile(path); err == nil {
+			return s.newState(want, u, string(text), linked)
+		}
+	}
 	unknown := &resource.UnknownError{Reason: "the unit file " + path + " is pending"}
 	if path != "" && (kind == host.Missing || u.LoadState != "loaded" && u.LoadState != "masked") {
 		return have, unknown
@@ -107,6 +112,19 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 		return have, err
 	}
 	return s.stateOf(ctx, v, want, u, linked)
+}
+
+// newState returns the state of a unit that a plan is going to make: nothing has started it yet, and it can be enabled
+// if its text says how.
+func (s *services) newState(want resources.Service, u unit, text string, linked map[string]string) (resources.ServiceState, error) {
+	u.LoadState, u.ActiveState, u.UnitFileState = "loaded", "inactive", "static"
+	switch {
+	case linked[u.Id] != "":
+		u.UnitFileState = "enabled"
+	case strings.Contains("\n"+text, "\n[Install]"):
+		u.UnitFileState = "disabled"
+	}
+	return u.state(want.Ensure != resources.ServiceUnmanaged)
 }
 
 // stateOf is state for a unit whose UnitFileState is that on disk.

@@ -111,6 +111,20 @@ func TestPendingUnitFile(t *testing.T) {
 	}
 }
 
+// TestNewUnit: a service of which a plan makes the unit file is neither running nor enabled.
+func TestNewUnit(t *testing.T) {
+	yes := true
+	for text, startup := range map[string]string{"[Service]\n[Install]\nWantedBy=multi-user.target\n": "disabled", "[Service]\n": "static"} {
+		m := newMachine(t, t.TempDir())
+		starts["not found"](m)
+		v := m.host().Planning(t.Context())
+		v.Overlay().Assume(nil, false, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular, Content: &text})
+		have, err := newServices(noWait).Status(t.Context(), v, resources.Service{Name: "x", Ensure: resources.ServiceRunning, Enable: &yes})
+		require.NoError(t, err)
+		require.Equal(t, resources.ServiceState{Active: "inactive", Startup: startup, Enabled: startup == "static", CannotEnable: have.CannotEnable}, have)
+	}
+}
+
 // The tables of answers of the systemd document.
 func TestAnswers(t *testing.T) {
 	for word, want := range map[string]bool{"active": true, "inactive": false, "failed": false, "activating": false} {

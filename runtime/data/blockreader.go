@@ -12,8 +12,9 @@ import (
 
 // A blockReader reads what most YAML is written in: mappings and lists in block style,
 // with scalars that stand on one line or are literal (|), and with lists and tables in
-// brackets on one line. The YAML library takes many times longer, because it goes from
-// character to character and from token to token.
+// brackets on one line. The YAML library goes from character to character and from token to
+// token: with it alone, a run that finds 1,000 files of a manifest unchanged takes 1.3 times the
+// processor time (39.1 ms instead of 30.3 ms, 31 pairs of runs).
 //
 // Whatever a blockReader does not know, mistakes included, it leaves to the library, which
 // then reads the whole text. So every error is one of the library, and FuzzBlocks can

@@ -13,6 +13,7 @@ import (
 	"filippo.io/age/tag"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // RecipientsFile is the path of the file of recipients, relative to the site.
@@ -77,25 +78,25 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			e.Hint = hint
 			errs = append(errs, e)
 		}
-		words := strings.Fields(line)
+		fields := strings.Fields(line)
 		switch {
 		case !utf8.ValidString(line) || len(line) > maxLine:
 			fail("", "%w", diag.Expected("a line of text of at most %d bytes", maxLine))
 			continue
-		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+		case len(fields) == 0 || strings.HasPrefix(fields[0], "#"):
 			continue
 		case strings.Contains(line, "AGE-SECRET-"+"KEY-") || strings.Contains(line, "AGE-PLUGIN-") || strings.Contains(line, "PRIVATE KEY"):
 			fail("create a new one with ccm secret keygen, and put its public key here", "private key in a file that everybody can read")
 			continue
-		case strings.HasPrefix(words[0], "@"):
-			name := strings.TrimSuffix(words[0], ":")
-			members := words[1:]
+		case strings.HasPrefix(fields[0], "@"):
+			name := strings.TrimSuffix(fields[0], ":")
+			members := fields[1:]
 			if i := slices.IndexFunc(members, func(m string) bool { return strings.HasPrefix(m, "#") }); i >= 0 {
 				members = members[:i]
 			}
 			switch {
 			case !isGroup(strings.TrimPrefix(name, "@")):
-				fail("", "%w", diag.Expected("a name of letters, digits, - _ and . for a group").Got("%q", words[0]))
+				fail("", "%w", diag.Expected("a name of letters, digits, - _ and . for a group").Got("%q", fields[0]))
 			case name == Everybody:
 				fail("", "%s means everybody in this file, and cannot be defined", Everybody)
 			case groupLines[name] > 0:
@@ -107,26 +108,26 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			}
 			continue
 		}
-		name := strings.TrimSuffix(words[0], ":")
+		name := strings.TrimSuffix(fields[0], ":")
 		if !IsName(name) {
 			hint := ""
 			if strings.HasPrefix(name, "age1") || strings.HasPrefix(name, "ssh-") {
-				hint = "put a name before the key: ann " + words[0] + " ..."
+				hint = "put a name before the key: ann " + fields[0] + " ..."
 			}
-			fail(hint, "%w", diag.Expected("a name of letters, digits, - _ and . before the key").Got("%q", short(name)))
+			fail(hint, "%w", diag.Expected("a name of letters, digits, - _ and . before the key").Got("%q", words.Shorten(name, 60)))
 			continue
 		}
 		if strings.HasPrefix(name, "age1") || name == "ssh-ed25519" || name == "ssh-rsa" {
-			fail("put it before the key: ann "+short(strings.Join(words, " ")), "key without a name")
+			fail("put it before the key: ann "+words.Shorten(strings.Join(fields, " "), 60), "key without a name")
 			continue
 		}
-		if len(words) < 2 {
+		if len(fields) < 2 {
 			fail("", "%w", diag.Expected("an age or SSH key after the name %s", name))
 			continue
 		}
-		k := Key{Name: name, Text: words[1], Line: number}
-		if strings.HasPrefix(words[1], "ssh-") && len(words) > 2 {
-			k.Text += " " + words[2]
+		k := Key{Name: name, Text: fields[1], Line: number}
+		if strings.HasPrefix(fields[1], "ssh-") && len(fields) > 2 {
+			k.Text += " " + fields[2]
 		}
 		if _, err := k.recipient(); err != nil {
 			fail("", "%s: %w", name, err)
@@ -164,14 +165,6 @@ func IsName(s string) bool {
 		return false
 	}
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
-}
-
-// short shortens a long word for messages.
-func short(s string) string {
-	if len(s) > 60 {
-		return s[:57] + "..."
-	}
-	return s
 }
 
 // names returns all names that Audience accepts.

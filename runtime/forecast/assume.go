@@ -41,7 +41,8 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if d == nil {
 		d = &resource.Decision{}
 	}
-	f.suspects.addIncompleteEffect(ev.Index, *d, f.predictions[ev.Index].Removes)
+	p, predicted := f.predictions[ev.Index]
+	f.suspects.addIncompleteEffect(ev.Index, *d, p, predicted)
 	f.assumeUnknown(ev.Index, resource.Decision{})
 }
 
@@ -105,7 +106,8 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 	_, installs := ev.Resource.Spec.(resource.FileInstaller)
 	f.view.Overlay().ClaimRoom(d.Complete || d.FilesComplete || installs && !isRemoval(ev.Resource))
 	if !d.Complete {
-		f.suspects.addIncompleteEffect(ev.Index, d, f.predictions[ev.Index].Removes)
+		p, predicted := f.predictions[ev.Index]
+		f.suspects.addIncompleteEffect(ev.Index, d, p, predicted)
 		f.assumeUnknown(ev.Index, d)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -25,7 +26,7 @@ func (f *Forecaster) recordExpected(ev *event.Event) {
 // exactly what it wants.
 func (f *Forecaster) isExpected(ev *event.Event) bool {
 	r, x := ev.Resource, ev.Forecast
-	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.UncertainAfterPending(r.Spec) {
+	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.UncertainAfterPending(r.Spec) && !ev.Refreshed {
 		return false
 	}
 	if e, ok := r.Spec.(resource.FileEditor); ok && e.EditedFile() != "" { // the line may be in what others bring
@@ -43,11 +44,26 @@ func (f *Forecaster) isExpected(ev *event.Event) bool {
 		})
 	case isService(r):
 		return x.Once || ev.BecauseSurely && f.isInstalled(ev)
-	case x.Once && !x.MayExist && isCreation(x.Diff):
+	case x.Once && ev.Refreshed: // only something that it needs is missing
+		return true
+	case x.Once && !x.MayExist && isCreation(x.Diff), isCreation(x.Diff) && len(f.assumedKindUnknown(ev)) == 0 && f.isBroughtByNobody(r):
 		return true
 	}
 	whole, ok := r.Spec.(resource.WholeSetter)
 	return ok && whole.SetsWhole(isCreation(x.Diff))
+}
+
+// isBroughtByNobody reports whether a resource manages paths of which no earlier resource with unknown effects is known to
+// bring one: what may be there by then is a directory above them.
+func (f *Forecaster) isBroughtByNobody(r *resource.Resource) bool {
+	paths, _ := managedBy(r)
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
+		name := f.view.Overlay().PathOf(p)
+		for range f.suspects.effects.matching(host.Look{Kind: host.PathLook, Name: name}, false) {
+			return true
+		}
+		return false
+	})
 }
 
 // isInstalled reports whether the surest reason of an unknown resource installs files, as packages do.

@@ -56,13 +56,13 @@ func (f *Forecaster) CloseIfUncertain(ctx context.Context, provider *resource.Bi
 // reports whether it did. The event gets the reason and the forecast.
 func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
-	suspects := f.suspects.of(i, f.looks)
+	suspects := mergeSuspects(f.suspects.bringers(i, d.Effects), f.suspects.of(i, f.looks))
 	if len(suspects) == 0 {
 		return false
 	}
 	if len(d.Actions) > 0 { // the actions depend on more looks
 		_, _ = f.askProvider(ctx, f.view.Recording(f.looks), i, provider)
-		suspects = f.suspects.of(i, f.looks)
+		suspects = mergeSuspects(suspects, f.suspects.of(i, f.looks))
 	}
 	if x.Refresh != nil {
 		f.blameDirect(ctx, provider, ev, mergeSuspects(f.suspects.refreshing(i), suspects))

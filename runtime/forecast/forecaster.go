@@ -109,7 +109,7 @@ func (f *Forecaster) PrefetchedCounts(spec any) bool {
 // EndTurn ends the turn of the event's resource. It reports whether later resources may look
 // different because of it: it is pending or unknown, and not only planned.
 func (f *Forecaster) EndTurn(ev *event.Event) (unsettled bool) {
-	f.looks = nil
+	defer func() { f.looks = nil }()
 	if ev.Outcome != event.Pending && ev.Outcome != event.Unknown {
 		return false
 	}

@@ -23,8 +23,10 @@ type incompleteEffect struct {
 	installsFiles bool
 	// removes says that the resource may remove files that other resources manage.
 	removes bool
-	// names are the name of the resource and the names of resources removed with it.
+	// names are the name of the resource and the names of resources installed or removed with it.
 	names []string
+	// predicted says that the provider knows what is installed and removed with it.
+	predicted bool
 	// onlyCommands says that all effects on files are known.
 	onlyCommands bool
 	// text is the resource's declaration, which is searched for names.
@@ -53,14 +55,17 @@ type incompleteEffects struct {
 	textOf   func(r *resource.Resource) (text string, paths []string)
 }
 
-// addIncompleteEffect notes that d does not have all effects of resource i. Removes are the names of
-// other resources that it removes.
-func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, removes []string) {
+// addIncompleteEffect notes that d does not have all effects of resource i. P is the prediction of the provider, if it
+// predicts many resources at once.
+func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, p resource.Prediction, predicted bool) {
 	r := s.catalog.Resources[i]
 	_, installsFiles := r.Spec.(resource.FileInstaller)
-	x := &incompleteEffect{index: i, r: r, installsFiles: installsFiles, onlyCommands: d.FilesComplete, names: append([]string{r.ID.Name}, removes...)}
+	x := &incompleteEffect{
+		index: i, r: r, installsFiles: installsFiles, onlyCommands: d.FilesComplete,
+		names: slices.Concat([]string{r.ID.Name}, p.Installs, p.Removes), predicted: predicted && p.Err == nil,
+	}
 	want, ok := r.Spec.(resource.EnsureReporter)
-	x.removes = installsFiles && (ok && resource.IsAbsent(want.WantedEnsure()) || len(removes) > 0)
+	x.removes = installsFiles && (ok && resource.IsAbsent(want.WantedEnsure()) || len(p.Removes) > 0)
 	e := &s.effects
 	if e.byIndex == nil {
 		e.byIndex, e.mentions = make(map[int]*incompleteEffect), make(map[string][]*incompleteEffect)

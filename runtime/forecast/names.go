@@ -193,5 +193,5 @@ var common = map[string]bool{
 	"home": true, "root": true, "share": true, "local": true, "conf": true, "config": true, "common": true, "server": true, "client": true,
 	"core": true, "base": true, "utils": true, "tools": true, "data": true, "doc": true, "dev": true, "full": true, "light": true,
 	"extras": true, "default": true, "system": true, "systemd": true, "service": true, "log": true, "cache": true, "proc": true, "sys": true,
-	"app": true, "www": true, "the": true, "demo": true,
+	"app": true, "www": true, "the": true, "demo": true, "backup": true, "mail": true, "proxy": true, "web": true, "node": true, "monitor": true,
 }

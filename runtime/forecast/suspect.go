@@ -52,6 +52,8 @@ type suspectFinder struct {
 	suspectsOf map[int][]int
 	// failing is set if the resource whose turn it is would fail.
 	failing bool
+	// asked are the words of the commands that the resource whose turn it is has run to look.
+	asked []string
 	// excluded are resources that count as not there; nil except in hiddenSuspects.
 	excluded map[any]bool
 }
@@ -75,6 +77,12 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 		}
 	}
 	list := looks.List()
+	s.asked = s.asked[:0]
+	for _, look := range list {
+		if _, words, _ := strings.Cut(look.Name, " "); look.Kind == host.CommandLook {
+			s.asked = append(s.asked, strings.Fields(words)...)
+		}
+	}
 	if resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
 		list = looks.ListReads()
 	}
@@ -142,6 +150,20 @@ func (s *suspectFinder) accountsIn(i int, look host.Look) []any {
 	return host.AccountAuthors(s.view)
 }
 
+// bringers returns the packages to be installed that may make the user or group of resource i: they share its name.
+func (s *suspectFinder) bringers(i int, effects []host.PathEffect) (list []suspect) {
+	name := s.catalog.Resources[i].ID.Name
+	if !slices.ContainsFunc(effects, func(p host.PathEffect) bool { return p.Account != nil && !p.Account.Absent && p.Account.Name == name }) {
+		return nil
+	}
+	for _, x := range s.effects.list {
+		if x.installsFiles && !x.removes && !s.excluded[x.index] && len(list) < mostSuspects && slices.ContainsFunc(x.names, func(pkg string) bool { return sharesName(pkg, name) }) {
+			list = append(list, suspect{x.index, fits})
+		}
+	}
+	return list
+}
+
 // dependsOnAnything reports whether the looks of resource i may depend on any earlier resource.
 func (s *suspectFinder) dependsOnAnything(i int, list []host.Look) bool {
 	if !resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
@@ -169,7 +191,7 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 		mayDiffer := s.mayDiffer(i, look, true)
 		for _, k := range s.ancestorsOf(i).unsettled {
 			x := s.effects.byIndex[k]
-			if x == nil || x.onlyCommands && !s.mayReport(i, look, x) {
+			if x == nil || x.onlyCommands && !s.mayReport(i, look, x) || s.spares(x, i, look) {
 				continue
 			}
 			// Another resource of the type manages another thing, and commands report only on what they name.
@@ -187,11 +209,35 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 			return
 		}
 		for _, x := range s.effects.unrelatedTo(s.catalog.Resources[i], look) {
-			if x.index != i && !yield(x.index, mayBe) {
+			if x.index != i && !s.spares(x, i, look) && !yield(x.index, mayBe) {
 				return
 			}
 		}
 	}
+}
+
+// spares reports whether x, a package to be installed, has nothing to do with a look of resource i. It brings nothing
+// where packages bring nothing, unless the path has its name. It neither starts nor enables a service of another name
+// that is there. Of other packages it installs those that were predicted.
+func (s *suspectFinder) spares(x *incompleteEffect, i int, look host.Look) bool {
+	if !x.installsFiles || x.removes {
+		return false
+	}
+	r := s.catalog.Resources[i]
+	switch {
+	case isService(r):
+		return !s.failing && !x.hasName(r.ID.Name) && !slices.ContainsFunc(s.asked, x.hasName)
+	case look.Kind <= host.TreeLook:
+		return isLocal(look.Name) && !s.effects.matches(x, look)
+	}
+	return r.Type == x.r.Type && x.predicted && look.Kind != host.RepositoryLook
+}
+
+// isLocal reports whether a path is in a part of the file system that is the administrator's (FHS 3.0).
+func isLocal(name string) bool {
+	return slices.ContainsFunc([]string{"/usr/local", "/srv", "/home", "/root", "/media", "/mnt"}, func(dir string) bool {
+		return name == dir || strings.HasPrefix(name, dir+"/")
+	})
 }
 
 // mayReport reports whether a command that resource i runs may report an effect that only commands

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ func obstacle(errno error, format string, args ...any) error {
 func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
 	var room *overlay.RoomProposal
 	if v.IsPlan() { // a run finds out by trying
-		room = &overlay.RoomProposal{Claims: make(map[uint64]overlay.Claim)}
+		room = &overlay.RoomProposal{Claims: make(map[overlay.Volume]overlay.Claim)}
 		v.overlay.ProposeRoom(room)
 	}
 	for _, p := range list {
@@ -96,6 +97,8 @@ func obstacleOf(v *View, p PathEffect, room *overlay.RoomProposal) (note string,
 	case c.OfKernel && isBelow(at.Path(), "/proc/sys") && v.root == "/" && !stays:
 		setting := strings.ReplaceAll(strings.TrimPrefix(at.Path(), "/proc/sys/"), "/", ".")
 		return "", obstacle(unix.EPERM, "%s is a kernel setting: use std.sysctl, which also sets it at boot (sysctl { %q, value = ... })", p.Path, setting)
+	case c.OfKernel && kind == Regular && !stays && d.Stat.Mode&0o222 == 0:
+		return "", obstacle(unix.EACCES, "%s is read-only: the kernel lets nobody change it", p.Path)
 	case c.ReadOnly:
 		return "", readOnly(v, p.Path, at.Path())
 	case c.Mounted && p.Kind == Missing:
@@ -189,10 +192,11 @@ func directoryObstacle(v *View, p PathEffect, dir, old *safepath.Handle, room *o
 	return checkRoom(v, room, p, dir, old)
 }
 
-// checkRoom returns an error if the file system of an open file or directory has no room for an effect, besides what
-// earlier resources of the plan take, and adds the effect to a proposal, unless that is nil. Old is what is at the path,
-// nil for nothing. What only commands and backups write does not count: what this refuses fails in the run.
-func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *safepath.Handle) error {
+// checkRoom returns an error if the file system of an open file or directory, or a quota of the owner, has no room for
+// an effect besides what earlier resources of the plan take, and adds the effect to a proposal, unless that is nil. Old
+// is what is at the path, nil for nothing. What only commands and backups write does not count: what this refuses fails
+// in the run.
+func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *safepath.Handle) (err error) {
 	if proposal == nil || p.Kind != Missing && p.Kept {
 		return nil
 	}
@@ -200,47 +204,78 @@ func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *
 	if !ok {
 		return nil
 	}
-	need, free, freed := bytesOf(v, p), room.Bytes, int64(0)
-	made := int64(1) // number of files
+	need := overlay.Claim{Bytes: bytesOf(v, p), Files: 1}
+	uid, gid := ownerAfter(p, old)
+	for _, r := range append([]safepath.Room{room}, dir.Quotas(uid, gid)...) {
+		if e := claimRoom(v.overlay, proposal, r, p.Kind == Missing, need, dir, old); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// ownerAfter returns the owner and group of what is at the path after an effect. Old is what is there before it.
+func ownerAfter(p PathEffect, old *safepath.Handle) (uid, gid uint32) {
+	uid, gid = safepath.Self()
 	if old != nil {
-		made = 0
+		uid, gid = old.Stat.Uid, old.Stat.Gid
+	}
+	if a := p.Attr; a != nil && !IsPlaceholder(a.UID) && !IsPlaceholder(a.GID) {
+		uid, gid = a.UID, a.GID
+	}
+	return uid, gid
+}
+
+// claimRoom is checkRoom for the room of a file system or a quota. Need is what a new file takes.
+func claimRoom(o *overlay.View, proposal *overlay.RoomProposal, room safepath.Room, removed bool, need overlay.Claim, dir, old *safepath.Handle) error {
+	volume, freed := overlay.Volume{Device: room.Device, Quota: room.Quota}, int64(0)
+	if old != nil && room.Counts(&old.Stat) {
+		need.Files = 0
 		if safepath.InfoOf(&old.Stat).Kind == Regular && old.Stat.Nlink == 1 {
 			freed = old.Stat.Blocks * 512
 		}
 	}
-	before := proposal.Claims[room.Device]
-	if p.Kind == Missing {
-		proposal.Claims[room.Device] = overlay.Claim{Bytes: before.Bytes - freed, Files: before.Files - 1}
+	before := proposal.Claims[volume]
+	if removed {
+		proposal.Claims[volume] = overlay.Claim{Bytes: before.Bytes - freed, Files: before.Files - 1}
 		proposal.FreesMore = proposal.FreesMore || old != nil && safepath.InfoOf(&old.Stat).Kind == Directory
 		return nil
 	}
-	proposal.Claims[room.Device] = overlay.Claim{Bytes: before.Bytes + need - freed, Files: before.Files + made}
+	proposal.Claims[volume] = overlay.Claim{Bytes: before.Bytes + need.Bytes - freed, Files: before.Files + need.Files}
 	if dir == old { // written in place
-		free += freed
+		room.Bytes += min(freed, math.MaxInt64-room.Bytes)
 	} else {
-		need = max(need, 1)
+		need.Bytes = max(need.Bytes, 1)
 	}
-	earlier, known := v.overlay.ClaimedRoom(room.Device)
+	earlier, known := o.ClaimedRoom(volume)
 	if !known {
 		return nil
 	}
-	earlier.Bytes, earlier.Files = earlier.Bytes+before.Bytes, earlier.Files+before.Files
-	if earlier.Bytes < 0 { // earlier changes free more than they take
-		free, earlier.Bytes = free-earlier.Bytes, 0
+	return roomError(room, dir.Path, overlay.Claim{Bytes: earlier.Bytes + before.Bytes, Files: earlier.Files + before.Files}, need)
+}
+
+// roomError returns an error if a room in a directory is too small for what is needed besides the earlier changes of a plan.
+func roomError(room safepath.Room, dir string, earlier, need overlay.Claim) error {
+	errno, what, files, space := unix.ENOSPC, "the file system of "+dir, "df -i "+dir, "df "+dir
+	if room.Quota != "" {
+		errno, what, files, space = unix.EDQUOT, "the quota of "+room.Quota+" in "+dir, "repquota -a", "repquota -a"
 	}
-	if earlier.Files < 0 {
-		room.Files, earlier.Files = room.Files-earlier.Files, 0
+	if freed := -earlier.Bytes; freed > 0 { // earlier changes free more than they take
+		room.Bytes, earlier.Bytes = room.Bytes+min(freed, math.MaxInt64-room.Bytes), 0
+	}
+	if freed := -earlier.Files; freed > 0 {
+		room.Files, earlier.Files = room.Files+min(freed, math.MaxInt64-room.Files), 0
 	}
 	switch {
-	case made > room.Files:
-		return obstacle(unix.ENOSPC, "the file system of %s can hold no more files (df -i %s)", dir.Path, dir.Path)
-	case made > 0 && made+earlier.Files > room.Files:
-		return obstacle(unix.ENOSPC, "the file system of %s can hold only %d more files, which earlier changes of this plan create (df -i %s)", dir.Path, room.Files, dir.Path)
-	case need > free:
-		return obstacle(unix.ENOSPC, "the file system of %s is full: %s free, %s needed (df %s)", dir.Path, bytesize.Format(free), bytesize.Format(need), dir.Path)
-	case need > 0 && need+earlier.Bytes > free:
-		return obstacle(unix.ENOSPC, "the file system of %s is too small for this plan: %s free, %s needed by earlier changes and %s by this one (df %s)",
-			dir.Path, bytesize.Format(free), bytesize.Format(earlier.Bytes), bytesize.Format(need), dir.Path)
+	case need.Files > room.Files:
+		return obstacle(errno, "%s can hold no more files (%s)", what, files)
+	case need.Files > 0 && earlier.Files > room.Files-need.Files:
+		return obstacle(errno, "%s can hold only %d more files, which earlier changes of this plan create (%s)", what, room.Files, files)
+	case need.Bytes > room.Bytes:
+		return obstacle(errno, "%s is full: %s free, %s needed (%s)", what, bytesize.Format(room.Bytes), bytesize.Format(need.Bytes), space)
+	case need.Bytes > 0 && earlier.Bytes > room.Bytes-need.Bytes:
+		return obstacle(errno, "%s is too small for this plan: %s free, %s needed by earlier changes and %s by this one (%s)",
+			what, bytesize.Format(room.Bytes), bytesize.Format(earlier.Bytes), bytesize.Format(need.Bytes), space)
 	}
 	return nil
 }

@@ -1,8 +1,12 @@
 package host
 
 import (
+	"context"
 	"errors"
+	"math"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +28,22 @@ func (h *Host) LimitTimes(names []string, date time.Time) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// LimitAllTimes is LimitTimes for everything below the root, without what is mounted there. It ends with ctx.
+func (h *Host) LimitAllTimes(ctx context.Context, date time.Time) error {
+	mounts, err := h.MountsBelow("/")
+	if err != nil {
+		return err
+	}
+	entries, err := h.Tree(ctx, "/", math.MaxInt)
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if !slices.ContainsFunc(mounts, func(at string) bool { return e.Rel == at || strings.HasPrefix(e.Rel, at+"/") }) {
+			names = append(names, "/"+e.Rel)
+		}
+	}
+	return errors.Join(err, h.LimitTimes(names, date))
 }
 
 func (h *Host) limitTime(name string, date time.Time, ts unix.Timespec) error {

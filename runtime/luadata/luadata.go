@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Limits on a file, far beyond what a person writes.
@@ -227,16 +228,7 @@ func (p *parser) want(s string) error {
 func (p *parser) unexpected(wanted string) error {
 	found := "the end of the file"
 	if p.kind != end {
-		found = shorten(p.doc.Text[p.start:p.end])
+		found = words.Shorten(p.doc.Text[p.start:p.end], 43)
 	}
 	return p.mistake("%w", diag.Expected("%s", wanted).Found("%s", found)).WithHint("use only return and a table of strings, numbers, booleans and tables: the file is not executed")
-}
-
-// shorten returns the beginning of a token for a message.
-func shorten(token string) string {
-	const most = 40
-	if len(token) > most {
-		return strings.ToValidUTF8(token[:most], "") + "..."
-	}
-	return token
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A tokenKind is the kind of a token.
@@ -60,7 +61,7 @@ func (s *scanner) next() error {
 		s.take(number, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '.' })
 		n, err := strconv.ParseFloat(s.text, 64)
 		if err != nil || strings.ContainsAny(s.text, "_pP") {
-			return s.mistake("%s is not a number", shorten(s.text))
+			return s.mistake("%s is not a number", words.Shorten(s.text, 43))
 		}
 		s.number = n
 	default:

@@ -23,7 +23,12 @@ func (*timeoutError) Hint() string { return "raise it with --eval-timeout" }
 // Unwrap returns context.DeadlineExceeded.
 func (*timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
-// deadline returns a check that fails when the time for the manifest is over.
+// maxMemory is the memory in bytes that reading a manifest may take.
+const maxMemory = 1 << 30
+
+var errMemory = fmt.Errorf("manifest exceeded the memory limit of %d MiB", maxMemory>>20)
+
+// deadline returns a check that fails when the time or memory for the manifest is over.
 func (r *reader) deadline() func() error {
 	ctx, limit, waited := r.ctx, r.loader.Timeout, r.loader.WaitTime
 	if waited == nil {
@@ -33,6 +38,9 @@ func (r *reader) deadline() func() error {
 	return func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if r.full.Load() {
+			return errMemory
 		}
 		if limit > 0 && time.Now().After(end.Add(waited())) {
 			return &timeoutError{limit}

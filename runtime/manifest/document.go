@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/data"
@@ -24,6 +25,7 @@ type reader struct {
 	*catalog.Unit
 	loader *Loader
 	ctx    context.Context
+	full   *atomic.Bool // the memory limit is exceeded
 	text   string
 	env    *template.Env
 	m      *Manifest
@@ -64,7 +66,7 @@ func (r *reader) manifest() (*Manifest, error) {
 	for _, key := range data.Sections {
 		r.m.usesData = r.m.usesData || !root.Get(key).IsNil()
 	}
-	resolved, err := data.Resolve(docs[0], r.loader.env().ForData(), r.loader.Secrets.Keep, r.loader.Open, "ccm")
+	resolved, err := data.Resolve(docs[0], r.loader.env().ForData().WithCheck(check), r.loader.Secrets.Keep, r.loader.Open, "ccm")
 	r.errs.Add(err)
 	r.m.Data = resolved.Data
 	if err == nil {

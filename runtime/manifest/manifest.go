@@ -15,12 +15,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/heap"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/template"
@@ -99,7 +101,9 @@ type Manifest struct {
 // the manifest and in the files that it applies.
 func (l *Loader) Load(ctx context.Context, u *catalog.Unit, text string) (*Manifest, error) {
 	l.remember(u.Name, text)
-	r := &reader{Unit: u, loader: l, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
+	full := new(atomic.Bool)
+	defer heap.Watch(maxMemory, func() { full.Store(true) }).Stop()
+	r := &reader{full: full, Unit: u, loader: l, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
 	if l.isTinyCM(u.Name) {
 		t := &tinyReader{reader: r, constants: make(map[string]any), byName: make(map[string]*definition)}
 		return t.manifest()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // isNew reports whether the differences are those of a thing that did not exist.
@@ -111,7 +112,7 @@ func contentChange(d resource.Delta, x resource.TextChange) string {
 // contentSize returns the size of a new content in words.
 func contentSize(d resource.Delta, x resource.TextChange) string {
 	if isText(x.Want) {
-		return count(lines(x.Want), "line", "lines")
+		return words.Count(lines(x.Want), "line")
 	}
 	return sizeAndSum(x.Want, d.Want)
 }
@@ -128,7 +129,7 @@ func (t Text) unified(b *terminal.Buffer, diff string) {
 	if n := lines(diff); t.DiffLines > 0 && n > t.DiffLines {
 		all := strings.SplitAfterN(diff, "\n", t.DiffLines+1)
 		diff = strings.TrimSuffix(diff, all[t.DiffLines])
-		defer b.Printf("    %s (--diff-lines %d)\n", count(n-t.DiffLines, "more line", "more lines"), n)
+		defer b.Printf("    %s (--diff-lines %d)\n", words.Count(n-t.DiffLines, "more line", "more lines"), n)
 	}
 	if !t.Color {
 		b.Print(terminal.LinesText(diff))

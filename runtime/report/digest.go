@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A Digest reports a plan at its end, so that a large one can be read: the riskiest resources first,
@@ -105,7 +106,7 @@ func (d *Digest) tellCounts() {
 		terminal.Fprintf(d.Text.W, "%s %d %s: %s\n", d.Text.paint(styles[k], k.mark), numbers[k], k.of, k.action)
 	}
 	if rest > 0 {
-		terminal.Fprintf(d.Text.W, "  %s of %s\n", count(rest, "other resource", "other resources"), count(len(kinds)-mostCounts+1, "kind", "kinds"))
+		terminal.Fprintf(d.Text.W, "  %s of %s\n", words.Count(rest, "other resource", "other resources"), words.Count(len(kinds)-mostCounts+1, "kind"))
 	}
 	for _, e := range d.events {
 		if e.Outcome == event.Failed {

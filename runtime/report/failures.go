@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Failures reports events as Text does, and repeats failures at the end of the report that have scrolled away.
@@ -61,7 +62,7 @@ func (f *Failures) TellRights() {
 	if f.denied > 1 {
 		does = "fail"
 	}
-	terminal.Fprintf(f.Text.W, "%s %s for lack of permission: run it as root with --sudo\n", count(f.denied, "resource", "resources"), does)
+	terminal.Fprintf(f.Text.W, "%s %s for lack of permission: run it as root with --sudo\n", words.Count(f.denied, "resource"), does)
 }
 
 // defaultRows is the number of lines after which a failure is repeated if the size of the screen is not known.
@@ -74,7 +75,7 @@ func (f *Failures) Tell() {
 		n++
 	}
 	if n > 0 {
-		terminal.Fprintf(f.Text.W, "%s above:\n", count(n, "resource failed", "resources failed"))
+		terminal.Fprintf(f.Text.W, "%s above:\n", words.Count(n, "resource failed", "resources failed"))
 	}
 	for i := range n {
 		f.Text.Event(&f.failures[i].event)

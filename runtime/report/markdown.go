@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A Listing keeps the events of a plan, to print it as Markdown or to compare it with another one.
@@ -143,7 +144,7 @@ func (c Comparison) Print(version string) {
 
 func (c Comparison) summary(version string) string {
 	if !c.Differs() {
-		return fmt.Sprintf("Compared with %s: no differences, %s", version, count(c.same, "resource", "resources"))
+		return fmt.Sprintf("Compared with %s: no differences, %s", version, words.Count(c.same, "resource"))
 	}
 	return fmt.Sprintf("Compared with %s: %d added, %d removed, %d planned differently, %d the same", version, c.added, c.gone, c.other, c.same)
 }
@@ -190,13 +191,13 @@ func markdownTable(w io.Writer, rows []row, version string) {
 		}
 	}
 	if rest > 0 {
-		fmt.Fprintf(&table, "\nand %s more\n", count(rest, "resource", "resources"))
+		fmt.Fprintf(&table, "\nand %s more\n", words.Count(rest, "resource"))
 	}
 	if details.Len() > 0 {
 		fmt.Fprintf(&table, "\n<details><summary>Differences</summary>\n\n%s</details>\n", details.String())
 	}
 	if without > 0 {
-		fmt.Fprintf(&table, "\n%s omitted to limit the length\n", count(without, "difference is", "differences are"))
+		fmt.Fprintf(&table, "\n%s omitted to limit the length\n", words.Count(without, "difference is", "differences are"))
 	}
 	terminal.Fprintf(w, "%s", terminal.LinesText(table.String()))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Summary writes the last line of a report.
@@ -29,7 +30,7 @@ func (t Text) Summary(s event.Summary) {
 		if s.Undeclared == 1 {
 			are, them = "is", "it"
 		}
-		terminal.Fprintf(t.W, "%s from earlier runs %s no longer declared (remove %s with: ccm prune %s)\n", count(s.Undeclared, "resource", "resources"), are, them, t.Site)
+		terminal.Fprintf(t.W, "%s from earlier runs %s no longer declared (remove %s with: ccm prune %s)\n", words.Count(s.Undeclared, "resource"), are, them, t.Site)
 	}
 }
 
@@ -37,7 +38,7 @@ func (t Text) Summary(s event.Summary) {
 func (t Text) registrations(r event.Registrations) {
 	for i, p := range r.Problems {
 		if i == maxProblems && len(r.Problems) > maxProblems+1 {
-			terminal.Fprintf(t.W, "and %s more\n", count(len(r.Problems)-i, "service is not registered", "services are not registered"))
+			terminal.Fprintf(t.W, "and %s more\n", words.Count(len(r.Problems)-i, "service is not registered", "services are not registered"))
 			break
 		}
 		terminal.Fprintf(t.W, "%s %s of %s is not registered: %s\n", t.paint(terminal.Yellow, "warning:"), p.Service, p.Resource, terminal.LineText(p.Err.Error()))
@@ -46,10 +47,10 @@ func (t Text) registrations(r event.Registrations) {
 		return
 	}
 	if r.Unpublished > 0 {
-		terminal.Fprintf(t.W, "%s not registered: choose --register jetstream, nats or none\n", count(r.Unpublished, "service is", "services are"))
+		terminal.Fprintf(t.W, "%s not registered: choose --register jetstream, nats or none\n", words.Count(r.Unpublished, "service is", "services are"))
 	}
 	if r.Published > 0 && t.Verbose {
-		terminal.Fprintf(t.W, "%s registered\n", count(r.Published, "service is", "services are"))
+		terminal.Fprintf(t.W, "%s registered\n", words.Count(r.Published, "service is", "services are"))
 	}
 }
 
@@ -78,9 +79,9 @@ func (t Text) summary(s event.Summary) terminal.Text {
 	n := s.Total()
 	if s.Of(event.Stable) == n {
 		if t.Drift {
-			return terminal.Sprintf("No drift: %s as applied (%s)", count(n, "resource", "resources"), took)
+			return terminal.Sprintf("No drift: %s as applied (%s)", words.Count(n, "resource"), took)
 		}
-		return terminal.Sprintf("Nothing to do: %s up to date (%s)", count(n, "resource", "resources"), took)
+		return terminal.Sprintf("Nothing to do: %s up to date (%s)", words.Count(n, "resource"), took)
 	}
 	var parts []terminal.Text
 	for _, o := range event.Outcomes {
@@ -107,7 +108,7 @@ func (t Text) summary(s event.Summary) terminal.Text {
 			parts = append(parts, part)
 		}
 	}
-	text := terminal.Sprintf("%s: %s (%s)", count(n, "resource", "resources"), terminal.Join(parts, ", "), took)
+	text := terminal.Sprintf("%s: %s (%s)", words.Count(n, "resource"), terminal.Join(parts, ", "), took)
 	if s.Noop && !t.Drift {
 		text = terminal.Sprintf("%s, nothing was changed", text)
 	}
@@ -115,11 +116,4 @@ func (t Text) summary(s event.Summary) terminal.Text {
 		text = terminal.Sprintf("%s, %s", text, t.paint(terminal.Red, "interrupted"))
 	}
 	return text
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

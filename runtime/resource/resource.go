@@ -207,7 +207,7 @@ type Common struct {
 	// directory, home or clone. By default the data and its directories stay. --with-data sets this
 	// for all resources.
 	WithData bool `ccm:"with_data"`
-	// Backup keeps overwritten or removed content in the state directory, so that ccm restore can
+	// Backup keeps overwritten or removed content in the state directory, so that ccm undo can
 	// restore it. The default is true.
 	Backup *bool `ccm:"backup"`
 }

@@ -1,12 +1,34 @@
 package safepath
 
-import "golang.org/x/sys/unix"
+import (
+	"strconv"
 
-// A Room is the free space of a file system for this process.
+	"golang.org/x/sys/unix"
+)
+
+// A Room is the free space of a file system for this process, or what a quota leaves of it.
 type Room struct {
 	Device uint64 // of the file system
 	Bytes  int64
 	Files  int64 // number of files that can be made
+	// Quota names the owner or group whose files count, such as "uid 1000"; "" if all files do.
+	Quota string
+}
+
+// Counts reports whether a file takes some of the room.
+func (r Room) Counts(of *unix.Stat_t) bool {
+	return r.Quota == "" || r.Quota == quotaName(userQuota, of.Uid) || r.Quota == quotaName(groupQuota, of.Gid)
+}
+
+// The kinds of quotas, as quotactl(2) has them.
+const (
+	userQuota = iota
+	groupQuota
+)
+
+// quotaName returns the name of a quota for messages.
+func quotaName(kind int, id uint32) string {
+	return [...]string{"uid ", "gid "}[kind] + strconv.FormatUint(uint64(id), 10)
 }
 
 // A Constraint is what keeps a file or directory from being changed, whoever tries.

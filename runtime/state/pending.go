@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 const pendingFile = "pending.ndjson"
@@ -125,7 +126,7 @@ func (s *Store) openJournal(info RunInfo) (*journal, error) {
 		return nil, err
 	}
 	if damaged > 0 {
-		s.dir.SetAside(pendingFile, fmt.Sprintf("%s cannot be parsed and may contain pending refreshes", count(damaged, "line", "lines")), s.clock.Now())
+		s.dir.SetAside(pendingFile, fmt.Sprintf("%s cannot be parsed and may contain pending refreshes", words.Count(damaged, "line")), s.clock.Now())
 		if err := j.rewrite(); err != nil {
 			return nil, err
 		}
@@ -223,8 +224,4 @@ func (j *journal) end() error {
 		err = j.rewrite()
 	}
 	return errors.Join(err, j.file.close())
-}
-
-func count(n int, one, many string) string {
-	return fmt.Sprintf("%d %s", n, map[bool]string{true: one, false: many}[n == 1])
 }

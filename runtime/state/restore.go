@@ -108,13 +108,12 @@ func (r Restoration) Changed(v *host.View) error {
 	return &ChangedError{}
 }
 
-// among reports whether path is at or below one of paths, and marks these in used. Without paths
-// it is always true.
+// Among reports whether path is at or below one of paths, which are absolute. Without paths it is always true.
+func Among(path string, paths []string) bool { return among(path, paths, make([]bool, len(paths))) }
+
+// among is Among, and marks the paths that path is at or below in used.
 func among(path string, paths []string, used []bool) bool {
-	if len(paths) == 0 {
-		return true
-	}
-	found := false
+	found := len(paths) == 0
 	for i, p := range paths {
 		p = strings.TrimSuffix(p, "/")
 		if path == p || strings.HasPrefix(path, p+"/") {

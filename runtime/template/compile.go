@@ -67,7 +67,7 @@ func (e *Env) variables() map[string]any {
 	for name, f := range e.remoteFunctions() {
 		vars[name] = func(args ...any) (any, error) { return f(args) }
 	}
-	maps.Copy(vars, e.usage.functions())
+	maps.Copy(vars, functions())
 	maps.Copy(vars, e.o.Vars)
 	return vars
 }
@@ -81,10 +81,8 @@ func (e *Env) Evaluate(code string) (any, error) {
 	if len(code) > maxCode {
 		return nil, explain(code, e.vars, fmt.Errorf("the expression %w", diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code))))
 	}
-	if e.usage.evaluations++; e.usage.evaluations%checkEvery == 0 {
-		if err := e.usage.checkNow(); err != nil {
-			return nil, explain(code, e.vars, err)
-		}
+	if err := e.usage.checkNow(); err != nil {
+		return nil, explain(code, e.vars, err)
 	}
 	prog, ok := e.programs[code]
 	if !ok {
@@ -111,7 +109,7 @@ func (e *Env) compile(code string) (*vm.Program, error) {
 		e.known.config = newConfig(e.vars)
 	}
 	c, may := *e.known.config, nilSafeFinder{optional: make(map[ast.Node]bool)}
-	c.Visitors = append(slices.Clip(c.Visitors), may, treeReader(may), make(stepCounter), make(sizeCounter), make(matchBound), make(partBound))
+	c.Visitors = append(slices.Clip(c.Visitors), may, treeReader(may), make(stepCounter))
 	c.Check()
 	tree, err := checker.ParseCheck(code, &c)
 	if err == nil {

@@ -37,9 +37,6 @@ func (e *Env) template(text string) (any, error) {
 		val, err := e.Expand(text)
 		return val, inTemplate("", text, err)
 	}
-	if err := checkPath(text); err != nil {
-		return nil, err
-	}
 	path := e.files.path(text)
 	leave, err := e.enterTemplate(path)
 	if err != nil {
@@ -62,9 +59,6 @@ type userFiles struct {
 
 // readFile is the function file(path) of expressions.
 func (f userFiles) readFile(path string) (string, error) {
-	if err := checkPath(path); err != nil {
-		return "", err
-	}
 	return f.open("file", f.path(path))
 }
 

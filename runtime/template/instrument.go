@@ -15,7 +15,6 @@ const (
 	atFunc       = "ccm at"    // records the line that is running
 	sortFunc     = "ccm sort"  // ranges over a table in the order of its keys
 	hasValueFunc = "ccm given" // an error if the value is missing or cannot be printed
-	sizeFunc     = "ccm size"  // counts operands
 )
 
 // An instrument changes a parsed Jet template: range goes over tables in the order of

@@ -66,9 +66,6 @@ func (e *Env) jet(text string, delims ...string) (string, error) {
 	}
 	file := ""
 	if strings.HasSuffix(text, ".jet") {
-		if err := checkPath(text); err != nil {
-			return "", err
-		}
 		file = e.files.path(text)
 		body, err := e.files.open("jet", file)
 		if err != nil {
@@ -132,9 +129,6 @@ type loader struct{ env *Env }
 
 // Exists implements jet.Loader.
 func (l loader) Exists(path string) bool {
-	if len(path) > maxPath {
-		return false
-	}
 	_, err := l.env.o.ReadFile(path)
 	return err == nil
 }
@@ -173,7 +167,6 @@ func (r *renderer) add(path, text string, t *jet.Template) {
 		r.templates = make(map[string]*jet.Template)
 	}
 	r.templates[path] = t
-	countJoined(reflect.ValueOf(t.Root))
 	(&instrument{path, text}).list(t.Root)
 	if r.sealed {
 		openList(t.Root)
@@ -255,8 +248,6 @@ func (r *renderer) explain(file string, err error) error {
 	return e
 }
 
-var errTooLong = fmt.Errorf("output exceeds the limit of %d bytes", maxOutput)
-
 // repeated returns the arguments of repeat: a text and a number.
 func repeated(name string, args []any) (string, int, error) {
 	s, ok := args[0].(string)
@@ -337,50 +328,28 @@ func (r *renderer) globals(set *jet.Set) {
 		})
 	}
 	add("json", 1, 1, func(args []any) (any, error) {
-		text, err := e.usage.marshal(args[0])
+		text, err := marshal(args[0])
 		return text, err
 	})
 	add("writeJson", 1, 1, func(args []any) (any, error) {
-		text, err := e.usage.marshal(args[0])
+		text, err := marshal(args[0])
 		return jet.RendererFunc(func(r *jet.Runtime) { _, _ = r.Write(append(text, '\n')) }), err
 	})
-	set.AddGlobalFunc(sizeFunc, func(a jet.Arguments) reflect.Value {
-		v := a.Get(0)
-		if v.IsValid() && v.CanInterface() {
-			if _, err := e.usage.countValue(v.Interface()); err != nil {
-				panic(err)
-			}
+	add("split", 2, 2, func(args []any) (any, error) {
+		list, _, err := texts("split", args, 2, 2)
+		if err != nil {
+			return nil, err
 		}
-		return v
+		return strings.Split(list[0], list[1]), nil
 	})
-	split := e.usage.split("split", strings.SplitN)
-	add("split", 2, 2, func(args []any) (any, error) { return split(args...) })
 	add("repeat", 2, 2, func(args []any) (any, error) {
 		s, n, err := repeated("repeat", args)
 		if err != nil || n <= 0 || s == "" {
 			return "", err
 		}
-		if n > maxOutput/len(s) {
-			return nil, errTooLong
-		}
-		return strings.Repeat(s, n), nil
+		return repeat(s, n)
 	})
-	add("replace", 4, 4, func(args []any) (any, error) {
-		s, n, err := repeated("replace", []any{args[0], args[3]})
-		old, _, errOld := repeated("replace", []any{args[1], 0})
-		put, _, errPut := repeated("replace", []any{args[2], 0})
-		if err := errors.Join(err, errOld, errPut); err != nil {
-			return nil, err
-		}
-		found := strings.Count(s, old)
-		if n >= 0 {
-			found = min(found, n)
-		}
-		if len(put) > 0 && found > maxOutput/len(put) {
-			return nil, errTooLong
-		}
-		return strings.Replace(s, old, put, n), nil
-	})
+	add("replace", 4, 4, func(args []any) (any, error) { return replace(args...) })
 	for name, f := range e.JetFunctions() {
 		set.AddGlobalFunc(name, f)
 	}

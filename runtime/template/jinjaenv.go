@@ -21,16 +21,6 @@ import (
 func (r *rendering) environment() *exec.Environment {
 	env := *gonja.DefaultEnvironment
 	structures := exec.NewControlStructureSet(map[string]parser.ControlStructureParser{beginTag: r.parseBegin}).Update(env.ControlStructures)
-	for _, name := range names(structures, "statements") {
-		parse, _ := structures.Get(name)
-		_ = structures.Replace(name, func(p, args *parser.Parser) (nodes.ControlStructure, error) {
-			if r.blocks++; r.blocks > maxBlocks {
-				r.throw(fmt.Errorf("blocks are nested more than %d deep", maxBlocks))
-			}
-			defer func() { r.blocks-- }()
-			return parse(p, args)
-		})
-	}
 	set, _ := structures.Get("set")
 	_ = structures.Replace("set", func(p, args *parser.Parser) (nodes.ControlStructure, error) {
 		if args.Current(tokens.Name) != nil && args.Peek(tokens.Comma) != nil {
@@ -43,7 +33,6 @@ func (r *rendering) environment() *exec.Environment {
 		n, err := macro(p, args)
 		if m, ok := n.(*controls.MacroControlStructure); ok && err == nil {
 			r.instrument(m) // of an imported template only macros are executed
-			return &boundedMacro{m, r}, nil
 		}
 		return n, err
 	})
@@ -75,25 +64,10 @@ func (r *rendering) environment() *exec.Environment {
 		filter, _ := env.Filters.Get(name)
 		_ = env.Filters.Replace(name, func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 			r.before(name, in, params)
-			return r.after(filter(e, in, params))
+			return filter(e, in, params)
 		})
 	}
-	env.Tests = exec.NewTestSet(map[string]exec.TestFunction{}).Update(env.Tests)
-	for _, name := range names(env.Tests, "tests") {
-		if test, _ := env.Tests.Get(name); test != nil {
-			if f, ok := test.(func(*exec.Evaluator, *exec.Value, *exec.VarArgs) (bool, error)); ok {
-				_ = env.Tests.Replace(name, func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) (bool, error) {
-					r.before(name, in, params)
-					return f(e, in, params)
-				})
-			}
-		}
-	}
 	env.Methods.Str = boundedMethods(r, env.Methods.Str)
-	env.Methods.List = boundedMethods(r, env.Methods.List)
-	env.Methods.Dict = boundedMethods(r, env.Methods.Dict)
-	env.Methods.Int = boundedMethods(r, env.Methods.Int)
-	env.Methods.Float = boundedMethods(r, env.Methods.Float)
 	return &env
 }
 
@@ -113,9 +87,7 @@ func boundedMethods[T any](r *rendering, set *exec.MethodSet[T]) *exec.MethodSet
 		method, _ := set.Get(name)
 		methods[name] = func(self T, value *exec.Value, params *exec.VarArgs) (any, error) {
 			r.before(name, value, params)
-			got, err := method(self, value, params)
-			r.after(exec.AsValue(got))
-			return got, err
+			return method(self, value, params)
 		}
 	}
 	return exec.NewMethodSet(methods)
@@ -135,9 +107,6 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 		case arg.IsInteger():
 			most = max(most, arg.Integer())
 		}
-	}
-	if goesThrough[name] {
-		r.checkItems(in)
 	}
 	if name == "join" || name == "tojson" || name == "string" {
 		r.written(in) // ends the rendering if there is an unknown name in a list
@@ -159,34 +128,10 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 		r.checkRoom(found, longest)
 	case "join":
 		if in.IsString() && len(params.Args) > 0 { // as a method of the separator
-			r.checkItems(params.Args[0])
 			r.checkRoom(items(params.Args[0]), r.size(in))
 			return
 		}
 		r.checkRoom(items(in), longest)
-	}
-}
-
-// goesThrough has the filters that go through the items of a list or the characters of a text
-// in one go, which cannot be ended.
-var goesThrough = map[string]bool{
-	"batch": true, "dictsort": true, "groupby": true, "items": true, "join": true, "list": true, "map": true, "max": true, "min": true,
-	"reject": true, "rejectattr": true, "reverse": true, "select": true, "selectattr": true, "slice": true, "sort": true, "sum": true,
-	"unique": true, "xmlattr": true,
-}
-
-// checkItems ends the rendering if there is too much to go through.
-func (r *rendering) checkItems(v *exec.Value) {
-	n := 0
-	switch {
-	case v == nil || v.IsError():
-	case v.IsString():
-		n = len(v.String())
-	case v.IsList() || v.IsDict():
-		n = v.Len()
-	}
-	if n > maxSteps {
-		r.throw(fmt.Errorf("the number of items %w", diag.MustBe("at most %d", maxSteps).Got("%d", n)))
 	}
 }
 
@@ -200,14 +145,6 @@ func items(v *exec.Value) int {
 
 // wide finds widths of format in a text.
 var wide = lazyregexp.New(`[0-9]{5,}`)
-
-// after counts a result.
-func (r *rendering) after(made *exec.Value) *exec.Value {
-	if !made.IsError() {
-		r.checkRoom(1, r.size(made))
-	}
-	return made
-}
 
 func arguments(params *exec.VarArgs) []*exec.Value {
 	list := params.Args[:len(params.Args):len(params.Args)]
@@ -280,32 +217,4 @@ func (r *rendering) size(v *exec.Value) int {
 		return 16 * v.Len()
 	}
 	return 0
-}
-
-// A boundedMacro is a macro that cannot call itself without end.
-type boundedMacro struct {
-	*controls.MacroControlStructure
-	rendering *rendering
-}
-
-// Execute implements exec.ControlStructure.
-func (m *boundedMacro) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) error {
-	if err := m.MacroControlStructure.Execute(r, tag); err != nil {
-		return err
-	}
-	f, _ := r.Environment.Context.Get(m.Name)
-	call, ok := f.(exec.Macro)
-	if !ok {
-		return nil
-	}
-	depth := &m.rendering.depth
-	r.Environment.Context.Set(m.Name, exec.Macro(func(params *exec.VarArgs) *exec.Value {
-		if *depth >= maxMacros {
-			return exec.AsValue(fmt.Errorf("macros are nested more than %d deep: does %s call itself?", maxMacros, m.Name))
-		}
-		*depth++
-		defer func() { *depth-- }()
-		return call(params)
-	}))
-	return nil
 }

@@ -15,11 +15,9 @@ import (
 
 // Limits of Jinja templates.
 const (
-	maxReads  = 1000    // of templates that templates include
-	maxMacros = 200     // calls of macros inside one another
-	maxBlocks = 200     // inside one another
-	maxRange  = 100_000 // numbers that range gives
-	maxWidth  = 10_000  // the maximum of widths and of other numbers that enlarge results
+	maxReads = 1000    // of templates that templates include
+	maxRange = 100_000 // numbers that range gives
+	maxWidth = 10_000  // the maximum of widths and of other numbers that enlarge results
 
 	maxJinjaMemory = 1 << 30 // bytes that the values of a template take
 )
@@ -36,10 +34,7 @@ type rendering struct {
 	file, text   string
 	readFile     func(path string) ([]byte, error)
 	reads        int // of templates
-	depth        int // of macros
-	blocks       int // that are being read
 	steps        int
-	bytes        int                   // bytes of texts and lists
 	line         int                   // the line that is being evaluated
 	leftOperands []*exec.Value         // operands whose other operand is being evaluated
 	stop         atomic.Pointer[error] // the reason to end
@@ -103,21 +98,15 @@ func (r *rendering) step() {
 	if r.steps++; r.steps > maxSteps {
 		r.throw(fmt.Errorf("template exceeds the limit of %d steps", maxSteps))
 	}
-	if r.steps%checkEvery == 0 && nested() {
+	if r.steps%nestingEvery == 0 && nested() {
 		r.throw(errNested)
 	}
 }
 
-// checkRoom counts n texts or lists of size bytes each that are about to be made.
+// checkRoom ends the rendering if a text of n parts of size bytes each is too long to be made.
 func (r *rendering) checkRoom(n, size int) {
-	if n <= 0 || size <= 0 {
-		return
-	}
-	if n > maxOutput/size {
-		r.throw(errTooLong)
-	}
-	if r.bytes += n * size; r.bytes > maxBytes {
-		r.throw(errBytes)
+	if err := tooLong(n, size); err != nil {
+		r.throw(err)
 	}
 }
 

@@ -117,7 +117,6 @@ func (r *rendering) floor(left, right *exec.Value, _ bool) *exec.Value {
 
 func (r *rendering) concat(left, right *exec.Value, _ bool) *exec.Value {
 	a, b := r.written(left).String(), r.written(right).String()
-	r.checkRoom(1, len(a)+len(b))
 	return exec.AsValue(a + b)
 }
 
@@ -367,7 +366,6 @@ func (r *rendering) characters(v *exec.Value) *exec.Value {
 	if !v.IsString() || v.IsError() || !strings.ContainsFunc(v.String(), func(c rune) bool { return c >= 0x80 }) {
 		return v
 	}
-	r.checkRoom(len(v.String()), 16)
 	return exec.AsValue(itemsOf(v))
 }
 

@@ -197,10 +197,7 @@ func (r *rendering) watchers() map[string]any {
 	}
 	return map[string]any{
 		watchFunc: r.watch(func(*exec.Value) {}),
-		itemsFunc: r.exchange(func(v *exec.Value) *exec.Value {
-			r.checkItems(v)
-			return r.characters(v)
-		}),
+		itemsFunc: r.exchange(r.characters),
 		writeFunc: r.exchange(r.written),
 		indexFunc: r.exchange(r.characters),
 
@@ -223,7 +220,6 @@ func (r *rendering) watchers() map[string]any {
 		plusFunc: r.watch(func(v *exec.Value) {
 			left := pop()
 			r.checkOperands(left, v, func(a, b float64) float64 { return a + b })
-			r.checkRoom(1, r.size(left)+r.size(v))
 		}),
 	}
 }

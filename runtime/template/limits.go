@@ -11,25 +11,39 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Limits of one evaluation. They count steps, not time, so that they are the same on any machine.
+// An evaluation ends by its deadline and by the memory that it holds ([Options.Check]), which are looked at with every
+// step: the iterations of loops, and the pieces of templates. What would take a lot in a single step, such as repeat, is
+// refused where it is made. An evaluation that ends in no step ends with the process.
 const (
 	maxSteps  = 1_000_000 // items of loops, and pieces of templates
 	maxFrames = 10_000    // calls inside one another: templates can call themselves
 	maxCode   = 64 << 10  // bytes of an expression, because nesting needs stack
 	maxText   = 1 << 20   // bytes of a template, for the same reason
 	maxOutput = 64 << 20  // bytes that a template writes
-	maxPath   = 4 << 10   // bytes of a path of a file or of data, because messages quote paths
-	maxCoded  = 8 << 20   // bytes of the texts that are written as JSON or YAML at once
+	maxValues = 4 << 20   // values in a result: a list that holds the same list twice, and so on, has exponentially many
 	maxError  = 16 << 10  // bytes of an error of a template engine that are looked at
 )
 
-// checkEvery is the number of steps between two checks of the slower limits.
-const checkEvery = 256
+var (
+	errTooLong = fmt.Errorf("output exceeds the limit of %d bytes", maxOutput)
+	errValues  = fmt.Errorf("template exceeds the limit of %d values", maxValues)
+)
 
-// A usage counts the resources that an evaluation has used, and ends the evaluation at a limit.
+// tooLong returns an error if a text of n parts of size bytes each is too long to be made.
+func tooLong(n, size int) error {
+	if size > 0 && n > maxOutput/size {
+		return errTooLong
+	}
+	return nil
+}
+
+// nestingEvery is the number of steps between two measurements of the stack, which are slow.
+const nestingEvery = 256
+
+// A usage counts the steps of an evaluation, and ends it.
 type usage struct {
-	check                              func() error // Options.Check
-	nesting, steps, bytes, evaluations int
+	check          func() error // Options.Check
+	nesting, steps int
 }
 
 // WithCheck returns a copy of e whose evaluations call check regularly and end with its
@@ -44,7 +58,7 @@ func (e *Env) WithCheck(check func() error) *Env {
 // begin begins an evaluation. A nested one shares the counts of the outer one.
 func (u *usage) begin() (end func()) {
 	if u.nesting == 0 {
-		u.steps, u.bytes = 0, 0
+		u.steps = 0
 	}
 	u.nesting++
 	return func() { u.nesting-- }
@@ -57,16 +71,10 @@ func (u *usage) step() error {
 	if u.steps > maxSteps {
 		return fmt.Errorf("template exceeds the limit of %d steps", maxSteps)
 	}
-	if u.steps%checkEvery > 0 {
-		return nil
-	}
-	if err := u.checkNow(); err != nil {
-		return err
-	}
-	if nested() {
+	if u.steps%nestingEvery == 0 && nested() {
 		return errNested
 	}
-	return nil
+	return u.checkNow()
 }
 
 var errNested = errors.New("templates and blocks are nested too deeply: does one call itself?")
@@ -86,14 +94,6 @@ func (u *usage) checkNow() error {
 func CheckTemplate(text string) error {
 	if len(text) > maxText {
 		return diag.Errorf(diag.Pos{}, "the template %w", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text)))
-	}
-	return nil
-}
-
-// checkPath returns an error if a path is too long.
-func checkPath(path string) error {
-	if len(path) > maxPath {
-		return diag.Errorf(diag.Pos{}, "the path %w", diag.MustBe("at most %d bytes", maxPath).Got("%d", len(path)))
 	}
 	return nil
 }

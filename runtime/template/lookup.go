@@ -118,14 +118,8 @@ func (t *trees) lookup(args ...any) (any, error) {
 	var val any
 	var err error
 	if path, ok := args[0].(string); ok {
-		if err := checkPath(path); err != nil {
-			return nil, err
-		}
 		val, err = t.find(path)
 	} else if parts, ok := pathParts(args[0]); ok {
-		if err := checkPath(strings.Join(parts, ".")); err != nil {
-			return nil, err
-		}
 		val, err = t.findSteps(parts)
 	} else {
 		return nil, fmt.Errorf("lookup: %w", diag.Expected("a path").Got("%s", describe(args[0])))

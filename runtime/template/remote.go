@@ -36,7 +36,7 @@ func (e *Env) kvGet(args []any) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kvGet: %w", err)
 	}
-	return e.usage.countText(val)
+	return val, nil
 }
 
 // registrations finds services in the registry.

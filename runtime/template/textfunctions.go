@@ -27,9 +27,8 @@ type TextFunction struct {
 // empty. An undefined value is no mistake there.
 const Default = "default"
 
-// TextFunctions returns the additional functions for templates of Jet and Go. Their results count
-// towards the limits of e.
-func (e *Env) TextFunctions() []TextFunction {
+// TextFunctions returns the additional functions for templates of Jet and Go.
+func TextFunctions() []TextFunction {
 	return []TextFunction{
 		{Default, 2, 2, func(args []any) (any, error) {
 			if isEmpty(args[0]) {
@@ -37,15 +36,15 @@ func (e *Env) TextFunctions() []TextFunction {
 			}
 			return args[0], nil
 		}},
-		{"indent", 2, 2, func(args []any) (any, error) { return e.usage.indent(args) }},
-		{"join", 1, 2, func(args []any) (any, error) { return e.usage.joinAny(args) }},
-		{"lower", 1, 1, func(args []any) (any, error) { return e.usage.textOf("lower", args[0], strings.ToLower) }},
+		{"indent", 2, 2, func(args []any) (any, error) { return indent(args) }},
+		{"join", 1, 2, func(args []any) (any, error) { return joinAny(args) }},
+		{"lower", 1, 1, func(args []any) (any, error) { return textOf("lower", args[0], strings.ToLower) }},
 		{"to_json", 1, 1, func(args []any) (any, error) {
-			text, err := e.usage.marshal(args[0])
+			text, err := marshal(args[0])
 			return string(text), err
 		}},
-		{"to_yaml", 1, 1, func(args []any) (any, error) { return e.usage.toYAML(args[0]) }},
-		{"upper", 1, 1, func(args []any) (any, error) { return e.usage.textOf("upper", args[0], strings.ToUpper) }},
+		{"to_yaml", 1, 1, func(args []any) (any, error) { return toYAML(args[0]) }},
+		{"upper", 1, 1, func(args []any) (any, error) { return textOf("upper", args[0], strings.ToUpper) }},
 	}
 }
 
@@ -61,19 +60,16 @@ func isEmpty(val any) bool {
 	return v.IsZero()
 }
 
-func (u *usage) textOf(name string, val any, change func(string) string) (string, error) {
+func textOf(name string, val any, change func(string) string) (string, error) {
 	s, ok := val.(string)
 	if !ok {
 		return "", fmt.Errorf("%s: %w", name, diag.Expected("a text").Got("%s", describe(val)))
-	}
-	if err := u.checkRoom(1, len(s)); err != nil {
-		return "", err
 	}
 	return change(s), nil
 }
 
 // indent puts spaces before every line of a text but empty ones.
-func (u *usage) indent(args []any) (string, error) {
+func indent(args []any) (string, error) {
 	s, n, err := repeated("indent", args)
 	if err != nil {
 		return "", err
@@ -82,7 +78,7 @@ func (u *usage) indent(args []any) (string, error) {
 	if n < 0 || n > 1000 {
 		return "", fmt.Errorf("indent: %w", diag.MustBe("0 to 1000 spaces").Got("%d", n))
 	}
-	if err := u.checkRoom(1, len(s)+n*len(lines)); err != nil {
+	if err := tooLong(1, len(s)+n*len(lines)); err != nil {
 		return "", err
 	}
 	margin := strings.Repeat(" ", n)
@@ -95,13 +91,10 @@ func (u *usage) indent(args []any) (string, error) {
 }
 
 // joinAny is join for a list of texts, numbers and booleans.
-func (u *usage) joinAny(args []any) (any, error) {
+func joinAny(args []any) (any, error) {
 	list := reflect.ValueOf(args[0])
 	if !isList(list) {
 		return nil, fmt.Errorf("join: %w", diag.Expected("a list").Got("%s", describe(args[0])))
-	}
-	if err := u.checkRoom(list.Len(), 1); err != nil {
-		return nil, err
 	}
 	items := make([]any, list.Len())
 	for i := range items {
@@ -121,18 +114,18 @@ func (u *usage) joinAny(args []any) (any, error) {
 			return nil, fmt.Errorf("join: %w", diag.Expected("a list of texts and numbers").Got("%s in it", describe(val)))
 		}
 	}
-	return u.join(append([]any{items}, args[1:]...)...)
+	return join(append([]any{items}, args[1:]...)...)
 }
 
 // toYAML returns a value as YAML, without a line break at its end.
-func (u *usage) toYAML(val any) (string, error) {
-	p, err := u.coded(val)
+func toYAML(val any) (string, error) {
+	p, err := plain(val)
 	if err != nil {
 		return "", err
 	}
 	text, err := data.EncodeValue(schema.ValueOf(p))
 	if err == nil {
-		err = u.checkRoom(1, len(text))
+		err = tooLong(1, len(text))
 	}
 	return strings.TrimSuffix(text, "\n"), err
 }
@@ -151,7 +144,7 @@ func (f TextFunction) check(n int) error {
 // JetFunctions returns the text functions for Jet, and the functions that ask servers.
 func (e *Env) JetFunctions() map[string]jet.Func {
 	funcs := e.jetRemote()
-	for _, f := range e.TextFunctions() {
+	for _, f := range TextFunctions() {
 		funcs[f.Name] = func(a jet.Arguments) reflect.Value {
 			if err := f.check(a.NumOfArguments()); err != nil {
 				panic(err)
@@ -186,7 +179,7 @@ func (e *Env) GoFunctions() gotemplate.FuncMap {
 	for name, f := range e.remoteFunctions() {
 		funcs[name] = func(args ...any) (any, error) { return f(args) }
 	}
-	for _, f := range e.TextFunctions() {
+	for _, f := range TextFunctions() {
 		funcs[f.Name] = func(args ...any) (any, error) {
 			if err := f.check(len(args)); err != nil {
 				return nil, err

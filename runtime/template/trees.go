@@ -194,9 +194,6 @@ func (t *trees) fetch(args []any, strict bool) (any, error) {
 	for i, step := range args[1:] {
 		switch x := step.(type) {
 		case string:
-			if err := checkPath(x); err != nil {
-				return nil, err
-			}
 			path[i] = x
 		case nil:
 			return nil, diag.Expected("a name or a position in [ ]").Got("nothing")

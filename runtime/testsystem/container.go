@@ -21,10 +21,10 @@ func (d container) Check() error {
 	if _, err := exec.LookPath(d.program); err != nil {
 		return fmt.Errorf("%s not found", d.program)
 	}
-	if _, err := run(context.Background(), "", d.program, "info", "--format", "ok"); err != nil {
-		return err
-	}
-	return nil
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_, err := run(ctx, "", d.program, "info", "--format", "ok")
+	return err
 }
 
 // containerfile makes an image that boots.

@@ -9,8 +9,9 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// otherInYAML11 matches numbers to the base of 60, and dates and times, in all forms of YAML 1.1.
-var otherInYAML11 = lazyregexp.New(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$|^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
+// otherInYAML11 matches numbers to the base of 60, numbers that contain underscores, and dates and times, in all forms of
+// YAML 1.1.
+var otherInYAML11 = lazyregexp.New(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$|^[-+]?(0[bx][0-9a-fA-F_]+|[0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?$|^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
 
 // ReadsAsOther reports whether a string without quotes would be read as another value: by YAML 1.1, or by readers that
 // take more texts for numbers.

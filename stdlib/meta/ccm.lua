@@ -542,7 +542,7 @@ facts = nil
 ---@field try_sleep? string try_sleep is the time between two tries, such as "10s". The default is 1s.
 ---@field ignore_failure? boolean ignore_failure lets the run succeed if the resource fails, and continues with resources that require it. The failure is reported.
 ---@field with_data? boolean with_data makes ensure absent and ccm prune also remove data that no run has created in a directory, home or clone. By default the data and its directories stay. --with-data sets this for all resources.
----@field backup? boolean backup keeps overwritten or removed content in the state directory, so that ccm restore can restore it. The default is true.
+---@field backup? boolean backup keeps overwritten or removed content in the state directory, so that ccm undo can restore it. The default is true.
 
 ---The properties of an apply.
 ---@class (exact) ccm.Apply.Props: ccm.Common

@@ -48,7 +48,7 @@ return ccm.type {
   status = function(want, host)
     if want.ensure == "present" then safepath.check_copy(want, host) end
     local top = host.stat(want.path)
-    if top and top.kind ~= "directory" then error("expected a directory, found a " .. top.kind .. ", which is not replaced", 0) end
+    if top then safepath.check_directory(host, want.path, top) end
     local have = { ensure = top and "present" or "absent", copy = {}, attributes = {}, extra = {} }
     if want.ensure == "absent" and top then
       local _, keeps = host.kept_data(want.path, { like = want.source })

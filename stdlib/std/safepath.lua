@@ -60,6 +60,13 @@ function safepath.exists(host, name)
   return at ~= nil and host.stat(at) ~= nil
 end
 
+--- Fails if what is found at a path is not a directory, and names the target of a link.
+function safepath.check_directory(host, name, found)
+  if found.kind == "directory" then return end
+  local way = found.kind == "link" and (" (manage its target with path = %q)"):format(safepath.resolved(host, name) or found.target) or ""
+  error("expected a directory, found a " .. found.kind .. ", which is not replaced" .. way, 0)
+end
+
 --- Fails if there is a link on the path of a mount point: the kernel lists what is mounted by the path without links.
 function safepath.refuse_link(host, point)
   local real = safepath.resolved(host, point)

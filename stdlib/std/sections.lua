@@ -1,38 +1,43 @@
 -- Finds the sections of a text, each of which begins with its name in brackets, for the type ini.
 
-local lines = require "std.lines"
+local entries, lines = require "std.entries", require "std.lines"
 
 local sections = {}
 
--- The name of the section that begins in this line, or nil.
-local function header(l)
-  local m = re.match(l, [[^\s*\[\s*(.*?)\s*\]\s*(?:[#;].*)?$]])
-  return m and m[1]
+local header_line = [[^\s*\[\s*(.*?)\s*\]\s*(?:[#;].*)?$]]
+
+-- The name of the section that begins in line i, or nil: an indented line may go on with the value above it.
+local function header(list, i, continuation)
+  local m, first = re.match(list[i], header_line), i
+  if not m then return nil end
+  while first > 1 and re.test(list[i], [[^\s]]) and not re.test(list[first - 1], header_line) do first = first - 1 end
+  return not entries.continues(list, i, first, continuation) and m[1] or nil
 end
 
 -- Sets the last line of the part that begins in line i, which is at a place in the text.
-local function finish(text, i, place)
+local function finish(text, i, place, continuation)
   local list = lines.of(text)
   while true do
     local feed = text:find("\n", place, true)
     local bracket = feed and text:find("[", feed, true)
     if not bracket then return #list end
     i, place = i + str.count(text:sub(feed, bracket), "\n"), bracket
-    if header(list[i]) then return i - 1 end
+    if header(list, i, continuation) then return i - 1 end
   end
 end
 
 --- Returns the parts of a section, each from its header to its last line: a section may have several. The section
---- without a name is the text before the first header. fold makes equal texts of names that are equal in the format.
-function sections.parts(text, section, fold)
-  local list, found = lines.of(text), {}
+--- without a name is the text before the first header.
+function sections.parts(text, section, format)
+  local list, found, fold, continuation = lines.of(text), {}, format.fold, format.continuation
   if section == "" then
-    local to = list[1] and header(list[1]) and 0 or finish(text, 1, 1)
+    local to = list[1] and header(list, 1, continuation) and 0 or finish(text, 1, 1, continuation)
     found[1] = { from = 1, to = math.min(to, #list) }
   end
   local at, places = lines.having(fold(text), section == "" and "[" or fold(section))
   for n, i in ipairs(at) do
-    if header(list[i]) and fold(header(list[i])) == fold(section) then found[#found + 1] = { from = i, to = finish(text, i, places[n]) } end
+    local name = header(list, i, continuation)
+    if name and fold(name) == fold(section) then found[#found + 1] = { from = i, to = finish(text, i, places[n], continuation) } end
   end
   return found
 end
@@ -40,7 +45,7 @@ end
 --- Returns the parts of a section in which each key has its value in where; all of them without it. Fails if the file
 --- has several sections of that name, each for itself, and where does not select one.
 function sections.chosen(text, section, where, format)
-  local list, found = lines.of(text), sections.parts(text, section, format.fold)
+  local list, found = lines.of(text), sections.parts(text, section, format)
   if not where then
     if #found > 1 and re.test(section, format.repeats or "^$") then
       error(("found %d sections [%s] (select one with where, by a setting unique to it)"):format(#found, section), 0)

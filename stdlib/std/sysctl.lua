@@ -28,8 +28,7 @@ local coupled = {
   { [=[^vm[./].*(_ratio|bytes|hugepages)$]=], "/proc/sys/vm" },
 }
 
--- The parameters of interfaces that the kernel changes along with a default of IPv4 (devinet_conf_proc in
--- net/ipv4/devinet.c of Linux), unless they were set themselves.
+-- The parameters of interfaces that the kernel changes along with a default of IPv4, unless they were set themselves.
 local interfaces = "/proc/sys/net/ipv4/conf"
 local function default(want)
   local m = re.match(want.name, [[^net[./]ipv4[./]conf[./]default[./]([^./]+)$]])
@@ -69,6 +68,7 @@ return ccm.type {
     have.running = running
     have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}
     have.fits = not running or boot.fits(running, want.value)
+    if not have.fits and re.test(host.stat(proc(want)).mode, "^0?[0145]+$") then error(("%s is read-only: the kernel lets nobody change it"):format(proc(want)), 0) end
     have.value = have.file ~= boot.words(want.value) and (have.file or "") or not have.fits and running or want.value
     return have
   end,

@@ -59,7 +59,7 @@ func TestStageNeverHeardOf(t *testing.T) {
 		return a
 	}
 	require.Equal(t, release.Wait, look().Verdict)
-	require.Contains(t, f.lab.must(t, "fleet", "rollout", "prod"), ": rolling: no node of this stage has ever reported: start the agents, or advance with ccm fleet next\n")
+	require.Contains(t, f.lab.must(t, "fleet", "rollout", "prod"), ": rolling: no node of this stage has ever reported: start the agents, or advance with ccm fleet rollout next\n")
 	f.start("canary")
 	f.eventually(func() bool { return look().Stages[0].Done == 1 })
 	require.Empty(t, f.motd("web1"))

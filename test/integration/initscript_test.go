@@ -113,7 +113,6 @@ useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
 	l.until("the directory of the user", "test -d /run/user/1000")
 	// The service manager is just starting, and is waited for.
 	s = site("one running true", "Created the file", "Started. Enabled")
-	s.plan = map[string]string{itService: "unknown: the unit file /home/alice/.config/systemd/user/it.service is pending"}
 	l.converge(s)
 	l.says("alice\none", "cat ~alice/it.user ~alice/it.starts")
 	l.sh("test -L ~alice/.config/systemd/user/default.target.wants/it.service; ! systemctl -q is-active it")

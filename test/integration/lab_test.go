@@ -59,8 +59,8 @@ func nightly(t *testing.T) {
 	}
 }
 
-// bootAs boots a lab with a name, so that a test may have several.
-func bootAs(t *testing.T, name, family string) *lab {
+// bootAs boots a lab with a name, so that a test may have several, and with further options of lab up.
+func bootAs(t *testing.T, name, family string, options ...string) *lab {
 	t.Helper()
 	testdata, err := filepath.Abs("testdata")
 	require.NoError(t, err)
@@ -69,6 +69,7 @@ func bootAs(t *testing.T, name, family string) *lab {
 	if family != mixed {
 		args = append(args, "--family", family)
 	}
+	args = append(args, options...)
 	t.Cleanup(l.down)
 	out, err := exec.CommandContext(t.Context(), labCommand, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -174,7 +174,7 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 			say("    with data stale since %s", moment(*r.DataStale, now))
 		}
 		if r.RunID != "" && !r.OK() {
-			say("    ccm history show %s", r.RunID)
+			say("    ccm history %s", r.RunID)
 		}
 	}
 }

@@ -39,9 +39,7 @@ vendor or files, hidden directories, and whatever --exclude or .ccmignore exclud
 lib/*_old.lua match from the directory on.
 
 The comment "-- ccm: ignore" silences a line; followed by names of rules, it
-silences only those: ` + strings.Join(lint.Rules, ", ") + `
-Exit status: 1 if something is found.
-.
+silences only those: ` + strings.Join(lint.Rules, ", ") + `.
 
 Exit status: 1 if problems are found.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -1,76 +1,77 @@
 package docs
 
 import (
+	"context"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
-// DocCommand returns the command doc.
+// docsFlags are the flags of docs that are about the reference.
+type docsFlags struct {
+	output      *cli.Choice
+	modules     []string
+	man, schema string
+}
+
+func (f *docsFlags) add(cmd *cobra.Command) {
+	cmd.Flags().Var(f.output, "output", "output format: text or json")
+	cmd.Flags().StringArrayVar(&f.modules, "module", nil, "include types and functions of Lua module `NAME` (repeatable)")
+	cmd.Flags().StringVar(&f.man, "man", "", "write manual pages to `DIR`")
+	_ = cmd.MarkFlagDirname("man")
+}
+
+// DocCommand returns the former command doc, which prints the reference and no pages.
 func DocCommand(e *cli.Env) *cobra.Command {
-	output := cli.NewChoice("text", "text", "json")
-	man := ""
-	var modules []string
+	f := &docsFlags{output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
-		Use:   "doc [TYPE[.PROPERTY] | LIBRARY[.FUNCTION]]",
-		Short: "Print the reference of resource types and library functions",
-		Long: `Print the reference of resource types and library functions. Read-only.
-
-  ccm doc file
-  ccm doc file.mode
-  ccm doc str.split
-  ccm doc --module nginx nginx.vhost
-
-Without arguments, it prints all types. The reference is generated from the
-declarations that decode scripts and manifests. With --module, it includes the
-types and functions of a module of the site, with the comments above them.
-With --output json, it is a JSON Schema (draft 2020-12).
-
-With --man DIR, it writes a manual page for every command to a directory; read
-them with "man -l DIR/ccm-run.1".`,
+		Use:  "doc [TYPE[.PROPERTY] | LIBRARY[.FUNCTION]]",
 		Args: cli.WantArguments(0, 1),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return append(cli.TypeCompletions(func(*resource.Type) bool { return true }), site.LibraryNames()...), cobra.ShellCompDirectiveNoFileComp
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if man != "" {
-				return writeMan(e, cmd.Root(), man)
+			if f.man != "" {
+				return writeMan(e, cmd.Root(), f.man)
 			}
-			reg, err := site.Documented()
-			if err != nil {
-				return err
-			}
-			var functions []site.ModuleFunction
-			for _, name := range modules {
-				more, err := e.RequireModule(cmd.Context(), reg, name)
-				if err != nil {
-					return err
-				}
-				functions = append(functions, more...)
-			}
-			if len(args) == 0 {
-				site.AddShipped(reg)
-				return docAll(e, reg, functions, output.Value == "json")
-			}
-			if reg.Type(args[0]) == nil {
-				if ref, ok, err := site.FindFunctions(functions, args[0]); ok {
-					return docReference(e, ref, err, output.Value == "json")
-				}
-			}
-			return docOne(e, reg, args[0], output.Value == "json")
+			return f.print(cmd.Context(), e, args)
 		},
 	}
-	cmd.Flags().Var(output, "output", "output format: text or json")
-	cmd.Flags().StringArrayVar(&modules, "module", nil, "include types and functions of Lua module `NAME` (repeatable)")
-	cmd.Flags().StringVar(&man, "man", "", "write manual pages to `DIR`")
-	_ = cmd.MarkFlagDirname("man")
-	return cmd
+	f.add(cmd)
+	return cli.Former(e, cmd, "doc", "ccm docs")
+}
+
+// print prints the reference of the name in args, of all types without one.
+func (f *docsFlags) print(ctx context.Context, e *cli.Env, args []string) error {
+	reg, err := site.Documented()
+	if err != nil {
+		return err
+	}
+	var functions []site.ModuleFunction
+	for _, name := range f.modules {
+		more, err := e.RequireModule(ctx, reg, name)
+		if err != nil {
+			return err
+		}
+		functions = append(functions, more...)
+	}
+	asJSON := f.output.Value == "json"
+	if len(args) == 0 {
+		site.AddShipped(reg)
+		return docAll(e, reg, functions, asJSON)
+	}
+	if reg.Type(args[0]) == nil {
+		if ref, ok, err := site.FindFunctions(functions, args[0]); ok {
+			return docReference(e, ref, err, asJSON)
+		}
+	}
+	ref, err := site.FindReference(reg, args[0])
+	return docReference(e, ref, err, asJSON)
 }
 
 func docAll(e *cli.Env, reg *resource.Registry, functions []site.ModuleFunction, asJSON bool) error {
@@ -89,12 +90,6 @@ func docAll(e *cli.Env, reg *resource.Registry, functions []site.ModuleFunction,
 	return nil
 }
 
-// docOne prints the reference of a topic.
-func docOne(e *cli.Env, reg *resource.Registry, topic string, asJSON bool) error {
-	ref, err := site.FindReference(reg, topic)
-	return docReference(e, ref, err, asJSON)
-}
-
 // docReference prints a reference, or returns err if that is not nil.
 func docReference(e *cli.Env, ref site.Reference, err error, asJSON bool) error {
 	switch {
@@ -105,4 +100,38 @@ func docReference(e *cli.Env, ref site.Reference, err error, asJSON bool) error 
 	}
 	ref.WriteText(e.Stdout)
 	return nil
+}
+
+// Schemas are the formats of which ccm docs --schema prints a JSON Schema.
+var Schemas = []string{"request", "response", "event", "manifest"}
+
+// SchemaCommand returns the former command schema.
+func SchemaCommand(e *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "schema", Args: cli.WantArguments(1, 1), ValidArgs: Schemas,
+		RunE: func(_ *cobra.Command, args []string) error { return printSchema(e, args[0]) },
+	}
+	return cli.Former(e, cmd, "schema", "ccm docs --schema")
+}
+
+// printSchema prints the JSON Schema of a format.
+func printSchema(e *cli.Env, name string) error {
+	reg, err := site.Documented()
+	if err != nil {
+		return err
+	}
+	switch name {
+	case "request":
+		return e.Print().JSON(manifest.RequestSchema(reg, manifest.RequestProtocol))
+	case "response":
+		return e.Print().JSON(report.ResponseSchema())
+	case "event":
+		event := report.EventSchema()
+		event["$schema"], event["title"] = report.SchemaDialect, "ccm event"
+		return e.Print().JSON(event)
+	case "manifest":
+		site.AddShipped(reg)
+		return e.Print().JSON(manifest.Schema(reg))
+	}
+	return diag.At(diag.Pos{}, diag.Expected("one of %s", strings.Join(Schemas, ", ")).Got("%s", name)).WithHint("%s", diag.DidYouMean(name, Schemas))
 }

@@ -1,4 +1,4 @@
-// Package docs is ccm docs and ccm doc: the documentation, the reference of types, and the manual pages.
+// Package docs is ccm docs: the documentation, the reference of types, and the manual pages.
 package docs
 
 import (
@@ -14,44 +14,76 @@ import (
 	"github.com/luaccm/ccm/docs/markdown"
 	"github.com/luaccm/ccm/docs/search"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // Command returns ccm docs.
 func Command(e *cli.Env) *cobra.Command {
+	f := &docsFlags{output: cli.NewChoice("text", "text", "json")}
 	query := ""
 	cmd := &cobra.Command{
-		Use:   "docs [TOPIC[#SECTION]]",
-		Short: "Print a page of the documentation, or the list of all pages",
-		Long: `Print a page or a section of the documentation. Read-only.
+		Use:   "docs [TOPIC[#SECTION] | TYPE[.PROPERTY] | LIBRARY[.FUNCTION]]",
+		Short: "Print a page of the documentation or the reference of a name, or list all pages",
+		Long: `Print a page or a section of the documentation, or the reference of a resource type,
+a property or a library function. Read-only.
 
   ccm docs tutorial
   ccm docs --search "github actions"
   ccm docs pipelines#run-in-github-actions
-  ccm docs build /tmp/ccm-docs
+  ccm docs file.mode
+  ccm docs str.split
+  ccm docs --module nginx nginx.vhost
 
 Without a topic, it lists all pages. The first letters of a name are enough.
-ccm doc prints the reference of a single property or function.`,
+
+The reference is generated from the declarations that decode scripts and manifests.
+With --module, it includes the types and functions of a module of the site, with the
+comments above them. With --output json, it is a JSON Schema (draft 2020-12), without a
+name of all types. --schema prints that of a format:
+
+  request    input of "ccm ensure api"
+  response   output of "ccm ensure api"
+  event      output of "ccm run --output json" for a resource
+  manifest   a YAML manifest, for editors
+
+With --man DIR, it writes a manual page for every command to a directory; read them
+with "man -l DIR/ccm-run.1".`,
 		Args: cli.WantArguments(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				for _, name := range docs.Names() {
 					names = append(names, name+"\t"+docs.Title(name))
 				}
+				names = append(names, cli.TypeCompletions(func(*resource.Type) bool { return true })...)
+				names = append(names, site.LibraryNames()...)
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case query != "" && len(args) > 0:
 				return diag.At(diag.Pos{}, diag.Expected("either TOPIC or --search"))
 			case query != "":
 				return searchPages(e, query)
+			case f.man != "":
+				return writeMan(e, cmd.Root(), f.man)
+			case f.schema != "":
+				return printSchema(e, f.schema)
+			case f.output.Value == "json" || len(f.modules) > 0:
+				return f.print(cmd.Context(), e, args)
 			case len(args) == 0:
 				listPages(e)
 				return nil
 			}
 			topic, section, _ := strings.Cut(args[0], "#")
+			if section == "" && !docs.IsPage(topic) {
+				err := f.print(cmd.Context(), e, args)
+				if err == nil || strings.Contains(topic, ".") {
+					return err
+				}
+			}
 			name, err := docs.Find(topic)
 			if err != nil {
 				return err
@@ -61,6 +93,9 @@ ccm doc prints the reference of a single property or function.`,
 	}
 	cmd.AddCommand(newBuildCommand(e))
 	cmd.Flags().StringVar(&query, "search", "", "list the sections that match these `WORDS` best")
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.schema, "schema", "", "JSON Schema of `FORMAT`: request, response, event or manifest")
+	cli.CompleteFlag(e, cmd, "schema", cobra.FixedCompletions(Schemas, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 func newCheckCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
@@ -68,12 +69,12 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 		err = e.Print().JSON(map[string]any{"servers": servers, "nodes": list.Total, "findings": findings})
 	} else {
 		for _, s := range servers {
-			terminal.Fprintf(e.Stdout, "server %s  nats-server %s, up %s, %s\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), counted(s.Connections, "connection"))
+			terminal.Fprintf(e.Stdout, "server %s  nats-server %s, up %s, %s\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), words.Count(s.Connections, "connection"))
 		}
 		if d.Cluster.Directory.CheckOrigin() != nil {
 			cli.Say(e, "Servers were not checked: this requires the directory in which the fleet was created.")
 		}
-		terminal.Fprintf(e.Stdout, "%s\n", counted(list.Total, "node"))
+		terminal.Fprintf(e.Stdout, "%s\n", words.Count(list.Total, "node"))
 		for _, x := range findings {
 			terminal.Fprintf(e.Stdout, "! %s\n", x.Problem)
 			if x.Hint != "" {

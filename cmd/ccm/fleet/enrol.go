@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 func newEnrolCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
@@ -90,7 +91,7 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 	case len(list) == 0:
 		cli.Say(e, "No pending enrolment requests.")
 	default:
-		printTable(e, rows)
+		e.Print().Table(rows)
 	}
 	return nil
 }
@@ -330,7 +331,7 @@ private key.`,
 				return e.Print().JSON(fleetChange{Change: created, Kind: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
 			}
 			terminal.Fprintf(e.Stdout, "%s\n", token)
-			cli.Say(e, "For %s named %s, of %s, until %s; saved in %s.", counted(t.Uses, "machine"), t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
+			cli.Say(e, "For %s named %s, of %s, until %s; saved in %s.", words.Count(t.Uses, "machine"), t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
 			return nil
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // eventFlags are the flags of fleet events.
@@ -122,7 +123,7 @@ func (f *eventFlags) check(ctx context.Context, d *enrol.Desk, nodes []string) e
 func eventText(l *event.Line) string {
 	text := func(name string) string {
 		s, _ := l.Fields[name].(string)
-		return firstLineOf(s)
+		return words.FirstLine(s)
 	}
 	when := text("timestamp")
 	if when == "" {
@@ -141,11 +142,11 @@ func eventText(l *event.Line) string {
 			}
 		}
 		if list, ok := l.Fields["errors"].([]any); ok && len(list) > 0 {
-			what += ": " + firstLineOf(fmt.Sprint(list[0]))
+			what += ": " + words.FirstLine(fmt.Sprint(list[0]))
 		}
 	case "io.choria.ccm.v1.session.summary":
 		total, _ := l.Fields["total_resources"].(float64)
-		what = fmt.Sprintf("run %s: %s, %v changed, %v failed", text("run_id"), counted(int(total), "resource"), l.Fields["changed_resources"], l.Fields["failed_resources"])
+		what = fmt.Sprintf("run %s: %s, %v changed, %v failed", text("run_id"), words.Count(int(total), "resource"), l.Fields["changed_resources"], l.Fields["failed_resources"])
 	case "io.choria.ccm.v1.job.result":
 		what = strings.TrimSpace("job " + text("job") + ": " + text("state") + " " + text("outcome") + " " + text("message"))
 	default:

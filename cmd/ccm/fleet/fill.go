@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // fillExpires is the time in which nodes may send lost messages again.
@@ -134,7 +135,7 @@ func (f *eventFlags) printResults(e *cli.Env, list []*fillResult) error {
 		}
 		answer := "no answer"
 		if x.Answer != nil && x.Answer.Result != nil {
-			if answer = firstLineOf(x.Answer.Result.Message); !done {
+			if answer = words.FirstLine(x.Answer.Result.Message); !done {
 				answer = fmt.Sprintf("%s: %s", x.Answer.State, answer)
 			}
 		}
@@ -142,8 +143,8 @@ func (f *eventFlags) printResults(e *cli.Env, list []*fillResult) error {
 		rows = append(rows, []string{x.Node, strconv.FormatInt(x.missing(), 10), last.Before.Local().Format("2006-01-02 15:04"), answer})
 	}
 	if f.output.Value == "text" {
-		printTable(e, rows)
-		terminal.Fprintf(e.Stderr, "%d of %s sent their events again\n", len(list)-open, counted(len(list), "node"))
+		e.Print().Table(rows)
+		terminal.Fprintf(e.Stderr, "%d of %s sent their events again\n", len(list)-open, words.Count(len(list), "node"))
 	}
 	if open > 0 {
 		return cli.Status(cli.ExitFailed)

@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Command returns ccm fleet.
-func Command(e *cli.Env) *cobra.Command {
+// Command returns ccm fleet. Its command release checks sites with check.
+func Command(e *cli.Env, check CheckSite) *cobra.Command {
 	f := &fleetdir.Flags{}
 	cmd := &cobra.Command{
 		Use:   "fleet",
@@ -34,7 +34,7 @@ The fleet directory is --fleet, CCM_FLEET or ~/.config/ccm/fleet.`,
 	}
 	f.Add(cmd.PersistentFlags())
 	cmd.AddCommand(newInitCommand(e), newEnrolCommand(e, f), newRevokeCommand(e, f), newUserCommand(e, f), newRekeyCommand(e, f))
-	cmd.AddCommand(newReleaseCommand(e, f), newRolloutCommand(e, f), newRollbackCommand(e, f), newSignersCommand(e, f), newJobsCommand(e, f), newEventsCommand(e, f))
+	cmd.AddCommand(newReleaseCommand(e, f, check), newRolloutCommand(e, f), newRollbackCommand(e, f), newSignersCommand(e, f), newJobsCommand(e, f), newEventsCommand(e, f))
 	cmd.AddCommand(newOperationCommands(e, f)...)
 	cmd.AddCommand(newJobCommands(e, f)...)
 	cmd.AddCommand(newNodesCommand(e, f), newStatusCommand(e, f), newCheckCommand(e, f), newServeCommand(e, f))

@@ -22,6 +22,7 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // jobFlags are the flags of commands that send a job.
@@ -263,7 +264,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 		if j.AtMost > 0 {
 			atATime = fmt.Sprintf(", %d at a time", j.AtMost)
 		}
-		terminal.Fprintf(e.Stdout, "Job %s to %d of %s of %s%s\n", j.ID, len(names), counted(total, "node"), environment, atATime)
+		terminal.Fprintf(e.Stdout, "Job %s to %d of %s of %s%s\n", j.ID, len(names), words.Count(total, "node"), environment, atATime)
 		if err := e.Stdout.Flush(); err != nil {
 			return err
 		}
@@ -316,7 +317,7 @@ func (f *jobFlags) print(e *cli.Env, j *signed.Job, p *job.Progress) error {
 			message = n.Result.Failures[0].Resource + ": " + n.Result.Failures[0].Message
 		}
 		if n.State != record.JobAccepted && !n.Done() {
-			terminal.Fprintf(e.Stdout, "  %s  %s  %s\n", terminal.Line(n.Name), terminal.Line(strings.TrimSpace(string(n.State)+" "+n.Result.Outcome)), terminal.Line(firstLineOf(message)))
+			terminal.Fprintf(e.Stdout, "  %s  %s  %s\n", terminal.Line(n.Name), terminal.Line(strings.TrimSpace(string(n.State)+" "+n.Result.Outcome)), terminal.Line(words.FirstLine(message)))
 		}
 	}
 	if len(p.Silent) > 0 {

@@ -81,7 +81,7 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 	for _, p := range list {
 		rows = append(rows, jobRow(p, e.Clock.Now()))
 	}
-	printTable(e, rows)
+	e.Print().Table(rows)
 	sayUnverified(e, list)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // liveFlags are the flags to ask nodes instead of using their earlier messages.
@@ -39,7 +40,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 		return err
 	}
 	if form == "text" {
-		cli.Say(e, "%d of %s; %d responded", len(answer.Nodes), counted(answer.Total, "node"), answer.Answered)
+		cli.Say(e, "%d of %s; %d responded", len(answer.Nodes), words.Count(answer.Total, "node"), answer.Answered)
 	}
 	sayLeftOut(e, answer.ConditionError)
 	if form == "text" {

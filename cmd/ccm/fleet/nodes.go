@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 func newNodesCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
@@ -136,7 +137,7 @@ func listNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Option
 	}
 	switch form {
 	case "text":
-		cli.Say(e, "%d of %s", len(list.Nodes), counted(list.Total, "node"))
+		cli.Say(e, "%d of %s", len(list.Nodes), words.Count(list.Total, "node"))
 		sayForeign(e, list.Foreign)
 	case "json", "yaml":
 		if err := printForeign(e, list.Foreign, form); err != nil {
@@ -177,7 +178,7 @@ func printNodes(e *cli.Env, list []*overview.Node, form string) error {
 		}
 	}
 	if len(rows) > 1 {
-		printTable(e, rows)
+		e.Print().Table(rows)
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func foreignText(list []enrol.ForeignNode) string {
 	for _, f := range list {
 		names = append(names, f.Node)
 	}
-	return fmt.Sprintf("! Signed by a key that is not in fleet.json: %s: %s", counted(len(list), "node"), someOf(names))
+	return fmt.Sprintf("! Signed by a key that is not in fleet.json: %s: %s", words.Count(len(list), "node"), someOf(names))
 }
 
 // printForeign prints foreign nodes for programs.

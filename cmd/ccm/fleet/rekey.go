@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // rekeyPause is the time between two looks at which nodes use the new key.
@@ -75,7 +76,7 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 		return err
 	}
 	if form == "text" {
-		terminal.Fprintf(e.Stdout, "~ %s signed by the new key\n", counted(signed, "node"))
+		terminal.Fprintf(e.Stdout, "~ %s signed by the new key\n", words.Count(signed, "node"))
 		_ = e.Stdout.Flush() // a failed write is reported at the end
 	}
 	r, err := waitForRekeyed(ctx, e, d, until)

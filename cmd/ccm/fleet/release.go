@@ -1,14 +1,11 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,6 +25,9 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
+// CheckSite checks a site, as ccm lint and ccm test do. If it finds problems, it prints them and returns an error.
+type CheckSite func(ctx context.Context, e *cli.Env, site string) error
+
 // releaseFlags are the flags of fleet release.
 type releaseFlags struct {
 	*fleetdir.Flags
@@ -35,11 +35,12 @@ type releaseFlags struct {
 	otherKeys, plain                                     []string
 	canary, stages, soak, failed, silent, spread, reason string
 	again, noCheck                                       bool
+	check                                                CheckSite
 	output                                               *cli.Choice
 }
 
-func newReleaseCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
-	f := &releaseFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
+func newReleaseCommand(e *cli.Env, fleet *fleetdir.Flags, check CheckSite) *cobra.Command {
+	f := &releaseFlags{Flags: fleet, check: check, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "release ENVIRONMENT SITE",
 		Short: "Release a site to an environment, in stages",
@@ -115,7 +116,7 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 		r.Stages = append(r.Stages, stage)
 	}
 	if r.Stages[len(r.Stages)-1] != "100%" {
-		return nil, diag.Errorf(diag.Pos{}, "--stages: the last one must be 100%%").WithHint("to end a rollout early, use ccm fleet pause or abort")
+		return nil, diag.Errorf(diag.Pos{}, "--stages: the last one must be 100%%").WithHint("to end a rollout early, use ccm fleet rollout pause or abort")
 	}
 	for _, x := range []struct {
 		flag, text string
@@ -202,8 +203,8 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	}
 	isBundle := strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 	if !isBundle && !f.noCheck {
-		if err := checkSite(ctx, e, name); err != nil {
-			return err
+		if err := f.check(ctx, e, name); err != nil {
+			return fmt.Errorf("nothing was released: %w", err)
 		}
 	}
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
@@ -296,49 +297,6 @@ func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Arc
 		_, digest, err := site.SaveBundle(ctx, folder, temporary, nil, nil)
 		return digest, err
 	})
-}
-
-// checkSite runs ccm lint and ccm test on a site, each as a process of its own, whose output is
-// printed only on a failure.
-func checkSite(ctx context.Context, e *cli.Env, name string) error {
-	own, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	dir := name
-	if fi, err := os.Stat(name); err == nil && !fi.IsDir() {
-		dir = filepath.Dir(name)
-	}
-	var done []string
-	for _, command := range []string{"lint", "test"} {
-		if command == "test" && !hasSpecs(dir) {
-			cli.Say(e, "No tests found. ccm init creates a site with one.")
-			continue
-		}
-		var said bytes.Buffer
-		cmd := exec.CommandContext(ctx, own, command, dir)
-		cmd.Stdout, cmd.Stderr = &said, &said
-		if err := cmd.Run(); err != nil {
-			terminal.Fprintf(e.Stderr, "%s", terminal.LinesText(said.String()))
-			return diag.Errorf(diag.Pos{}, "ccm %s %s found problems: nothing was released", command, dir).WithHint("release it anyway with --no-check")
-		}
-		done = append(done, "ccm "+command)
-	}
-	cli.Say(e, "Checked: %s.", strings.Join(done, ", "))
-	return nil
-}
-
-// hasSpecs reports whether a folder has tests.
-func hasSpecs(dir string) bool {
-	found := false
-	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(d.Name(), "_spec.lua") {
-			found = true
-			return filepath.SkipAll
-		}
-		return nil
-	})
-	return found
 }
 
 // storeAgain stores what the servers have lost of the last release of an environment, from the

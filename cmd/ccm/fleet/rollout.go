@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,9 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // rolloutFlags are the flags of commands about a rollout.
@@ -33,66 +36,78 @@ type rolloutFlags struct {
 func newRolloutCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
-		Use:   "rollout ENVIRONMENT",
-		Short: "Show rollout progress, or advance it",
-		Long: `Show rollout progress of an environment, or advance it.
+		Use:   "rollout [next|pause|resume|abort] ENVIRONMENT",
+		Short: "Show, advance, pause or abort a rollout",
+		Long: `Show rollout progress of an environment, or change the rollout.
 
   ccm fleet rollout prod
   ccm fleet rollout prod --watch
+  ccm fleet rollout pause prod --reason "errors in nginx"
+
+  next     start the next stage now, whatever the outcome of the present one
+  pause    start no further nodes; nodes that have started finish
+  resume   go on after a pause, or after failures stopped the rollout; failed nodes
+           count until they succeed
+  abort    end the rollout for good; nodes that have the release keep it, and
+           ccm fleet rollback reverts them
 
 --watch follows the rollout until it ends, and starts each next stage. This requires a
 key that may sign for ccm-rollout. Without anybody watching, the rollout stays at its
 stage. Several people can watch at once.
 
 Exit status: 4 if the rollout was stopped or aborted.`,
-		Args:              cli.WantArguments(1, 1),
-		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 && !slices.Contains(operations, args[0]) {
+				return diag.At(diag.Pos{}, diag.Unknown("operation", args[0], operations)).WithHint("ccm fleet %s", cmd.Use)
+			}
+			return cli.WantArguments(1, 2)(cmd, args)
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 && slices.Contains(operations, args[0]) {
+				args = args[1:]
+			}
+			return fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp)(cmd, args, text)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
+			if len(args) == 2 {
+				return f.operate(ctx, e, args[0], args[1])
+			}
 			return f.show(ctx, e, args[0])
 		},
 	}
 	f.sign.add(cmd.Flags())
+	cmd.Flags().StringVar(&f.reason, "reason", "", "reason of next, pause, resume or abort, as `TEXT`")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow the rollout until it ends, and advance it")
 	cmd.Flags().BoolVar(&f.lookOnly, "look-only", false, "with --watch: do not advance")
 	cmd.Flags().Var(f.output, "output", "output format: text or json (one object per line)")
 	return cmd
 }
 
-// operations are the commands that change a rollout by hand.
-var operations = []struct {
-	operation   release.Operation
-	short, long string
-}{
-	{release.Pause, "Pause a rollout", "Pause a rollout: no further nodes start the release. Nodes that have started finish.\nContinue with ccm fleet resume."},
-	{release.Resume, "Resume a paused or stopped rollout", "Resume a rollout that was paused, or stopped because of failures. Failed nodes count\nuntil they succeed."},
-	{release.Next, "Start the next stage of a rollout now", "Start the next stage of a rollout now, whatever the outcome of the present one."},
-	{release.Abort, "Abort a rollout", "Abort a rollout for good. Nodes that have the release keep it; revert them with\nccm fleet rollback."},
+// operations change a rollout by hand.
+var operations = []string{string(release.Next), string(release.Pause), string(release.Resume), string(release.Abort)}
+
+// operate changes a rollout by hand.
+func (f *rolloutFlags) operate(ctx context.Context, e *cli.Env, operation, environment string) error {
+	return withController(e, f.Flags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
+		sayUnknownSigners(e, c)
+		a, err := c.Do(ctx, release.Operation(operation), f.reason)
+		if err != nil {
+			return err
+		}
+		return f.print(e, a)
+	})
 }
 
+// newOperationCommands returns the former commands for operations.
 func newOperationCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
-	for _, d := range operations {
-		f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
-		cmd := &cobra.Command{
-			Use: string(d.operation) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: cli.WantArguments(1, 1), ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				ctx, cancel := e.UntilStopped(cmd.Context())
-				defer cancel()
-				return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
-					sayUnknownSigners(e, c)
-					a, err := c.Do(ctx, d.operation, f.reason)
-					if err != nil {
-						return err
-					}
-					return f.print(e, a)
-				})
-			},
-		}
-		f.sign.add(cmd.Flags())
-		cmd.Flags().StringVar(&f.reason, "reason", "", "reason, as `TEXT`")
-		cmd.Flags().Var(f.output, "output", "output format: text or json")
-		list = append(list, cmd)
+	for _, operation := range operations {
+		cmd := newRolloutCommand(e, fleet)
+		run := cmd.RunE
+		cmd.Use, cmd.Args, cmd.ValidArgsFunction = "rollout ENVIRONMENT", cli.WantArguments(1, 1), fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp)
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, append([]string{operation}, args...)) }
+		list = append(list, cli.Former(e, cmd, operation, "ccm fleet rollout "+operation))
 	}
 	return list
 }
@@ -294,11 +309,11 @@ func rolloutText(a *release.Assessment) string {
 		n := strconv.Itoa
 		rows = append(rows, []string{s.Name, n(s.Nodes), n(s.Done), n(s.Changed), n(s.Failed), n(s.Silent), n(s.Waiting), stageWords(a, i)})
 	}
-	for _, line := range tableLines(rows) {
+	for _, line := range cli.TableLines(rows) {
 		b.WriteString(line + "\n")
 	}
 	for _, c := range a.Causes {
-		terminal.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
+		terminal.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(words.FirstLine(c.Message)), terminal.Line(someNames(c.Nodes)))
 	}
 	for _, p := range a.Problems {
 		terminal.Fprintf(&b, "! %s\n", terminal.Line(p))
@@ -316,11 +331,6 @@ func rolloutText(a *release.Assessment) string {
 		terminal.Fprintf(&b, "  never reported  %d  (%s)%s\n", len(names), terminal.Line(someNames(names)), wait)
 	}
 	return b.String()
-}
-
-func firstLineOf(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return first
 }
 
 // someNames lists the first names, and the number of the others.

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 func newStatusCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
@@ -121,7 +122,7 @@ const barWidth = 30
 func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	var lines []string
 	for _, detail := range []statusDetail{allStages, presentStage, oneLine} {
-		lines = []string{fmt.Sprintf("%s, %s", counted(f.Nodes, "node"), f.Time.Local().Format("15:04:05"))}
+		lines = []string{fmt.Sprintf("%s, %s", words.Count(f.Nodes, "node"), f.Time.Local().Format("15:04:05"))}
 		if len(f.Foreign) > 0 {
 			lines = append(lines, foreignText(f.Foreign), "  "+fleetdir.ForeignHint)
 		}
@@ -137,7 +138,7 @@ func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	}
 	if rows > 0 {
 		if room := max(rows-causeRows(f), 2); len(lines) > room {
-			lines = append(lines[:room-1], "and "+counted(len(lines)-room+1, "more environment"))
+			lines = append(lines[:room-1], "and "+words.Count(len(lines)-room+1, "more environment"))
 		}
 	}
 	lines = append(lines, causeLines(f, rows-len(lines), rows > 0)...)
@@ -166,7 +167,7 @@ func environmentLines(env overview.Environment, detail statusDetail) (lines []st
 	if detail == allStages {
 		add("")
 	}
-	first := env.Name + "  " + counted(env.Nodes, "node")
+	first := env.Name + "  " + words.Count(env.Nodes, "node")
 	if len(parts) > 0 {
 		first += ": " + strings.Join(parts, ", ")
 	}

@@ -14,26 +14,17 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
+// newUserCommand returns fleet user.
 func newUserCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "user",
-		Short: "Manage access of people to a fleet",
-	}
-	cmd.AddCommand(newUserAddCommand(e, f))
-	cli.NeedCommand(cmd)
-	return cmd
-}
-
-func newUserAddCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	role := cli.NewChoice(string(identity.Viewer), string(identity.Viewer), string(identity.Operator), string(identity.Admin))
 	var out changePrinter
 	cmd := &cobra.Command{
-		Use:   "add NAME",
+		Use:   "user NAME",
 		Short: "Create credentials for a person",
 		Long: `Create a directory with credentials for a person. It becomes that person's
 ~/.config/ccm/fleet, or the directory that CCM_FLEET names.
 
-  ccm fleet user add bob --role operator
+  ccm fleet user bob --role operator
 
   viewer     reads nodes, events and jobs
   operator   also writes releases, rollouts and jobs; nodes accept them only if
@@ -41,8 +32,17 @@ func newUserAddCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
   admin      also enrols machines and changes streams
 
 Approving and revoking machines also requires keys in the fleet directory.`,
-		Args: cli.WantArguments(1, 1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 && args[0] == "add" { // the form of earlier versions
+				return nil
+			}
+			return cli.WantArguments(1, 1)(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				cli.Say(e, "ccm fleet user add is now: ccm fleet user")
+				args = args[1:]
+			}
 			d, err := f.Open(e)
 			if err != nil {
 				return err

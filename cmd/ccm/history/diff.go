@@ -79,7 +79,7 @@ func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, 
 		out = b
 	}
 	for _, c := range rec.Changes {
-		if c.Undone() || !below(string(c.Path), paths) {
+		if c.Undone() || !state.Among(string(c.Path), paths) {
 			continue
 		}
 		found = true
@@ -104,16 +104,6 @@ func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, 
 		return diag.Errorf(diag.Pos{}, "run %s did not change %s", rec.ID, strings.Join(paths, " or "))
 	}
 	return nil
-}
-
-// below reports whether path is one of paths or below one of them, or paths is empty.
-func below(path string, paths []string) bool {
-	for _, p := range paths {
-		if path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") {
-			return true
-		}
-	}
-	return len(paths) == 0
 }
 
 // A differ finds the changes of files by a run.

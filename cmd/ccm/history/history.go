@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,14 +28,18 @@ import (
 // Command returns ccm history.
 func Command(e *cli.Env) *cobra.Command {
 	f := &cli.HistoryFlags{}
-	limit, pending := 20, false
+	limit, pending, html := 20, false, false
 	cmd := &cobra.Command{
-		Use:   "history",
-		Short: "List the runs on this machine, newest first",
+		Use:   "history [RUN|PATH]",
+		Short: "List the runs on this machine, show one, or find what changed a path",
 		Long: `List the runs on this machine, newest first. Read-only.
 
   ccm history
-  ccm history show last
+  ccm history last
+  ccm history /etc/nginx
+
+With RUN, show what that run did. With PATH, which contains a slash, list the runs that
+changed it or something below it.
 
 Other commands accept a unique prefix of a run's name, and last for the newest.
 Consecutive runs of one site that changed nothing and ended alike share a line;
@@ -41,9 +47,16 @@ Consecutive runs of one site that changed nothing and ended alike share a line;
 
 --pending lists refreshes that are still due, because a run was interrupted or the
 refresh failed. The next run performs them.`,
-		Args: cli.WantArguments(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			if pending {
+		Args: cli.WantArguments(0, 1), ValidArgsFunction: cli.CompleteRun(e, f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case html && (len(args) == 0 || strings.Contains(args[0], "/")):
+				return fmt.Errorf("--html: %w", diag.Expected("a run"))
+			case len(args) > 0 && strings.Contains(args[0], "/"):
+				return listChanges(e, f, args[0], limit)
+			case len(args) > 0:
+				return show(e, f, args[0], html)
+			case pending:
 				return listPending(e, f)
 			}
 			return listRuns(e, f, limit)
@@ -52,7 +65,9 @@ refresh failed. The next run performs them.`,
 	f.Add(cmd.Flags())
 	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "maximum number of lines (0 lists all runs)")
 	cmd.Flags().BoolVar(&pending, "pending", false, "list refreshes that are still due")
-	cmd.AddCommand(newShowCommand(e))
+	cmd.Flags().BoolVar(&html, "html", false, "with RUN, write an HTML page to standard output")
+	cmd.MarkFlagsMutuallyExclusive("html", "output")
+	cmd.AddCommand(cli.Former(e, newShowCommand(e), "show", "ccm history RUN"))
 	return cmd
 }
 
@@ -106,15 +121,15 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 		return nil
 	}
 	current := currentRun(f, list)
-	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	terminal.Fprintf(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT\n")
+	rows := [][]string{{"RUN", "STARTED", "WHAT", "PATHS", "RESULT"}}
 	for _, x := range historyLines(list, current, limit) {
 		if x.earlier > 0 {
 			x.result += fmt.Sprintf(" (and %d before it)", x.earlier)
 		}
-		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", x.ID, cli.ShownTime(x.Start), x.Command, x.Files, x.result)
+		rows = append(rows, []string{x.ID, cli.ShownTime(x.Start), x.Command, strconv.Itoa(x.Files), x.result})
 	}
-	return w.Flush()
+	e.Print().Table(rows)
+	return nil
 }
 
 // A historyLine is a run, and the earlier runs that the line represents.
@@ -192,20 +207,12 @@ func resultOf(entry state.HistoryEntry) string {
 	return strings.Join(parts, ", ")
 }
 
+// newShowCommand returns the former command history show, which without RUN shows the last run that changed something.
 func newShowCommand(e *cli.Env) *cobra.Command {
 	f, html := &cli.HistoryFlags{}, false
 	cmd := &cobra.Command{
-		Use:   "show [RUN]",
-		Short: "Show what a run did",
-		Long: `Show what a run did. Read-only.
-
-  ccm history show
-  ccm history show last
-
-RUN is a name that ccm history lists, or last. Without it, the last run that changed
-something is shown.`,
-		Args:              cli.WantArguments(0, 1),
-		ValidArgsFunction: cli.CompleteRun(e, f),
+		Use:  "show [RUN]",
+		Args: cli.WantArguments(0, 1), ValidArgsFunction: cli.CompleteRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := e.Store(f.StateDir, state.Limits{})
 			if err != nil {
@@ -215,23 +222,91 @@ something is shown.`,
 			if err != nil {
 				return err
 			}
-			rec, err := cli.FindRun(e, store, name, store.Record)
-			if err != nil {
-				return err
-			}
-			switch {
-			case html:
-				return writeRecordPage(e, store, rec)
-			case f.JSON():
-				return printRecord(e, rec)
-			}
-			return showRun(e, rec)
+			return show(e, f, name, html)
 		},
 	}
 	f.Add(cmd.Flags())
-	cmd.Flags().BoolVar(&html, "html", false, "write an HTML page to standard output, as ccm run --report FILE.html")
+	cmd.Flags().BoolVar(&html, "html", false, "write an HTML page to standard output")
 	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	return cmd
+}
+
+// show prints what the run with a name did: as text, as JSON, or as a page of HTML.
+func show(e *cli.Env, f *cli.HistoryFlags, name string, html bool) error {
+	store, err := e.Store(f.StateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
+	rec, err := cli.FindRun(e, store, name, store.Record)
+	if err != nil {
+		return err
+	}
+	switch {
+	case html:
+		return writeRecordPage(e, store, rec)
+	case f.JSON():
+		return printRecord(e, rec)
+	}
+	return showRun(e, rec)
+}
+
+// A pathChange is a change of a path in JSON.
+type pathChange struct {
+	RunID string    `json:"run_id"`
+	Start time.Time `json:"start_time"`
+	state.Change
+}
+
+// listChanges prints the last changes of a path and of everything below it by runs, the newest first: at most limit, 0 for
+// all.
+func listChanges(e *cli.Env, f *cli.HistoryFlags, path string, limit int) error {
+	paths, err := cli.Absolute([]string{path})
+	if err != nil {
+		return err
+	}
+	store, err := e.Store(f.StateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
+	list, damaged, err := store.History()
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"RUN", "STARTED", "PATH", "CHANGE", "RESOURCE"}}
+	for _, run := range slices.Backward(list) {
+		if run.Files == 0 {
+			continue
+		}
+		rec, err := store.Changes(run.ID)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // its record was removed with its backups
+		}
+		if err != nil {
+			return err
+		}
+		damaged += rec.Damaged
+		v := &host.New(host.Options{Root: rec.Root}).View
+		for _, c := range rec.Changes {
+			if c.Undone() || !state.Among(string(c.Path), paths) || limit > 0 && len(rows) > limit {
+				continue
+			}
+			_, what := describeChange(v, c)
+			rows = append(rows, []string{run.ID, cli.ShownTime(run.Start), string(c.Path), what, string(c.Resource)})
+			if f.JSON() {
+				if err := e.Print().Line(pathChange{run.ID, run.Start, c}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	cli.WarnDamaged(e, damaged)
+	if len(rows) == 1 {
+		return diag.Errorf(diag.Pos{}, "no recorded run has changed %s", paths[0]).WithHint("list the runs with: ccm history")
+	}
+	if !f.JSON() {
+		e.Print().Table(rows)
+	}
+	return nil
 }
 
 // nameOrLatest returns the first argument or, without one, the name of the latest run for which chosen is true. If there is
@@ -351,7 +426,13 @@ func orNone(s string) string {
 
 // showChange describes the change of a path in one line.
 func showChange(w io.Writer, v *host.View, c state.Change) {
-	mark, what := "~", strings.Join(attributeChanges(v, c), ", ")
+	mark, what := describeChange(v, c)
+	terminal.Fprintf(w, "    %s %s (%s)\n", mark, c.Path, what)
+}
+
+// describeChange returns the mark and a description of the change of a path.
+func describeChange(v *host.View, c state.Change) (mark, what string) {
+	mark, what = "~", strings.Join(attributeChanges(v, c), ", ")
 	switch {
 	case c.After == nil:
 		mark, what = "?", "outcome unknown"
@@ -365,7 +446,7 @@ func showChange(w io.Writer, v *host.View, c state.Change) {
 	if c.Before.Unkept != "" {
 		what += ", no backup: " + c.Before.Unkept
 	}
-	terminal.Fprintf(w, "    %s %s (%s)\n", mark, c.Path, what)
+	return mark, what
 }
 
 // attributeChanges describes the changes of a path other than its content.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
@@ -146,14 +145,11 @@ func (m *managedSite) print(e *cli.Env) error {
 	if len(m.Resources) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	terminal.Fprintf(w, "OUTCOME\tRESOURCE\tDECLARED AT\n")
+	rows := [][]string{{"OUTCOME", "RESOURCE", "DECLARED AT"}}
 	for _, r := range m.Resources {
-		terminal.Fprintf(w, "%s\t%s#%s\t%s", r.Outcome, r.Type, r.Name, r.Position)
-		if reason, _, _ := strings.Cut(r.Reason, "\n"); reason != "" {
-			terminal.Fprintf(w, "  %s", reason)
-		}
-		terminal.Fprintf(w, "\n")
+		reason, _, _ := strings.Cut(r.Reason, "\n")
+		rows = append(rows, []string{r.Outcome, r.Type + "#" + r.Name, strings.TrimSpace(r.Position + "  " + reason)})
 	}
-	return w.Flush()
+	e.Print().Table(rows)
+	return nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/report/graph"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -22,18 +24,24 @@ const catalogProtocol = "io.choria.ccm.v1.catalog"
 // CatalogCommand returns the command catalog.
 func CatalogCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
-	output := cli.NewChoice("json", "json", "yaml")
+	output, stack := cli.NewChoice("json", "json", "yaml", "dot", "mermaid", "svg"), uint(graph.DefaultStack)
 	cmd := &cobra.Command{
 		Use:   "catalog FILE [ARG...]",
-		Short: "Print the catalog of a script or manifest on this machine",
+		Short: "Print or draw the catalog of a script or manifest on this machine",
 		Long: `Print the catalog of a script or manifest on this machine: its resources in order,
-with all properties. Read-only.
+with all properties. Or draw it as a graph. Read-only.
 
   ccm catalog site.lua --output yaml
+  ccm catalog site.lua --output svg > site.svg
+  ccm catalog site.lua --output dot | dot -Tpng > site.png
 
 Secrets are masked. The same script on the same machine prints the same text.
+With --output json, errors are also printed to standard output, one object per line.
 
-With --output json, errors are also printed to standard output, one object per line.`,
+In a graph, an arrow leads from a resource to those that come after it. It is dashed if
+a change of the first refreshes the second. Resources without arrows are applied in the
+order of the script. In SVG, resources of one type with the same neighbors are drawn as
+a stack, and an arrow that a longer path implies is omitted.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			leave, err := f.Enter(cmd.Context(), e, args[0])
@@ -45,8 +53,20 @@ With --output json, errors are also printed to standard output, one object per l
 			if err != nil {
 				return err
 			}
-			if output.Value == "json" {
+			drawing := ""
+			switch output.Value {
+			case "json":
 				return printCatalog(e, s.Catalog)
+			case "dot":
+				drawing = report.Dot(s.Catalog)
+			case "mermaid":
+				drawing = report.Mermaid(s.Catalog)
+			case "svg":
+				drawing = report.SVG(s.Catalog, int(stack))
+			}
+			if drawing != "" {
+				_, err = io.WriteString(e.Print().Data(), drawing)
+				return err
 			}
 			return e.Print().Value(schema.MapValue(CatalogTable(s.Catalog)), output.Value)
 		},
@@ -54,7 +74,8 @@ With --output json, errors are also printed to standard output, one object per l
 	cmd.Annotations = map[string]string{cli.TellsEvents: "yes"}
 	f.Add(cmd.Flags())
 	cli.AddBundleFlags(cmd.Flags(), &f.Bundle)
-	cmd.Flags().Var(output, "output", "output format: json or yaml")
+	cmd.Flags().Var(output, "output", "output format: json, yaml, dot, mermaid or svg")
+	cmd.Flags().UintVar(&stack, "stack", stack, "in SVG, stack `N` or more similar resources (0 never stacks)")
 	cli.AddUnsavedFlag(cmd)
 	return cmd
 }

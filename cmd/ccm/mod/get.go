@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 func newGetCommand(e *cli.Env) *cobra.Command {
@@ -74,7 +75,7 @@ func (x *modSite) getLocked(ctx context.Context) error {
 	if _, err := x.Copies(); err != nil {
 		return err
 	}
-	_, err := terminal.Fprintf(x.e.Stdout, "%s, all present\n", count(len(x.Lock.Modules), "module"))
+	_, err := terminal.Fprintf(x.e.Stdout, "%s, all present\n", words.Count(len(x.Lock.Modules), "module"))
 	return err
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A modRow is a module in the output of ccm mod list.
@@ -56,21 +55,20 @@ func newListCommand(e *cli.Env) *cobra.Command {
 			if output.Value == "json" {
 				return e.Print().JSON(rows)
 			}
-			w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+			var table [][]string
 			for _, r := range rows {
 				latest := ""
 				if r.Latest != "" {
 					latest = "-> " + r.Latest
 				}
-				for i, cell := range []string{r.Name, r.Version, latest, cmp.Or(r.Source, "folder "+r.Replace), map[bool]string{false: "(for others)"}[r.Direct]} {
-					if i == 2 && !outdated {
-						continue
-					}
-					terminal.Fprintf(w, "%s\t", cell)
+				row := []string{r.Name, r.Version, latest, cmp.Or(r.Source, "folder "+r.Replace), map[bool]string{false: "(for others)"}[r.Direct]}
+				if !outdated {
+					row = slices.Delete(row, 2, 3)
 				}
-				terminal.Fprintf(w, "\n")
+				table = append(table, row)
 			}
-			return w.Flush()
+			e.Print().Table(table)
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&outdated, "outdated", false, "only modules with a newer release")
@@ -186,7 +184,7 @@ from ` + module.VendorDir + `; other files there are kept.`,
 			for _, name := range removed {
 				terminal.Fprintf(e.Stdout, "- %s/%s\n", module.VendorDir, name)
 			}
-			_, err = terminal.Fprintf(e.Stdout, "%s in %s\n", count(len(copies), "module"), module.VendorDir)
+			_, err = terminal.Fprintf(e.Stdout, "%s in %s\n", words.Count(len(copies), "module"), module.VendorDir)
 			return err
 		},
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Command returns ccm mod.
@@ -143,7 +144,7 @@ func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
 		}
 	}
 	if !changed {
-		terminal.Fprintf(w, "%s is unchanged: %s\n", module.LockName, count(len(lock.Modules), "module"))
+		terminal.Fprintf(w, "%s is unchanged: %s\n", module.LockName, words.Count(len(lock.Modules), "module"))
 	}
 }
 
@@ -152,13 +153,6 @@ func signedBy(m *module.LockedModule) string {
 		return ""
 	}
 	return ", signed by " + m.Signer
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // tellVendor says that vendor has other versions than the lock.

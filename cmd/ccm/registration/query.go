@@ -25,7 +25,7 @@ func queryOf(args []string) registration.Query {
 }
 
 func newQueryCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
-	asJSON, asYAML := false, false
+	asJSON, asYAML, watching := false, false, false
 	cmd := &cobra.Command{
 		Use: "query" + queryUse, Aliases: []string{"q"},
 		Short: "List registered services",
@@ -33,11 +33,19 @@ func newQueryCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 
   ccm registration query production
   ccm registration query '*' http
+  ccm registration query production --watch
 
-* matches any cluster, protocol, service or address, and so do omitted arguments.`,
+* matches any cluster, protocol, service or address, and so do omitted arguments.
+
+--watch lists them, then prints a line for each service that is registered or removed,
+until interrupted. The server reports expired services only if the stream was created
+with --upstream, so ccm also checks the stream every two seconds.`,
 		Args: cli.WantArguments(0, 4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, e, func(ctx context.Context, r *registry.Registry) error {
+				if watching {
+					return watch(ctx, e, r, args, asJSON)
+				}
 				list, err := r.Find(ctx, queryOf(args), func(err error) { e.Messages.Warn(err.Error()) })
 				switch {
 				case err != nil:
@@ -53,9 +61,11 @@ func newQueryCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&asJSON, "json", false, "print a JSON list")
+	fs.BoolVar(&asJSON, "json", false, "print a JSON list; with --watch, one object per line")
 	fs.BoolVar(&asYAML, "yaml", false, "print a YAML list")
+	fs.BoolVar(&watching, "watch", false, "print changes until interrupted")
 	cmd.MarkFlagsMutuallyExclusive("json", "yaml")
+	cmd.MarkFlagsMutuallyExclusive("watch", "yaml")
 	f.add(fs)
 	return cmd
 }
@@ -90,32 +100,13 @@ func printServices(e *cli.Env, list registration.Entries) {
 	}
 }
 
-func newWatchCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
-		Use:   "watch" + queryUse,
-		Short: "Watch services as they are registered and removed",
-		Long: `Watch services as they are registered and removed, until interrupted. Read-only.
-
-  ccm registration watch production
-
-It first lists the registered services. * matches anything. The server reports expired
-services only if the stream was created with --upstream, so ccm also checks the stream
-every two seconds.`,
-		Args: cli.WantArguments(0, 4),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, e, func(ctx context.Context, r *registry.Registry) error {
-				tell := func(ev registry.Event) { printRegistryEvent(e, ev) }
-				if asJSON {
-					tell = func(ev registry.Event) { _ = e.Print().Line(ev) }
-				}
-				return r.Watch(ctx, queryOf(args), tell, func(err error) { e.Messages.Warn(err.Error()) })
-			})
-		},
+// watch prints entries as they are registered and removed, until the command is interrupted.
+func watch(ctx context.Context, e *cli.Env, r *registry.Registry, args []string, asJSON bool) error {
+	tell := func(ev registry.Event) { printRegistryEvent(e, ev) }
+	if asJSON {
+		tell = func(ev registry.Event) { _ = e.Print().Line(ev) }
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
-	f.add(cmd.Flags())
-	return cmd
+	return r.Watch(ctx, queryOf(args), tell, func(err error) { e.Messages.Warn(err.Error()) })
 }
 
 // printRegistryEvent prints one line.

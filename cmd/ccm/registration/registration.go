@@ -30,7 +30,7 @@ func Command(e *cli.Env) *cobra.Command {
 
   ccm registration init                         create the stream, once
   ccm registration query production             list services
-  ccm registration watch                        watch changes
+  ccm registration query --watch                watch changes
   ccm registration create --cluster production --service web --protocol http \
       --address 192.0.2.7 --port 80             register a service by hand
   ccm registration rm ...                       remove it
@@ -39,7 +39,7 @@ The entries and the stream are compatible with Choria CCM.`,
 	}
 	cmd.PersistentFlags().StringVar(&f.Context, "context", "", "nats CLI context `NAME` (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
 	cmd.AddCommand(newInitCommand(e, f), newCreateCommand(e, f), newRmCommand(e, f),
-		newQueryCommand(e, f), newWatchCommand(e, f))
+		newQueryCommand(e, f), cli.Former(e, newQueryCommand(e, f), "watch", "ccm registration query", "--watch"))
 	cli.NeedCommand(cmd)
 	return cmd
 }

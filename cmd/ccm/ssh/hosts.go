@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/kballard/go-shellquote"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/luaccm/ccm/fleet/inventory"
 	"github.com/luaccm/ccm/fleet/ssh"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
@@ -57,7 +55,7 @@ func (f *sshFlags) printHosts(ctx context.Context, e *cli.Env, names []string) e
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	lines := json.NewEncoder(e.Stdout)
 	for i := range hosts {
 		address, user, port := hosts[i].Destination()
@@ -67,13 +65,14 @@ func (f *sshFlags) printHosts(ctx context.Context, e *cli.Env, names []string) e
 			if port != "" {
 				address = net.JoinHostPort(address, port)
 			}
-			terminal.Fprintf(table, "%s\t%s\t%s\n", hosts[i].Name, address, cmp.Or(user, "-"))
+			rows = append(rows, []string{hosts[i].Name, address, cmp.Or(user, "-")})
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return table.Flush()
+	e.Print().Table(rows)
+	return nil
 }
 
 // A listedHost is a host in the output of --list-hosts.

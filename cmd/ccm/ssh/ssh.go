@@ -60,8 +60,6 @@ test, the site directory or script is copied as a bundle, and - is a script on
 standard input. All other paths are paths on the host.
 
 Supported commands: ` + strings.Join(remoteCommands, ", ") + `
-Exit status: the worst of all
-.
 
 Exit status: the worst of all hosts; 5 if a host could not be reached or exceeded
 --timeout.`,

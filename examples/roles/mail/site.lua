@@ -17,8 +17,6 @@ local main = {
   relayhost = ("[%s]:%d"):format(want.relay.host, want.relay.port),
   smtp_tls_security_level = want.relay.tls,
   smtp_tls_CApath = "/etc/ssl/certs",
-  alias_maps = "$default_database_type:/etc/aliases",
-  alias_database = "$default_database_type:/etc/aliases",
 }
 
 local watched = {}

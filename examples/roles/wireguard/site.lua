@@ -30,7 +30,7 @@ local conf = file {
 }
 
 if want.forward then
-  sysctl { "net.ipv4.ip_forward", value = 1, path = "/etc/sysctl.d/60-wireguard.conf" }
+  sysctl { "net.ipv4.ip_forward", value = 1 }
 end
 
 service { "wg-quick@" .. want.interface, enable = true, require = key, subscribe = conf }

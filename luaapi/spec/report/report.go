@@ -3,7 +3,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/junit"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A Report writes the results of tests, in one of four forms.
@@ -115,18 +115,11 @@ func (r *Report) source(file string) (string, bool) {
 	return "", false
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 func (r *Report) text() error {
 	terminal.Fprintf(r.w, "\n%s / %s / %s / %d pending : %.3f seconds\n",
-		r.paint(spec.Success, plural(r.count(spec.Success), "success", "successes")),
-		r.paint(spec.Failure, plural(r.count(spec.Failure), "failure", "failures")),
-		r.paint(spec.Error, plural(r.count(spec.Error), "error", "errors")),
+		r.paint(spec.Success, words.Count(r.count(spec.Success), "success", "successes")),
+		r.paint(spec.Failure, words.Count(r.count(spec.Failure), "failure")),
+		r.paint(spec.Error, words.Count(r.count(spec.Error), "error")),
 		r.count(spec.Pending), r.now().Sub(r.start).Seconds())
 	titles := map[spec.Status]string{spec.Failure: "Failure", spec.Error: "Error", spec.Pending: "Pending"}
 	for _, s := range []spec.Status{spec.Pending, spec.Failure, spec.Error} {

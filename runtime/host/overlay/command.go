@@ -52,7 +52,10 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 		}
 		return res, true, nil
 	}
-	file, err := x.lookPath(rootOf(o, c), c.Argv[0], c.Path, c.Dir)
+	file, granted, err := x.lookPath(rootOf(o, c), c.Argv[0], c.Path, c.Dir)
+	if err == nil && granted {
+		err = &NotKnownError{Path: file}
+	}
 	if err != nil {
 		return res, true, err
 	}
@@ -86,21 +89,23 @@ var pathReaders = map[string]bool{
 // LookPath finds a command like command.LookPath, with assumed effects. A relative name with a
 // slash begins in dir.
 func (x Commands) LookPath(name, list, dir string) (string, error) {
-	return x.lookPath(x.o.base.CommandRoot(), name, list, dir)
+	file, _, err := x.lookPath(x.o.base.CommandRoot(), name, list, dir)
+	return file, err
 }
 
-// lookPath is LookPath for a command that has root as its root.
-func (x Commands) lookPath(root, name, list, dir string) (string, error) {
+// lookPath is LookPath for a command that has root as its root. Granted says that it is missing, and counts as there.
+func (x Commands) lookPath(root, name, list, dir string) (file string, granted bool, err error) {
 	o := x.o
 	if strings.Contains(name, "/") {
 		file := filepath.Join(root, name)
 		if !filepath.IsAbs(name) {
 			file = filepath.Join(o.base.Root(), dir, name)
 		}
-		if isFile := isExecutable(o, file); !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
-			return "", fmt.Errorf("command %q not found", name)
+		isFile := isExecutable(o, file)
+		if !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
+			return "", false, fmt.Errorf("command %q not found", name)
 		}
-		return file, nil
+		return file, !isFile, nil
 	}
 	switch {
 	case list == "" && root == "/":
@@ -111,13 +116,13 @@ func (x Commands) lookPath(root, name, list, dir string) (string, error) {
 	for _, dir := range filepath.SplitList(list) {
 		if file := filepath.Join(root, dir, name); filepath.IsAbs(dir) && isExecutable(o, file) {
 			o.looks.add(Look{Kind: ProgramLook, Name: name, Found: true})
-			return file, nil
+			return file, false, nil
 		}
 	}
 	if o.looks.add(Look{Kind: ProgramLook, Name: name}) {
-		return name, nil
+		return name, true, nil
 	}
-	return "", &command.NotFoundError{Name: name, Dirs: filepath.SplitList(list)}
+	return "", false, &command.NotFoundError{Name: name, Dirs: filepath.SplitList(list)}
 }
 
 // isExecutable reports whether a file of the operating system is an executable program.

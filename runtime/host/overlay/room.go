@@ -2,13 +2,19 @@ package overlay
 
 import "sync"
 
-// A Claim is the room that pending effects take of a file system. It is negative if they free some.
+// A Claim is the room that pending effects take of a volume. It is negative if they free some.
 type Claim struct{ Bytes, Files int64 }
+
+// A Volume is what has a limited room: a file system, or what one owner or group may have of it.
+type Volume struct {
+	Device uint64 // of the file system
+	// Quota names the owner or group, such as "uid 1000"; "" for the file system itself.
+	Quota string
+}
 
 // A RoomProposal is the room that the effects of one resource would take.
 type RoomProposal struct {
-	// Claims are by the device number of the file system.
-	Claims map[uint64]Claim
+	Claims map[Volume]Claim
 	// FreesMore is set if the effects free an unknown amount besides.
 	FreesMore bool
 }
@@ -20,12 +26,12 @@ type room struct {
 	claimed  RoomProposal
 }
 
-// ClaimedRoom returns what the pending resources of the plan take of a file system. It is not ok if
-// one of them may free an unknown amount.
-func (o *View) ClaimedRoom(device uint64) (c Claim, ok bool) {
+// ClaimedRoom returns what the pending resources of the plan take of a volume. It is not ok if one of
+// them may free an unknown amount.
+func (o *View) ClaimedRoom(of Volume) (c Claim, ok bool) {
 	o.room.mu.Lock()
 	defer o.room.mu.Unlock()
-	return o.room.claimed.Claims[device], !o.room.claimed.FreesMore
+	return o.room.claimed.Claims[of], !o.room.claimed.FreesMore
 }
 
 // ProposeRoom notes what a resource would take. An earlier proposal is dropped.
@@ -49,11 +55,11 @@ func (o *View) ClaimRoom(complete bool) {
 		return
 	}
 	if all.Claims == nil {
-		all.Claims = make(map[uint64]Claim)
+		all.Claims = make(map[Volume]Claim)
 	}
-	for device, c := range o.room.proposed.Claims {
-		sum := all.Claims[device]
-		all.Claims[device] = Claim{sum.Bytes + c.Bytes, sum.Files + c.Files}
+	for of, c := range o.room.proposed.Claims {
+		sum := all.Claims[of]
+		all.Claims[of] = Claim{sum.Bytes + c.Bytes, sum.Files + c.Files}
 	}
 	all.FreesMore = all.FreesMore || o.room.proposed.FreesMore
 	o.room.proposed = nil

@@ -36,7 +36,7 @@ func drawingOf(rows []*row) (drawing template.HTML, why string) {
 	}
 	d := graph.Layout(nodes, edges, graph.DefaultStack)
 	if len(d.Boxes) > mostBoxes {
-		return "", fmt.Sprintf("The drawing would have %d boxes. Draw it with ccm graph --output svg.", len(d.Boxes))
+		return "", fmt.Sprintf("The drawing would have %d boxes. Draw it with ccm catalog --output svg.", len(d.Boxes))
 	}
 	if missing > 0 {
 		why = fmt.Sprintf("%d arrows are omitted.", missing)

@@ -45,7 +45,7 @@ func (f *Flags) path() string {
 func (f *Flags) Open(e *cli.Env) (*identity.Directory, error) {
 	d, err := identity.Open(f.path(), cli.Machine(e))
 	if err != nil {
-		return nil, (&diag.Error{Err: err}).WithHint("set --fleet DIR or %s to the directory made by ccm fleet init or ccm fleet user add", fleetVariable)
+		return nil, (&diag.Error{Err: err}).WithHint("set --fleet DIR or %s to the directory made by ccm fleet init or ccm fleet user", fleetVariable)
 	}
 	d.KeepVerified(filepath.Join(state.CacheDir(), "fleet"))
 	return d, nil
@@ -96,7 +96,7 @@ func (f *Flags) OpenAs(e *cli.Env, least identity.Role) (*identity.Directory, er
 	}
 	if !d.Fleet.Role.Includes(least) {
 		return nil, diag.Errorf(diag.Pos{}, "%s is %s of this fleet: this requires %s", d.Fleet.User, d.Fleet.Role.Article(), least.Article()).
-			WithHint("ask an admin to run: ccm fleet user add %s --role %s", d.Fleet.User, least)
+			WithHint("ask an admin to run: ccm fleet user %s --role %s", d.Fleet.User, least)
 	}
 	return d, nil
 }
