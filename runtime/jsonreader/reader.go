@@ -1,5 +1,5 @@
 // Package jsonreader reads JSON in one pass, for files with a line for each resource. It accepts what encoding/json
-// accepts. With 10,000 resources, it takes ccm history show to 0.57 of its processor time, ccm drift to 0.73 and ccm
+// accepts. With 10,000 resources, it takes ccm history RUN to 0.57 of its processor time, ccm drift to 0.73 and ccm
 // diff to 0.79.
 package jsonreader
 
