@@ -46,7 +46,7 @@ func TestReferencePages(t *testing.T) {
 		require.NoError(t, cli.DescribeTypes(cmd, reg))
 	}
 	programs := t.TempDir()
-	t.Setenv("PATH", programs) // pages must not depend on the programs of this machine
+	t.Setenv("PATH", programs)                    // pages must not depend on the programs of this machine
 	for _, name := range []string{"gem", "npm"} { // with no package installed
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"), 0o755))
 	}
