@@ -215,8 +215,8 @@ func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *
 	return err
 }
 
-// ExplainNoRoom returns err in the words of [Obstacles] if it says that a file system or quota is full, and that is so
-// now for one of the effects. Other errors, and nil, stay as they are.
+// ExplainNoRoom replaces err with the error of [Obstacles] if err is ENOSPC or EDQUOT, and a file system or quota has no
+// room for one of the effects. Other errors, and nil, are returned unchanged.
 func ExplainNoRoom(v *View, err error, list ...PathEffect) error {
 	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
 		return err
