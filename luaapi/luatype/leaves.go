@@ -69,6 +69,38 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	return list, resource.NoOtherEffects, nil
 }
 
+// callPrograms asks the script for the programs that an action calls. Only a plan asks: a run finds out.
+func (d *definition) callPrograms(want *resource.Properties, have any, a resource.Action) (list []host.Cmd, err error) {
+	s, known := have.(State)
+	if !known || s.view == nil {
+		return nil, nil
+	}
+	L := d.values()
+	out, err := d.invoke(d.lib.in.Outer(), access{view: s.view, function: "programs"}, d.programs, 1, lua.LString(a.Verb), d.luaWant(L, want), luaOf(L, s.Data), d.lib.lookHost(L))
+	if err != nil || out[0] == lua.LNil {
+		return nil, err
+	}
+	wrong := func(v lua.LValue) error {
+		return d.blame(d.programs, "programs", "%w", diag.Expected(`a list such as { "git", { "useradd", below_root = true } }`).Got("%s", describe(v)))
+	}
+	t, ok := out[0].(*lua.LTable)
+	if !ok {
+		return nil, wrong(out[0])
+	}
+	for i := range t.Len() {
+		item, below := t.RawGetInt(i+1), false
+		if row, ok := item.(*lua.LTable); ok {
+			item, below = row.RawGetInt(1), row.RawGetString("below_root") == lua.LTrue
+		}
+		if name := lua.LVAsString(item); name != "" {
+			list = append(list, host.Cmd{Argv: []string{name}, BelowRoot: below})
+		} else {
+			return nil, wrong(t.RawGetInt(i + 1))
+		}
+	}
+	return list, nil
+}
+
 // accountWord is the field that names an account of a kind.
 func accountWord(kind host.LookKind) string {
 	return map[host.LookKind]string{host.UserLook: "user", host.GroupLook: "group"}[kind]

@@ -10,7 +10,6 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -191,11 +190,7 @@ func (c *call) timeLeft() int {
 
 // which is host.which(name): the path of a command, nil if there is none.
 func (c *call) which() int {
-	name, look := c.str(1, "the name of a command"), command.LookPath
-	if c.view.CommandRoot() != "/" {
-		look = func(name, list string) (string, error) { return c.view.LookPath(name, list, "") }
-	}
-	file, err := look(name, "")
+	file, err := c.view.LookPath(c.str(1, "the name of a command"), "", "")
 	if err != nil {
 		return c.give(lua.LNil)
 	}

@@ -60,11 +60,11 @@ type definition struct {
 	schema *schema.Schema
 	fields map[string]field // attributes of the properties that the schema does not have
 
-	status, decide, perform, refresh, validate, edit, leaves *lua.LFunction
-	phrases                                                  map[string]string
-	commands                                                 []string // nil if not given
-	live                                                     bool
-	part                                                     []string // the properties that say which part of the file is edited
+	status, decide, perform, refresh, validate, edit, leaves, programs *lua.LFunction
+	phrases                                                            map[string]string
+	commands                                                           []string // nil if not given
+	live                                                               bool
+	part                                                               []string // the properties that say which part of the file is edited
 
 	// managesLinks says that the type has the linkProperties.
 	managesLinks bool
@@ -80,7 +80,7 @@ type definition struct {
 }
 
 // keys are the allowed keys in the table of ccm.type.
-var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "phrases", "commands", "live"}
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "programs", "phrases", "commands", "live"}
 
 // define is ccm.type.
 func (lib *library) define(L *lua.LState) int {
@@ -151,6 +151,9 @@ func (d *definition) functions() resource.Functions {
 	if d.leaves != nil {
 		f.Effects = d.callLeaves
 	}
+	if d.programs != nil {
+		f.Programs = d.callPrograms
+	}
 	if d.edit != nil {
 		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, d.editedFile
 		f.Part = d.editedPart
@@ -219,13 +222,13 @@ func (r *reader) functions(t *lua.LTable, d *definition) {
 		to   **lua.LFunction
 	}{
 		{"status", &d.status}, {"decide", &d.decide}, {"perform", &d.perform},
-		{"refresh", &d.refresh}, {"validate", &d.validate}, {"edit", &d.edit}, {"leaves", &d.leaves},
+		{"refresh", &d.refresh}, {"validate", &d.validate}, {"edit", &d.edit}, {"leaves", &d.leaves}, {"programs", &d.programs},
 	} {
 		*f.to, _ = r.optional(t, f.name, lua.LTFunction).(*lua.LFunction)
 	}
 	switch {
-	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil || d.leaves != nil):
-		r.fail("edit", "", "a type with edit cannot define status, decide, perform, refresh or leaves")
+	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil || d.leaves != nil || d.programs != nil):
+		r.fail("edit", "", "a type with edit cannot define status, decide, perform, refresh, leaves or programs")
 	case d.edit == nil && (d.status == nil || d.perform == nil):
 		r.in.Throw(r.L, "or define a function edit", "ccm.type: the functions status and perform are required")
 	}

@@ -22,6 +22,7 @@ func (s satisfiedState) CurrentEnsure() string { return s.ensure }
 // without an Answer, and the resource is not as desired afterwards, it is taken to be: the effect
 // of the command is not known. The same goes for an action that would have waited.
 func (m *Machine) Functions(f *resource.Functions) {
+	f.Programs = nil // no program is missing
 	var mu sync.Mutex
 	done := make(map[*resource.Properties]bool)
 	status, decide, perform, refresh := f.Status, f.Decide, f.Perform, f.Refresh

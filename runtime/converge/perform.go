@@ -131,7 +131,7 @@ func (e *Engine) perform(ctx context.Context, h *host.Host, provider resource.Bi
 	for n, a := range d.Actions {
 		err := e.try(ctx, h, ev, func() error { return provider.Perform(ctx, h, ev.Resource.Spec, a) })
 		if err != nil {
-			return n, err
+			return n, host.ExplainNoRoom(&h.View, err, d.Effects...)
 		}
 	}
 	return len(d.Actions), nil

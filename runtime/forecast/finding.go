@@ -83,6 +83,11 @@ func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Bindi
 func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *resource.Binding, d resource.Decision, ev *event.Event) bool {
 	v = f.Recording(v)
 	caveat, err := f.askProvider(ctx, v, ev.Index, provider)
+	for _, c := range d.Programs {
+		if err == nil {
+			err = v.CheckProgram(c)
+		}
+	}
 	if err == nil {
 		err = v.Overlay().Permits(d.Effects...)
 	}

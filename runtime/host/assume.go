@@ -164,6 +164,23 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 	return command.LookPath(name, list)
 }
 
+// CheckProgram returns the error with which a command is going to fail because its program must not run or is missing.
+func (v *View) CheckProgram(c Cmd) error {
+	if err := v.refused(c); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case !c.BelowRoot || v.CommandRoot() == "/":
+		_, err = v.LookPath(c.Argv[0], c.Path, c.Dir)
+	case v.overlay.Looks() != nil:
+		err = v.overlay.Commands().Find(c)
+	default:
+		_, err = command.LookPath(c.Argv[0], c.Path)
+	}
+	return err
+}
+
 // Query runs a command that only looks.
 func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 	if err := v.refused(c); err != nil {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -212,6 +213,44 @@ func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *
 		}
 	}
 	return err
+}
+
+// ExplainNoRoom replaces err with the error of [Obstacles] if err is ENOSPC or EDQUOT, and a file system or quota has no
+// room for one of the effects. Other errors, and nil, are returned unchanged.
+func ExplainNoRoom(v *View, err error, list ...PathEffect) error {
+	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+		return err
+	}
+	for _, p := range list {
+		if p.Path == "" || p.Kind == Missing || p.Account != nil {
+			continue
+		}
+		if e := noRoom(v, p); e != nil {
+			return e
+		}
+	}
+	return err
+}
+
+// noRoom returns an error if the file system of a new file, or a quota of its owner, has no room for it now.
+func noRoom(v *View, p PathEffect) error {
+	_, dir, err := nearest(v, p.Path)
+	if err != nil {
+		return nil // err of the caller says more
+	}
+	defer dir.Close()
+	room, ok := dir.Room()
+	if !ok {
+		return nil
+	}
+	uid, gid := ownerAfter(p, nil)
+	for _, r := range append([]safepath.Room{room}, dir.Quotas(uid, gid)...) {
+		need := overlay.Claim{Bytes: max(bytesOf(v, p), 1), Files: 1}
+		if err = roomError(r, dir.Path, overlay.Claim{}, need); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ownerAfter returns the owner and group of what is at the path after an effect. Old is what is there before it.

@@ -51,6 +51,8 @@ type Functions struct {
 	Edits func(want *Properties) string
 	// Part returns the part of the file, for types with Edits; see [PartEditor]. May be nil.
 	Part func(want *Properties) (part, wanted string)
+	// Programs returns the programs that an action cannot do without, for [Decision].Programs; may be nil.
+	Programs func(want *Properties, have any, a Action) ([]host.Cmd, error)
 	// Effects returns the effects of Perform. Have is nil if the state is not known.
 	Effects func(want *Properties, have any) (list []host.PathEffect, more OtherEffects, err error)
 }
@@ -164,10 +166,24 @@ func (p *Properties) SetsWhole(isNew bool) bool {
 	})
 }
 
-// decide calls Decide and adds the effects of the actions.
+// decide calls Decide and adds the effects of the actions, and the programs that they call.
 func (f *Functions) decide(want *Properties, have any) Decision {
 	d := f.Decide(want, have)
-	if f.Effects == nil || d.Err != nil || len(d.Actions) == 0 {
+	if d.Err != nil || len(d.Actions) == 0 {
+		return d
+	}
+	for _, a := range d.Actions {
+		if f.Programs == nil {
+			break
+		}
+		list, err := f.Programs(want, have, a)
+		if err != nil {
+			d.Err = err
+			return d
+		}
+		d.Programs = append(d.Programs, list...)
+	}
+	if f.Effects == nil {
 		return d
 	}
 	list, more, err := f.Effects(want, have)

@@ -104,6 +104,9 @@ type Decision struct {
 	// they do change something. A plan calls such a resource unknown, and Perform may return
 	// [ErrUnchanged].
 	Uncertain string
+	// Programs are programs that the actions call, with nothing but their names and roots. Where one is
+	// missing, the actions are going to fail.
+	Programs []host.Cmd
 	// Text reads the content before and after the actions, for a diff. It is called only
 	// for reports that show one; nil if there is none.
 	Text func(ctx context.Context, v *host.View) (TextChange, error)

@@ -358,7 +358,7 @@ func (r *renderer) globals(set *jet.Set) {
 	set.AddGlobalFunc(hasValueFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)
 		if !v.IsValid() || v.Kind() == reflect.Interface && v.IsNil() {
-			panic(&notFoundError{problem: fmt.Sprintf("undefined value %s: add a default with lookup(path, default), or test it with isset", a.Get(1))})
+			panic(e.trees.undefined(a.Get(1).String()))
 		}
 		if a.Get(2).Bool() && v.CanInterface() {
 			if err := CheckPrinted(v.Interface()); err != nil {

@@ -101,6 +101,16 @@ func notFound(r root, path []string, n int, known []string) *notFoundError {
 	return &notFoundError{problem: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], names: known}
 }
 
+// undefined returns the error that an expression in a template has no value. The text of the expression may be a
+// path, such as Data.port.
+func (t *trees) undefined(text string) *notFoundError {
+	first, part, _ := strings.Cut(text, ".")
+	if _, ok := t.environ[part]; ok && roots[first] == dataRoot {
+		return &notFoundError{problem: "undefined value " + text, part: part, environ: true}
+	}
+	return &notFoundError{problem: fmt.Sprintf("undefined value %s: add a default with lookup(path, default), or test it with isset", text)}
+}
+
 // get returns the value at a path in a tree. Of the facts it gathers only the branch in the path.
 func (t *trees) get(r root, path []string) (any, error) {
 	if len(path) == 0 {

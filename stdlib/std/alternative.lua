@@ -97,6 +97,8 @@ return ccm.type {
     return list, not have
   end,
 
+  programs = function() return { { "update-alternatives", below_root = true } } end,
+
   perform = function(action, want, have, host)
     local function run(...)
       local words = host.root == "/" and { "update-alternatives" } or { "update-alternatives", "--root", host.root }

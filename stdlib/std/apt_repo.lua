@@ -96,6 +96,8 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(action, _, _, host) return action ~= "remove" and host.root == "/" and { "apt-get" } or {} end,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       host.remove(file(want))

@@ -104,6 +104,7 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(action, _, have, host) return host.root == "/" and host.live and (action ~= "remove" or have.running ~= "not loaded") and { "nft" } or {} end,
   perform = function(action, want, have, host)
     local running = host.root == "/" and host.live
     if action == "remove" then

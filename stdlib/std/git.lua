@@ -84,6 +84,8 @@ return ccm.type {
     return { { path = want.path, kind = "directory", open = true } }
   end,
 
+  programs = function(action) return action ~= "remove" and { "git" } or {} end,
+
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end
     if action == "create" then host.mkdir(want.path) end

@@ -50,6 +50,11 @@ return ccm.type {
     return { { group = want.name, gid = want.gid, members = want.members } }
   end,
 
+  programs = function(action, want, have)
+    local program = ({ create = "groupadd", remove = "groupdel" })[action] or want.gid and want.gid ~= have.gid and "groupmod"
+    return program and { { program, below_root = true } } or {}
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then return accounts.run(host, "groupdel", want.name) end
     if action == "create" then

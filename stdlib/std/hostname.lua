@@ -45,6 +45,11 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(_, want, have, host)
+    if not have.running or have.running == want.name then return {} end
+    return not (host.stat "/run/systemd/system" and host.which "hostnamectl") and { "hostname" } or {}
+  end,
+
   perform = function(_, want, have, host)
     if have.file ~= want.name then host.write("/etc/hostname", want.name .. "\n") end
     if not have.running or have.running == want.name then return end

@@ -95,6 +95,8 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(action, _, _, host) return action ~= "update" and host.root == "/" and { "locale-gen" } or {} end,
+
   perform = function(action, want, have, host)
     if action ~= "update" then
       host.write(generated, (edited(want, have.line, have.text or "")))

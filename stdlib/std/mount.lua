@@ -94,6 +94,8 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(action) return ({ mount = { "mount" }, unmount = { "umount" }, replace = { "umount", "mount" }, remount = { "mount" } })[action] end,
+
   perform = function(action, want, have, host)
     local e = fstab.wanted(want, have.found)
     -- With nofail, mount would succeed without a device.

@@ -75,6 +75,8 @@ return ccm.type {
     return { { path = file(want), kind = "file", content = want.key, mode = "0644" } }, "commands"
   end,
 
+  programs = function(action, _, have) return (action == "remove" and have.imported or action ~= "remove" and not have.known) and { "rpm" } or {} end,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       host.remove(file(want))

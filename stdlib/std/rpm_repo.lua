@@ -86,6 +86,8 @@ return function(spec)
       return { { path = file(want), kind = "file", content = render(want), mode = "0644" }, { path = spec.cache } }, "commands"
     end,
 
+    programs = function(action, want, _, host) return action ~= "remove" and want.enabled and host.root == "/" and { spec.read(want.name)[1] } or {} end,
+
     perform = function(action, want, have, host)
       if action == "remove" then return host.remove(file(want)) end
       repos.write(host, { { file(want), render(want), have.text } }, want.enabled and spec.read(want.name) or nil)

@@ -16,6 +16,9 @@ function selinux.run(host, command, arguments)
   host.run(tbl.merge(tbl.concat(inside and { "chroot", host.root } or {}, command, inside and { "-N" } or {}, arguments), { below_root = true }))
 end
 
+--- Returns the programs that run calls for a command, as programs of a type does.
+function selinux.programs(host, command) return { { host.root == "/" and command or "chroot", below_root = true } } end
+
 -- The files that the commands change, for plans: the file of local changes without the lines that match a pattern and
 -- with line, if given; and the files built from it, which nothing here reads. If the present state is unknown, whole
 -- directories are.

@@ -47,5 +47,7 @@ return ccm.type {
     return selinux.leaves(have, have and file(have.policy), "0600", want.name .. [[[ \t]*=]], want.name .. (want.value and "=1" or "=0")), "commands"
   end,
 
+  programs = function(_, _, _, host) return selinux.programs(host, "setsebool") end,
+
   perform = function(_, want, _, host) selinux.run(host, { "setsebool", "-P" }, { want.name, want.value and "on" or "off" }) end,
 }

@@ -69,6 +69,8 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(_, _, _, host) return selinux.programs(host, "semanage") end,
+
   perform = function(action, want, have, host)
     local verb = "-a"
     if action == "remove" then

@@ -89,6 +89,8 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(action) return ({ make = { "fallocate", "mkswap" }, on = { "swapon" }, off = { "swapoff" } })[action] end,
+
   perform = function(action, want, have, host)
     if action == "make" then
       host.write(want.name, "", { mode = "0600" })

@@ -93,6 +93,8 @@ return ccm.type {
     return list, "commands"
   end,
 
+  programs = function(action, _, have) return action ~= "remove" and not have.fits and { "sysctl" } or {} end,
+
   perform = function(action, want, have, host)
     -- The file that is read at boot is written last, so that it never has a value that the kernel
     -- refuses.

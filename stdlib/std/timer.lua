@@ -92,6 +92,8 @@ return ccm.type {
     return { left(service_file, service), left(timer_file, clock), link, stamp }, starts and "services" or "commands"
   end,
 
+  programs = function(action, _, have) return (action == "remove") == (have.enabled == true) and { { "systemctl", below_root = true } } or {} end,
+
   perform = function(action, want, have, host)
     local service_file, timer_file = files(want)
     local name = want.name .. ".timer"

@@ -84,6 +84,11 @@ return ccm.type {
     return tbl.concat(list, links, tbl.map(have.links or {}, function(p) return { path = p } end)), more
   end,
 
+  programs = function(action, want, have)
+    local enables = action == "remove" and have.enable and not want.dropin or action ~= "remove" and want.enable ~= nil and want.enable ~= have.enable
+    return enables and { { "systemctl", below_root = true } } or {}
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       if not want.dropin then

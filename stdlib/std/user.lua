@@ -69,6 +69,8 @@ return ccm.type {
 
   leaves = require("std.useradd").leaves,
 
+  programs = login.programs,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       return accounts.run(host, "userdel", want.name) or home.remove(host, want, have)

@@ -93,6 +93,12 @@ func (x Commands) LookPath(name, list, dir string) (string, error) {
 	return file, err
 }
 
+// Find returns an error if the program of a command is missing. It looks below the root of the command.
+func (x Commands) Find(c command.Cmd) error {
+	_, _, err := x.lookPath(rootOf(x.o, c), c.Argv[0], c.Path, c.Dir)
+	return err
+}
+
 // lookPath is LookPath for a command that has root as its root. Granted says that it is missing, and counts as there.
 func (x Commands) lookPath(root, name, list, dir string) (file string, granted bool, err error) {
 	o := x.o
