@@ -51,7 +51,7 @@ func Find(topic string) (string, error) {
 	}
 	err := diag.Errorf(diag.Pos{}, "there is no page about %q", topic)
 	if err.Hint = diag.DidYouMean(wanted, known); err.Hint == "" {
-		err.Hint = "list pages with: ccm docs; search them with: ccm docs --search WORD"
+		err.Hint = "list pages with: ccm docs; search them with: ccm docs --search " + wanted
 	}
 	return "", err
 }

@@ -63,7 +63,7 @@ func findLibrary(reg *resource.Registry, name string) (Reference, error) {
 	}
 	err := diag.At(diag.Pos{}, diag.Unknown("resource type or library", library, known))
 	if err.Hint == "" {
-		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
+		err.Hint = "list types with: ccm docs"
 	}
 	return Reference{}, err
 }

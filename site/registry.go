@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,12 +75,16 @@ func Documented() (*resource.Registry, error) {
 	return reg, schema.Document(resource.Source, resource.CommonSchema())
 }
 
-// UnknownType returns the error about an unknown type.
+// UnknownType returns the error about an unknown type. Its hint separates a reference such as file#/etc/motd, as
+// reports print it, into a type and a name.
 func UnknownType(reg *resource.Registry, name string) error {
 	AddShipped(reg)
 	err := diag.At(diag.Pos{}, diag.Unknown("resource type", name, reg.TypeNames()))
-	if err.Hint == "" {
-		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
+	switch typ, rest, isID := strings.Cut(name, "#"); {
+	case isID && reg.Type(typ) != nil:
+		err.Hint = fmt.Sprintf("separate type and name: %s %s", typ, rest)
+	case err.Hint == "":
+		err.Hint = "list types with: ccm docs"
 	}
 	return err
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,6 +161,9 @@ func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.Stick
 	root.SetOut(e.Stdout)
 	root.SetErr(e.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		err = cmp.Or(unknownCommand(root, args), err)
+	}
 	if s, ok := errors.AsType[cli.Status](err); ok {
 		return int(s)
 	}
@@ -257,6 +261,30 @@ var wantedValues = map[string]string{
 	"duration": "a duration such as 30s or 1h30m",
 }
 
+// foreignFlags are flags of other tools, with the flag of ccm that does the same. The nearest name can do the opposite:
+// --check-idempotent changes the machine, Ansible's --check does not.
+var foreignFlags = map[string]string{"check": "noop", "become": "sudo", "extra-vars": "fact"}
+
+// unknownCommand returns the error about a command line whose first word is no command, nil for all others.
+func unknownCommand(root *cobra.Command, args []string) error {
+	at, rest, err := root.Find(args)
+	if err == nil || at != root || len(rest) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(append(names, c.Name()), c.Aliases...)
+		}
+	}
+	word := rest[0]
+	if root.ParseFlags(rest) == nil && root.Flags().NArg() > 0 {
+		word = root.Flags().Arg(0) // behind a flag such as --color
+	}
+	return diag.Errorf(diag.Pos{}, "unknown command %q", word).
+		WithHint("%s", cmp.Or(diag.DidYouMean(word, names), "list commands with: ccm help"))
+}
+
 // flagError completes the error about a flag: for an unknown flag with the nearest name, for an
 // invalid value with the wanted kind of value.
 func flagError(cmd *cobra.Command, err error) error {
@@ -264,7 +292,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := diag.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		near := foreignFlags[unknown.GetSpecifiedName()]
+		if cmd.Flag(near) == nil {
+			near = diag.Nearest(unknown.GetSpecifiedName(), names)
+		}
+		if near != "" {
 			out.Hint = "did you mean --" + near + "?"
 		}
 	}

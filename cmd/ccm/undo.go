@@ -29,8 +29,10 @@ target or absence, and refresh resources that subscribe to these files.
   ccm undo
   ccm undo last /etc/nginx
 
-With PATHs, only these and everything below them are restored. Packages, services and effects
-of commands are not reverted. If one of the files changed after ccm wrote it, nothing
+last is the newest run, even if it changed nothing.
+
+With PATHs, only these and everything below them are restored. Packages, services and
+effects of commands are not reverted. If one of the files changed after ccm wrote it, nothing
 is restored; --force overwrites it after backing it up.
 
 An undo is a run: undoing it reverts the undo. The next run of the script makes the

@@ -152,7 +152,7 @@ func TestLogin(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%s %s %s more", who.HomeDir, who.Username, who.Username), lines[3])
 	require.Equal(t, "0027", lines[4])
 	_, err = run(t, execs{split: shell}, resources.Exec{Name: "id", User: "ccm-no-such-user"})
-	require.ErrorContains(t, err, `could not lookup user "ccm-no-such-user"`)
+	require.ErrorContains(t, err, `no such user "ccm-no-such-user"`)
 	if os.Geteuid() == 0 {
 		const nobody = "4294900000" // the number of no account
 		_, err = run(t, execs{split: shell}, resources.Exec{Name: "id", User: nobody})

@@ -122,5 +122,5 @@ func TestUserPlanned(t *testing.T) {
 
 	want.User = "nobody-of-that-name"
 	_, err = p.Status(t.Context(), &h.View, want)
-	require.EqualError(t, err, `could not lookup user "nobody-of-that-name": no such user`)
+	require.EqualError(t, err, `no such user "nobody-of-that-name"`)
 }

@@ -181,7 +181,7 @@ func TestTarget(t *testing.T) {
 	require.Equal(t, "a b d", names(part))
 	require.Equal(t, [][]catalog.Dep{{}, {{Index: 0, Refresh: true}}, {{Index: 1}}}, part.Deps)
 	_, err = c.Select(catalog.Selection{Targets: []resource.ID{{Type: "nod", Name: "d"}}})
-	require.EqualError(t, err, "target: no resource nod#d (did you mean node#d?)")
+	require.EqualError(t, err, "--target: no resource nod#d (did you mean node#d?)")
 }
 
 func TestTags(t *testing.T) {
@@ -237,12 +237,12 @@ func TestGlobs(t *testing.T) {
 		}
 	}
 	for want, target := range map[string]resource.ID{
-		"target: no resource matches node#/ect/* (did you mean node#/etc/*?)":                         {Type: "node", Name: "/ect/*"},
-		"target: no resource matches bird*#/x*":                                                       {Type: "bird*", Name: "/x*"},
-		"target: no resource matches node#/* (* does not match /, use node#/** for everything below)": {Type: "node", Name: "/*"},
-		"target: no resource matches nod#* (did you mean node#*?)":                                    {Type: "nod", Name: "*"},
-		"target: no resource matches node#/x/*":                                                       {Type: "node", Name: "/x/*"},
-		"target: node#/etc/[: syntax error in pattern":                                                {Type: "node", Name: "/etc/["},
+		"--target: no resource matches node#/ect/* (did you mean node#/etc/*?)":                         {Type: "node", Name: "/ect/*"},
+		"--target: no resource matches bird*#/x*":                                                       {Type: "bird*", Name: "/x*"},
+		"--target: no resource matches node#/* (* does not match /, use node#/** for everything below)": {Type: "node", Name: "/*"},
+		"--target: no resource matches nod#* (did you mean node#*?)":                                    {Type: "nod", Name: "*"},
+		"--target: no resource matches node#/x/*":                                                       {Type: "node", Name: "/x/*"},
+		"--target: node#/etc/[: syntax error in pattern":                                                {Type: "node", Name: "/etc/["},
 	} {
 		_, err := c.Select(catalog.Selection{Targets: []resource.ID{target}})
 		require.EqualError(t, err, want)

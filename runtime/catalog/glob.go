@@ -20,7 +20,7 @@ func (c *Catalog) glob(pattern resource.ID) (found []int, err error) {
 			ok, err = matchID(pattern, resource.ID{Type: r.ID.Type, Name: r.Common.Alias})
 		}
 		if err != nil {
-			return nil, diag.Errorf(diag.Pos{}, "target: %s: %w", pattern, err)
+			return nil, diag.Errorf(diag.Pos{}, "--target: %s: %w", pattern, err)
 		}
 		if ok {
 			found = append(found, i)
@@ -29,7 +29,7 @@ func (c *Catalog) glob(pattern resource.ID) (found []int, err error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	e := diag.Errorf(diag.Pos{}, "target: no resource matches %s", pattern)
+	e := diag.Errorf(diag.Pos{}, "--target: no resource matches %s", pattern)
 	if near := diag.Nearest(pattern.String(), c.likeGlob(pattern.String())); near != "" {
 		e.WithHint("did you mean %s?", near)
 	} else if dir, ok := strings.CutSuffix(pattern.Name, "/*"); ok {

@@ -113,7 +113,7 @@ func (c *Catalog) find(id resource.ID) ([]int, error) {
 	if isGlob(id) {
 		return c.glob(id)
 	}
-	e := diag.Errorf(diag.Pos{}, "target: no resource %s", id)
+	e := diag.Errorf(diag.Pos{}, "--target: no resource %s", id)
 	if near := diag.Nearest(id.String(), c.Names()); near != "" {
 		e.WithHint("did you mean %s?", near)
 	}

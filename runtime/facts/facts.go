@@ -175,9 +175,14 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no fact %q", e.Path)
 }
 
-// Hint returns the nearest name, or "".
+// Hint returns the path with the nearest name, or "".
 func (e *NotFoundError) Hint() string {
-	return diag.DidYouMean(e.Part, e.Alternatives)
+	near := diag.Nearest(e.Part, e.Alternatives)
+	if near == "" {
+		return ""
+	}
+	before := strings.Index("."+e.Path+".", "."+e.Part+".")
+	return fmt.Sprintf("did you mean %q?", e.Path[:max(before, 0)]+near)
 }
 
 // Flat returns the name in names for a part of a text: release_major for the part major of release.

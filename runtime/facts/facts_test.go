@@ -90,14 +90,14 @@ func TestNotFoundHints(t *testing.T) {
 	})
 	for _, c := range []struct{ path, hint, scalar string }{
 		{"so.family", `did you mean "os"?`, ""},
-		{"os.famly", `did you mean "family"?`, ""},
+		{"os.famly", `did you mean "os.family"?`, ""},
 		{"os.zzzzzzzz", "", ""},
 		{"os.family.x", "", ": os.family is a text"},
 		{"os.release.minor", "", ": os.release is a text"},
 		{"os.release.major.x", "", ": os.release.major is a number"},
 		{"os.family.name", "", ": os.family is a text"},
 		{"os.release_major.x", "", ": os.release_major is a number"},
-		{"list.0.nmae", `did you mean "name"?`, ""},
+		{"list.0.nmae", `did you mean "list.0.name"?`, ""},
 		{"list.1", "", ""},
 		{"list.-1", "", ""},
 		{"list.0x", "", ""},

@@ -156,6 +156,6 @@ func TestVanished(t *testing.T) {
 	for _, e := range b.events {
 		all = errors.Join(all, e.Err)
 	}
-	require.EqualError(t, all, "could not lookup user \"bob\": no such user\n/none does not exist (declare it earlier, as a directory; parents = true creates it)\nexpected a file, found a directory, which is not replaced")
+	require.EqualError(t, all, "no such user \"bob\"\n/none does not exist (declare it earlier, as a directory; parents = true creates it)\nexpected a file, found a directory, which is not replaced")
 	require.Len(t, hosttest.Snapshot(t, b.root), 3)
 }

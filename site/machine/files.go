@@ -104,7 +104,7 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 		if f.owner.pkg != "" || count[group] <= mostInTree && size[group] <= mostBytesInTree {
 			return false
 		}
-		r.leave(group, fmt.Sprintf("%d files, %d bytes that no package owns: too much for a site", count[group], size[group]))
+		r.leave(group, fmt.Sprintf("too large for a site: files without a package (%d, %d MiB)", count[group], size[group]>>20))
 		return true
 	}
 	needed := map[string]bool{} // the directories of the items

@@ -199,8 +199,8 @@ func TestScanOfManyFiles(t *testing.T) {
 	}
 	more["opt/big/file"] = "x"
 	s := scan(t, debian.with(more), machine.Options{})
-	require.Contains(t, left(s, "/etc/shop/cache"), "too much for a site")
-	require.Contains(t, left(s, "/etc/*"), "too much for a site")
+	require.Contains(t, left(s, "/etc/shop/cache"), "too large for a site")
+	require.Contains(t, left(s, "/etc/*"), "too large for a site")
 	require.ElementsMatch(t, []string{"package#shop", "hostname#web1", "directory#/opt/big", "file#/opt/big/file"}, ids(s))
 }
 

@@ -78,6 +78,7 @@ var hexWord = lazyregexp.New(`(?i)(?:^|[^0-9a-z-])([0-9a-f]{32,})(?:$|[^0-9a-z-]
 
 // secretText returns why a text holds a secret, "" if nothing suggests it. Of a binary text only private keys are found.
 func secretText(name, text string) string {
+	text = nsswitchLine().ReplaceAllString(text, "")
 	if found := plainsecret.Text(name, text); len(found) > 0 {
 		return "may hold " + found[0].Kind
 	}
@@ -137,8 +138,23 @@ func lineAt(text string, number int) string {
 	return ""
 }
 
-// isToken reports whether a word looks random: capital and small letters and digits, mixed.
+// nsswitchLine matches the line of nsswitch.conf that begins like the assignment of a password.
+var nsswitchLine = lazyregexp.New(`(?m)^passwd:(?:[ \t]+(?:files|compat|db|systemd|sss|ldap|nis|nisplus|winbind|extrausers|altfiles|mymachines|\[[A-Za-z!=]*\]))+[ \t]*$`)
+
+// isToken reports whether a word looks random: letters and digits, mixed. A path is random if a part of it is, or has
+// capital and small letters and digits, as base64 has.
 func isToken(word string) bool {
+	if strings.Count(word, "/") < 2 {
+		return isMixed(word)
+	}
+	return slices.ContainsFunc(strings.Split(word, "/"), func(part string) bool {
+		return isMixed(part) || strings.ContainsAny(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
+			strings.ContainsAny(part, "abcdefghijklmnopqrstuvwxyz") && strings.ContainsAny(part, "0123456789")
+	})
+}
+
+// isMixed reports whether a word has letters and digits that change often.
+func isMixed(word string) bool {
 	upper, lower, digit, changes := 0, 0, 0, 0
 	last := 0
 	for _, c := range word {

@@ -843,7 +843,7 @@ func (w *Writer) site(s *Scan) {
 func machineName(s *Scan) string {
 	name := strings.TrimSpace(s.Hostname)
 	if name == "" {
-		name = "without a host name"
+		name = "(no host name)"
 	}
 	if s.Distribution != "" {
 		name += " (" + s.Distribution + ")"
@@ -873,7 +873,10 @@ func (w *Writer) readme(s *Scan) {
 	w.out.LeftOut = slices.Compact(left)
 	for _, l := range w.out.LeftOut {
 		if w.holdsSecret(l.Name) {
-			l.Name = "a name that may contain a secret"
+			dir := path.Dir(l.Name) // tells the reader where to look
+			if l.Name = "a name that may contain a secret"; dir != "." && !w.holdsSecret(dir) {
+				l.Name += ", in " + dir
+			}
 		}
 		fmt.Fprintf(&text, "- `%s`: %s\n", quoted(l.Name), quoted(l.Reason))
 	}

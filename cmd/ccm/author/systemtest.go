@@ -48,7 +48,7 @@ func (f *systemFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.reboot, "reboot", false, "with --system: also reboot; nothing may change afterwards")
 	fl.BoolVar(&f.keep, "keep", false, "with --system: leave the systems running")
 	fl.StringVar(&f.shard, "shard", "", "with --system: only test part `N/M` of the systems")
-	fl.IntVarP(&f.parallel, "parallel", "j", 2, "with --system: number `N` of systems at a time")
+	fl.IntVarP(&f.parallel, "parallel", "j", 2, "with --system: at most `N` systems at a time")
 	fl.StringVar(&f.report, "report", "", "with --system: also write a JUnit report to `FILE`")
 }
 

@@ -60,7 +60,7 @@ func quotedList(args []string) string {
 // NeedFile reports a command line without a script or manifest.
 func NeedFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return diag.At(diag.Pos{}, diag.Expected("a script or manifest")).WithHint("%s FILE (- is standard input)", cmd.CommandPath())
+		return diag.At(diag.Pos{}, diag.Expected("a script or manifest")).WithHint("%s FILE, or - for standard input", cmd.CommandPath())
 	}
 	return nil
 }

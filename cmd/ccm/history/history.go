@@ -437,7 +437,7 @@ func describeChange(v *host.View, c state.Change) (mark, what string) {
 	case c.After == nil:
 		mark, what = "?", "outcome unknown"
 	case c.Before.Kind == host.Missing:
-		mark, what = "+", "made"
+		mark, what = "+", "created"
 	case c.After.Kind == host.Missing:
 		mark, what = "-", "removed"
 	case what == "":

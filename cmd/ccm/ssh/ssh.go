@@ -88,7 +88,7 @@ Exit status: the worst of all hosts; 5 if a host could not be reached or exceede
 	fs.BoolVar(&f.sudo, "sudo", false, "run as root on the hosts with sudo")
 	fs.BoolVar(&f.askPassword, "ask-sudo-pass", false, "ask once for the sudo password")
 	fs.StringVar(&f.become, "become", "", "run as root on the hosts with `COMMAND`, such as doas")
-	fs.IntVarP(&f.parallel, "parallel", "j", 32, "number `N` of hosts at a time")
+	fs.IntVarP(&f.parallel, "parallel", "j", 32, "run on at most `N` hosts at a time")
 	fs.StringVar(&f.serial, "serial", "0", "batches of `N` hosts, or N%")
 	fs.StringVar(&f.maxFailed, "max-failed", "", "stop starting hosts after more than `N`, or N%, failed")
 	fs.DurationVar(&f.timeout, "timeout", 0, "time limit for each host, as `DURATION`")

@@ -77,7 +77,7 @@ func (d *Database) ID(name string) (uint32, error) {
 		}
 	}
 	if !ok {
-		return 0, fmt.Errorf("could not lookup %s %q: no such %s", d.Kind, name, d.Kind)
+		return 0, fmt.Errorf("no such %s %q", d.Kind, name)
 	}
 	d.last.Store(&account{name, id})
 	return id, nil

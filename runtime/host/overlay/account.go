@@ -133,7 +133,7 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 		}
 		switch {
 		case a.Absent && err == nil:
-			return 0, fmt.Errorf("could not lookup %s %q: it will be removed", d.Kind, name)
+			return 0, fmt.Errorf("no such %s %q: an earlier resource removes the %s", d.Kind, name, d.Kind)
 		case a.Absent || a.Unsure || err == nil && a.ID == NoAccount:
 			return id, err
 		}
