@@ -39,7 +39,7 @@ func TestWorkflowsOfCI(t *testing.T) {
 		}
 		_, rest, _ = strings.Cut(rest, "```yaml\n")
 	}
-	require.Equal(t, []int{2, 3}, []int{workflows, commands})
+	require.Equal(t, []int{3, 3}, []int{workflows, commands})
 }
 
 // textsOf returns all texts in decoded YAML.

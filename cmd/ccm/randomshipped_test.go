@@ -126,13 +126,6 @@ var shipped = []func(w *randomWorld, d *declaration){
 		w.mayBeAbsent(d)
 	},
 	func(w *randomWorld, d *declaration) {
-		d.kind, d.name = "language_package", one(w.rnd, "ga", "gb")
-		manager := one(w.rnd, "gem", "npm", "pip")
-		d.props = []string{"manager", strconv.Quote(manager), "path", strconv.Quote(w.at(w.dir + "/of-" + manager))}
-		w.mayHave(d, "version", quoteOne(w, "1.0", "2.0"))
-		w.mayBeAbsent(d)
-	},
-	func(w *randomWorld, d *declaration) {
 		d.kind, d.name, d.props = "apply", fmt.Sprintf("child%d.yaml", len(w.list)), nil
 		if w.rnd.IntN(3) == 0 {
 			d.props = []string{one(w.rnd, "noop", "noop", "health_check_only"), "true"}
@@ -140,9 +133,20 @@ var shipped = []func(w *randomWorld, d *declaration){
 	},
 }
 
+// shippedOutsideRoot are those whose random tools (randomtools_test.go) do not know about another root.
+var shippedOutsideRoot = []func(*randomWorld, *declaration){
+	func(w *randomWorld, d *declaration) {
+		d.kind, d.name = "language_package", one(w.rnd, "ga", "gb")
+		manager := one(w.rnd, "gem", "npm", "pip")
+		d.props = []string{"manager", strconv.Quote(manager), "path", strconv.Quote(w.at(w.dir + "/of-" + manager))}
+		w.mayHave(d, "version", quoteOne(w, "1.0", "2.0"))
+		w.mayBeAbsent(d)
+	},
+}
+
 // declareShipped makes d one of them. If this machine cannot do that, d stays a file.
 func (w *randomWorld) declareShipped(d *declaration) {
-	all := shipped
+	all := slices.Concat(shipped, shippedOutsideRoot)
 	if w.rooted {
 		all = slices.Concat(shipped, shippedInRoot)
 	}

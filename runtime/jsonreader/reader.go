@@ -42,7 +42,7 @@ func (r *Reader) End() error {
 	if r.Next() != 0 {
 		r.fail(errSyntax)
 	}
-	if r.err == errSyntax { // encoding/json tells more
+	if errors.Is(r.err, errSyntax) { // encoding/json tells more
 		if err := json.Unmarshal(r.text, new(json.RawMessage)); err != nil {
 			return err
 		}
