@@ -111,8 +111,8 @@ func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPl
 }
 
 // SavePlan writes a plan that only its owner can read. It replaces only an earlier plan.
-func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) error {
-	if err := p.CheckPlanFile(ctx, file); err != nil {
+func (p *Process) SavePlan(file string, plan *SavedPlan) error {
+	if err := p.CheckPlanFile(file); err != nil {
 		return err
 	}
 	r, w := io.Pipe()
@@ -122,7 +122,7 @@ func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) er
 }
 
 // CheckPlanFile returns the reason why a plan cannot be saved in a file, or nil.
-func (p *Process) CheckPlanFile(ctx context.Context, file string) error {
+func (p *Process) CheckPlanFile(file string) error {
 	if isScriptName(file) {
 		return diag.Errorf(diag.Pos{}, "--out: %s would be read as a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
 	}
@@ -134,17 +134,28 @@ func (p *Process) CheckPlanFile(ctx context.Context, file string) error {
 	case !fi.Mode().IsRegular():
 		return fmt.Errorf("--out: %s is not a regular file", file)
 	default:
-		_, text, err := p.ReadInput(ctx, file)
+		head, err := p.headOfPlan(file)
 		switch {
 		case err != nil:
 			return err
-		case text != "" && !IsSavedPlan(text):
+		case head != "" && !IsSavedPlan(head):
 			return fmt.Errorf("--out: %s already exists, and is not a saved plan", file)
 		case fi.Mode().Perm()&0o077 != 0:
 			return diag.Errorf(diag.Pos{}, "--out: %s is readable by others", file).WithHint("run chmod 600 %s, or remove it", file)
 		}
 		return nil
 	}
+}
+
+// headOfPlan returns the first bytes of a file, as many as tell whether it is a saved plan.
+func (p *Process) headOfPlan(file string) (string, error) {
+	f, err := p.Files.Trust().Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, int64(len(planStart))))
+	return string(head), err
 }
 
 // parsePlan reads the text of a saved plan.

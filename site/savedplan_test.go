@@ -1,10 +1,14 @@
 package site
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // aPlan is the text of a saved plan.
@@ -31,6 +35,31 @@ func TestParsePlan(t *testing.T) {
 		_, err := parsePlan(strings.Replace(aPlan, x.old, x.new, 1))
 		require.ErrorContains(t, err, x.err, x.new)
 	}
+}
+
+// A plan replaces an earlier one of any size: only the head of that is read.
+func TestCheckPlanFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, x := range map[string]struct{ head, err string }{
+		"saved": {aPlan, ""},
+		"other": {"#!/bin/sh\n", "already exists, and is not a saved plan"},
+		"short": {planStart[:len(planStart)-1], "already exists, and is not a saved plan"},
+	} {
+		for _, size := range []int64{int64(len(x.head)), safepath.LargestText + 1} {
+			file := filepath.Join(dir, name)
+			require.NoError(t, os.WriteFile(file, []byte(x.head), 0o600))
+			require.NoError(t, os.Truncate(file, size))
+			err := (&Process{Files: &Files{AllowInsecure: true}}).CheckPlanFile(file)
+			if x.err == "" {
+				require.NoError(t, err, size)
+			} else {
+				require.ErrorContains(t, err, x.err, size)
+			}
+		}
+	}
+	empty := filepath.Join(dir, "empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	require.NoError(t, (&Process{Files: &Files{AllowInsecure: true}}).CheckPlanFile(empty))
 }
 
 // FuzzParsePlan reads untrusted plans: each is parsed or refused, and a parsed plan is equal after it was written

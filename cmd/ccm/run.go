@@ -128,7 +128,7 @@ comments on pull requests.`,
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
 			}
-			if err := f.checkOut(cmd.Context(), e, args[0]); err != nil {
+			if err := f.checkOut(e, args[0]); err != nil {
 				return err
 			}
 			leave, err := f.enter(cmd.Context(), e, args[0])
@@ -296,7 +296,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 		rep.take(loaded.Run(ctx))
 		sum = run.Summary()
 	}
-	if err = errors.Join(err, rep.end(sum), f.savePlan(ctx, e, run, plan, sum)); err != nil {
+	if err = errors.Join(err, rep.end(sum), f.savePlan(e, run, plan, sum)); err != nil {
 		return err
 	}
 	after()

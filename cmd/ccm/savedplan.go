@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 
@@ -42,7 +41,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 }
 
 // checkOut reports a plan file that cannot be written before the plan is made.
-func (f *runFlags) checkOut(ctx context.Context, e *cli.Env, file string) error {
+func (f *runFlags) checkOut(e *cli.Env, file string) error {
 	switch {
 	case f.out == "":
 		return nil
@@ -55,15 +54,15 @@ func (f *runFlags) checkOut(ctx context.Context, e *cli.Env, file string) error 
 				WithHint("download it, then plan the file")
 		}
 	}
-	return e.CheckPlanFile(ctx, f.out)
+	return e.CheckPlanFile(f.out)
 }
 
 // savePlan saves a plan as the flags say.
-func (f *runFlags) savePlan(ctx context.Context, e *cli.Env, run *site.Run, plan *site.SavedPlan, sum event.Summary) error {
+func (f *runFlags) savePlan(e *cli.Env, run *site.Run, plan *site.SavedPlan, sum event.Summary) error {
 	if f.out == "" || sum.Interrupted || run.TimedOut() {
 		return nil
 	}
-	if err := e.SavePlan(ctx, f.out, plan); err != nil {
+	if err := e.SavePlan(f.out, plan); err != nil {
 		return err
 	}
 	later := ""

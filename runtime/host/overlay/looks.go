@@ -51,7 +51,9 @@ type Looks struct {
 	mu     sync.Mutex
 	list   []Look
 	doubts []any
-	vague  []vagueLook
+	// doubted are the authors in doubts: in a plan of many commands these are thousands.
+	doubted map[any]bool
+	vague   []vagueLook
 	// reads are the looks at paths on which alone the results of commands depend, by the words of
 	// these.
 	reads map[string][]Look
@@ -177,9 +179,13 @@ func (l *Looks) doubt(by ...any) {
 
 func (l *Looks) noteDoubts(by []any) {
 	for _, x := range by {
-		if x != nil && !slices.Contains(l.doubts, x) {
-			l.doubts = append(l.doubts, x)
+		if x == nil || l.doubted[x] {
+			continue
 		}
+		if l.doubted == nil {
+			l.doubted = make(map[any]bool)
+		}
+		l.doubted[x], l.doubts = true, append(l.doubts, x)
 	}
 }
 
