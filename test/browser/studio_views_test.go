@@ -364,7 +364,7 @@ func TestTutorialSite(t *testing.T) {
 	b.click(".type|service")
 	b.settled()
 	b.fill("#f-name", "nginx")
-	if say := eval[string](b, `document.querySelector("[data-property=enable] label").textContent`); !strings.Contains(say, "whether the service is to start at boot") {
+	if say := eval[string](b, `document.querySelector("[data-property=enable] label").textContent`); !strings.Contains(say, "whether the service starts at boot") {
 		t.Errorf("the label says %s", say)
 	}
 	b.click("[data-property=enable] [role=radio]|yes")
