@@ -19,7 +19,12 @@ func Image(t testing.TB, programs ...string) string {
 		t.Skip(err)
 	}
 	root := t.TempDir()
-	for dir := root; dir != filepath.Dir(os.TempDir()) && dir != os.TempDir(); dir = filepath.Dir(dir) {
+	for dir := root; ; dir = filepath.Dir(dir) { // up to the first that everybody can enter, / at the latest
+		info, err := os.Stat(dir)
+		require.NoError(t, err)
+		if dir != root && info.Mode().Perm()&0o005 == 0o005 {
+			break
+		}
 		require.NoError(t, os.Chmod(dir, 0o755))
 	}
 	for _, dir := range []string{"bin", "dev", "etc", "proc", "root", "run", "sys", "tmp", "usr/sbin", "var"} {
