@@ -251,7 +251,7 @@ func (w *randomWorld) check(t *testing.T) (unknown, total int, err error) {
 	// A saved plan is run as planned, and nothing is refused.
 	run, ran, runErr := w.tellOf(t, "run", saved)
 	err = errors.Join(err, runErr)
-	if missed := w.missed(run); len(missed) > 0 { // no plan can know what depends on these
+	if missed := w.missed(plan, run); len(missed) > 0 { // no plan can know what depends on these
 		w.populate(t)
 		without, _, planErr := w.tell(t, t.TempDir(), "plan", missed)
 		err = errors.Join(err, planErr)
@@ -271,12 +271,14 @@ func (w *randomWorld) check(t *testing.T) (unknown, total int, err error) {
 	return unknown, total, err
 }
 
-// missed returns the resources that failed in a run for a reason that no plan checks.
-func (w *randomWorld) missed(run map[string]statement) map[string]bool {
+// missed returns the resources that failed in a run for a reason that no plan checks, or that the plan left open, and those
+// that were skipped because of them.
+func (w *randomWorld) missed(plan, run map[string]statement) map[string]bool {
+	isOpen := func(d declaration) bool { return d.onlyRunFails() || plan[d.id()].isOpen() }
 	ids := make(map[string]bool)
 	for _, d := range w.list {
 		r := run[d.id()].Outcome
-		if r == "failed" && d.unanswered || r == "skipped" && w.mayBeSkipped(d, run, declaration.onlyRunFails) {
+		if r == "failed" && (d.unanswered || plan[d.id()].isOpen()) || r == "skipped" && w.mayBeSkipped(d, run, isOpen) {
 			ids[d.id()] = true
 		}
 	}
