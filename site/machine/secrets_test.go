@@ -29,7 +29,7 @@ func TestHarmlessText(t *testing.T) {
 	}
 }
 
-// A secret with slashes is no path, and a line that resembles one of nsswitch.conf is a password.
+// A secret with slashes is not a path, and a line that resembles one of nsswitch.conf is a password.
 func TestSecretsLikePaths(t *testing.T) {
 	for _, text := range []string{"wJalrXUt1FEMI/K7MDENG/bPxRf1CYEXAMPLE2KEY", "x /aB3dE5fG/hI7jK9lM/nO1pQ3rS", "passwd: files hunter22\n"} {
 		require.NotEmpty(t, secretText("x", text), text)

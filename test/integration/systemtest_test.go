@@ -14,7 +14,7 @@ import (
 )
 
 // TestSystems: ccm test --system with the system of the labs. A good site passes with a reboot, its specs see the real
-// machine, and nothing is left on this one; a site with three faults is told each, with what to do.
+// machine, and nothing is left on this one; each of three faults of a site is reported with what to do.
 func TestSystems(t *testing.T) {
 	t.Parallel()
 	home, err := os.UserHomeDir()

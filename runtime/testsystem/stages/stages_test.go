@@ -103,7 +103,7 @@ func TestPlanAndUndo(t *testing.T) {
 	}, lines)
 }
 
-// TestSecondRunAndReboot: what changes in every run is told from what took two, and from what a reboot reverts.
+// TestSecondRunAndReboot: what changes in every run is distinguished from what took two, and from what a reboot reverts.
 func TestSecondRunAndReboot(t *testing.T) {
 	const health = `,"health_checks":[{"name":"http","status":"critical","output":"connection refused"},{"name":"disk","status":"warning"}]`
 	all := func(a, b, c string) string {

@@ -1,0 +1,129 @@
+package machine
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/manifest"
+)
+
+// quoted returns a name for a comment or for Markdown: on one line, without characters that a terminal acts on.
+func quoted(name string) string {
+	if !isPlain(name) || strings.ContainsAny(name, "\n\t`") {
+		return strings.ReplaceAll(strconv.QuoteToASCII(name), "`", `\x60`)
+	}
+	return name
+}
+
+// part writes lib/PART.lua.
+func (w *Writer) part(part string) {
+	var out bytes.Buffer
+	for _, block := range w.order {
+		if name, title, _ := strings.Cut(block, ":"); name == part {
+			if title != "" {
+				fmt.Fprintf(&out, "\n-- %s\n", quoted(title))
+			}
+			w.block(&out, w.blocks[block])
+		}
+	}
+	if out.Len() > 0 {
+		text := "-- " + headers[part] + "\n"
+		if out.Bytes()[0] != '\n' {
+			text += "\n"
+		}
+		w.add("lib/"+part+".lua", append([]byte(text), out.Bytes()...), 0o644)
+	}
+}
+
+// block writes declarations.
+func (w *Writer) block(out *bytes.Buffer, list []*declaration) {
+	for len(list) > 0 {
+		d, n := list[0], 1
+		for _, remark := range d.remarks {
+			fmt.Fprintf(out, "-- %s\n", quoted(remark))
+		}
+		for len(d.literals) == 0 && n < len(list) && len(list[n].remarks)+len(list[n].literals) == 0 {
+			n++
+		}
+		if len(d.remarks) > 0 {
+			n = 1
+		}
+		m := new(manifest.Manifest)
+		for _, d := range list[:n] {
+			m.Resources = append(m.Resources, manifest.ResolvedResource{Type: w.Registry.Type(d.typ), Name: d.name, Properties: d.properties})
+		}
+		var text strings.Builder
+		_ = m.Convert(&text) // a strings.Builder does not fail
+		lua := text.String()
+		for placeholder, expression := range d.literals {
+			lua = strings.Replace(lua, strconv.Quote(placeholder), expression, 1)
+		}
+		out.WriteString(lua)
+		list = list[n:]
+	}
+}
+
+// site writes site.lua.
+func (w *Writer) site(s *Scan) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "-- The machine %s, imported with ccm import machine. README.md lists what was left out.\n", machineName(s))
+	text.WriteString("--   ccm plan site.lua\n")
+	for _, part := range parts {
+		if slices.ContainsFunc(w.out.Files, func(f SiteFile) bool { return f.Name == "lib/"+part+".lua" }) {
+			fmt.Fprintf(&text, "require %q\n", part)
+		}
+	}
+	w.add("site.lua", []byte(text.String()), 0o644)
+}
+
+func machineName(s *Scan) string {
+	name := strings.TrimSpace(s.Hostname)
+	if name == "" {
+		name = "(no host name)"
+	}
+	if s.Distribution != "" {
+		name += " (" + s.Distribution + ")"
+	}
+	return quoted(name)
+}
+
+// readme writes README.md.
+func (w *Writer) readme(s *Scan) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "# Machine %s\n\nWritten by `ccm import machine`. On the same machine, a plan has nothing to do:\n\n    ccm plan site.lua\n\n", machineName(s))
+	text.WriteString("## Found\n\n")
+	count := map[string]int{}
+	for _, i := range s.Items {
+		count[string(i.Kind)]++
+	}
+	for _, kind := range sortedKeys(count) {
+		fmt.Fprintf(&text, "- %s: %d\n", kind, count[kind])
+	}
+	fmt.Fprintf(&text, "\nThe site declares %d resources.\n", w.out.Declared)
+	if w.out.Encrypted > 0 {
+		fmt.Fprintf(&text, "%d files with secrets are encrypted (`ccm secret ls`).\n", w.out.Encrypted)
+	}
+	text.WriteString("\n## Left out\n\n")
+	left := slices.Clone(w.out.LeftOut)
+	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason) })
+	w.out.LeftOut = slices.Compact(left)
+	for _, l := range w.out.LeftOut {
+		if w.holdsSecret(l.Name) {
+			dir := path.Dir(l.Name) // tells the reader where to look
+			if l.Name = "a name that may contain a secret"; dir != "." && !w.holdsSecret(dir) {
+				l.Name += ", in " + dir
+			}
+		}
+		fmt.Fprintf(&text, "- `%s`: %s\n", quoted(l.Name), quoted(l.Reason))
+	}
+	if len(w.out.LeftOut) == 0 {
+		text.WriteString("Nothing.\n")
+	}
+	text.WriteString("\nNot searched: home directories, databases, debconf, versions of packages, and data in /var.\n" +
+		"Secrets without a usual form are not recognized: check the files before you commit them.\n")
+	w.add("README.md", []byte(text.String()), 0o644)
+}
