@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/junit"
 	"github.com/luaccm/ccm/runtime/report/part"
 	"github.com/luaccm/ccm/runtime/terminal"
-	"github.com/luaccm/ccm/runtime/words"
 	"github.com/luaccm/ccm/runtime/testsystem/stages"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // report writes the summary.
