@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A batch is files that are written together. Each file belongs to a resource that changes
@@ -83,7 +84,7 @@ func (w *walk) commitBefore(ctx context.Context, i int) {
 // decision qualifies if it writes one whole file and the resource can be batched. For any other
 // decision stage commits the files under way.
 func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) bool {
-	if len(d.Effects) != 1 || d.Effects[0].Kind != host.Regular || d.Effects[0].Kept {
+	if len(d.Effects) != 1 || d.Effects[0].Kind != safepath.Regular || d.Effects[0].Kept {
 		w.commit(ctx)
 		return false
 	}

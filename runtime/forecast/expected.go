@@ -5,7 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -59,7 +59,7 @@ func (f *Forecaster) isBroughtByNobody(r *resource.Resource) bool {
 	paths, _ := managedBy(r)
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
 		name := f.view.Overlay().PathOf(p)
-		for range f.suspects.effects.matching(host.Look{Kind: host.PathLook, Name: name}, false) {
+		for range f.suspects.effects.matching(overlay.Look{Kind: overlay.PathLook, Name: name}, false) {
 			return true
 		}
 		return false

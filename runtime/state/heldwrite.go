@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -152,7 +153,7 @@ func completeWrite(dir *statedir.Dir, name, image string) {
 	} else {
 		defer f.Close()
 		h := host.New(host.Options{Root: x.Root})
-		w := host.InPlace{Root: x.Root, Path: string(x.Path), Dev: x.Dev, Ino: x.Ino, Attr: host.Attr{UID: x.UID, GID: x.GID, Mode: uint32(x.Mode)}}
+		w := host.InPlace{Root: x.Root, Path: string(x.Path), Dev: x.Dev, Ino: x.Ino, Attr: safepath.Attr{UID: x.UID, GID: x.GID, Mode: uint32(x.Mode)}}
 		err = dir.Do("overwrite", w.Path, func() error { return host.CompleteWrite(h, w, f) })
 		switch {
 		case err == nil:
