@@ -102,9 +102,12 @@ func (t *refreshTracker) cancel(by resource.ID) {
 	}
 }
 
-// finish removes the refreshes of the event's resource if it is in order.
+// finish removes the refreshes of the event's resource, if it had any and is in order.
 func (t *refreshTracker) finish(ev *event.Event) {
-	if t.journal != nil && (ev.Outcome == event.Stable || ev.Outcome == event.Changed) {
+	if t.journal == nil || ev.Outcome != event.Stable && ev.Outcome != event.Changed {
+		return
+	}
+	if by, _ := t.refreshers(ev.Index); len(by)+len(t.earlier[ev.Resource.ID]) > 0 {
 		t.journal.FinishRefreshes(ev.Resource.ID)
 	}
 }
