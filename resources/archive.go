@@ -162,8 +162,8 @@ type ArchiveProvider interface {
 // WantedEnsure implements resource.EnsureReporter.
 func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 
-// MayPrefetch implements resource.Prefetchable.
-func (Archive) MayPrefetch() bool { return true }
+// Traits implements resource.Characterized.
+func (Archive) Traits() resource.Traits { return resource.Traits{MayPrefetch: true} }
 
 // SetsWhole implements resource.WholeSetter. What creates names may come from elsewhere.
 func (a Archive) SetsWhole(isNew bool) bool { return isNew && a.Creates == "" }

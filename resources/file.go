@@ -257,11 +257,10 @@ func (f File) SecretProperties() []string {
 // WantedEnsure implements resource.EnsureReporter.
 func (f File) WantedEnsure() string { return string(f.Ensure) }
 
-// ProviderIgnoresSpec implements resource.SpecIndependentProvider.
-func (File) ProviderIgnoresSpec() {}
-
-// MayPrefetch implements resource.Prefetchable. A URL is fetched in its turn.
-func (f File) MayPrefetch() bool { return f.Source == nil || !fetch.IsURL(*f.Source) }
+// Traits implements resource.Characterized. A URL is fetched in its turn.
+func (f File) Traits() resource.Traits {
+	return resource.Traits{ProviderIgnoresSpec: true, MayPrefetch: f.Source == nil || !fetch.IsURL(*f.Source)}
+}
 
 // Bounds implements resource.PathConfined. A source may be any file, a validating command may do
 // anything, and names of owners depend on two files.

@@ -221,8 +221,8 @@ func (s Scaffold) ConfinedTo() (paths []string, tree bool) {
 	return []string{s.Name}, true
 }
 
-// DependsOnData implements resource.DataDependent: templates see facts and data.
-func (Scaffold) DependsOnData() bool { return true }
+// Traits implements resource.Characterized: templates see facts and data.
+func (Scaffold) Traits() resource.Traits { return resource.Traits{DependsOnData: true} }
 
 // Decide implements resource.Spec.
 func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {

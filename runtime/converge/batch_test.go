@@ -27,7 +27,7 @@ type page struct {
 }
 
 func (page) Validate() error                           { return nil }
-func (page) MayPrefetch() bool                         { return true }
+func (page) Traits() resource.Traits                   { return resource.Traits{MayPrefetch: true} }
 func (p page) Bounds() (path string, looks, acts bool) { return p.Name, true, true }
 func (p page) Decide(same bool) (d resource.Decision) {
 	if !same {

@@ -54,7 +54,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	}
 	if d.Stable() {
 		t.noteStable(ev)
-		if resource.DependsOnData(r.Spec) { // its properties alone do not tell a later run what was desired
+		if resource.TraitsOf(r.Spec).DependsOnData { // its properties alone do not tell a later run what was desired
 			ev.DesiredDigest = desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 		}
 		return

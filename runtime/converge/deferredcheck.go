@@ -8,7 +8,7 @@ import (
 )
 
 // A deferredCheck is a resource that was acted on and is verified later, because its state has to
-// settle first (resource.SettleDelay). Resources in a row that do not depend on each other are
+// settle first (SettleTime of resource.Traits). Resources in a row that do not depend on each other are
 // all acted on before the first is verified, so that they share one delay.
 type deferredCheck struct {
 	event    *event.Event

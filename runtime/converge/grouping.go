@@ -43,7 +43,7 @@ func (g *grouping) mayWait(i int) bool {
 // other work is due before the next resource, and a failure would not end the walk.
 func (g *grouping) mayDefer(i int) bool {
 	r := g.catalog.Resources[i]
-	return resource.HasToSettle(r.Spec) && !g.planning && !g.Sequential && !g.closed && g.continuesAfter(r) &&
+	return resource.TraitsOf(r.Spec).SettleTime > 0 && !g.planning && !g.Sequential && !g.closed && g.continuesAfter(r) &&
 		r.Common.IsPlain()
 }
 

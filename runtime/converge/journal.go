@@ -116,7 +116,7 @@ func (t *refreshTracker) finish(ev *event.Event) {
 // resource still has the differences diff. If that cannot be found out, the refreshes stay.
 func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, diff []resource.Delta, ev *event.Event) {
 	r := ev.Resource
-	if len(t.targets[ev.Index]) == 0 || len(diff) == 0 || resource.VerifiesItself(r.Spec) {
+	if len(t.targets[ev.Index]) == 0 || len(diff) == 0 || resource.TraitsOf(r.Spec).VerifiesItself {
 		return
 	}
 	state, err := provider.Status(ctx, t.view, r.Spec)
@@ -142,7 +142,7 @@ func (w *walk) causeOf(ctx context.Context, ev *event.Event, state any) event.Ca
 	case c == event.New:
 	case ev.Refreshed && len(ev.Diff) == 0:
 		return w.refreshes.causeOfRefresh(ev)
-	case c == event.Corrective && resource.ActsAlways(ev.Resource.Spec):
+	case c == event.Corrective && resource.TraitsOf(ev.Resource.Spec).ActsAlways:
 		return event.Intended
 	}
 	return c

@@ -101,7 +101,7 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 		return
 	}
 	ev.Outcome = event.Changed
-	if resource.VerifiesItself(r.Spec) {
+	if resource.TraitsOf(r.Spec).VerifiesItself {
 		return
 	}
 	if w.grouping.mayDefer(ev.Index) {
@@ -159,7 +159,7 @@ func hostFor(ctx context.Context, ev *event.Event, h *host.Host) *host.Host {
 	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
 		h = h.WithLog(log.With("resource", r.ID.String()))
 	}
-	if resource.VerifiesItself(r.Spec) {
+	if resource.TraitsOf(r.Spec).VerifiesItself {
 		h = h.WithRecord(func(res host.Result) { ev.Command = &res })
 	}
 	return h

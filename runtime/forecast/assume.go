@@ -103,7 +103,7 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 		return
 	}
 	f.view.Overlay().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
-	_, installs := ev.Resource.Spec.(resource.FileInstaller)
+	installs := resource.TraitsOf(ev.Resource.Spec).BringsFiles
 	f.view.Overlay().ClaimRoom(d.Complete || d.FilesComplete || installs && !isRemoval(ev.Resource))
 	if !d.Complete {
 		p, predicted := f.predictions[ev.Index]

@@ -26,7 +26,7 @@ func (f *Forecaster) recordExpected(ev *event.Event) {
 // exactly what it wants.
 func (f *Forecaster) isExpected(ev *event.Event) bool {
 	r, x := ev.Resource, ev.Forecast
-	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.UncertainAfterPending(r.Spec) && !ev.Refreshed {
+	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.TraitsOf(r.Spec).IsUncertain && !ev.Refreshed {
 		return false
 	}
 	if e, ok := r.Spec.(resource.FileEditor); ok && e.EditedFile() != "" { // the line may be in what others bring

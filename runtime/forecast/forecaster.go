@@ -104,7 +104,7 @@ func (f *Forecaster) newLooks() *overlay.Looks {
 // PrefetchedCounts reports whether a prefetched state counts for the spec of the resource whose turn
 // it is: no pending resource can make a difference to it.
 func (f *Forecaster) PrefetchedCounts(spec any) bool {
-	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Overlay().IsDoubtful() && resource.MayPrefetch(spec)
+	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Overlay().IsDoubtful() && resource.TraitsOf(spec).MayPrefetch
 }
 
 // EndTurn ends the turn of the event's resource. It reports whether later resources may look

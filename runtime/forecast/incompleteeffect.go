@@ -60,7 +60,7 @@ type incompleteEffects struct {
 // predicts many resources at once.
 func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, p resource.Prediction, predicted bool) {
 	r := s.catalog.Resources[i]
-	_, installsFiles := r.Spec.(resource.FileInstaller)
+	installsFiles := resource.TraitsOf(r.Spec).BringsFiles
 	x := &incompleteEffect{
 		index: i, r: r, installsFiles: installsFiles, onlyCommands: d.FilesComplete,
 		names: slices.Concat([]string{r.ID.Name}, p.Installs, p.Removes), predicted: predicted && p.Err == nil,
@@ -87,8 +87,8 @@ func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, p resour
 
 // declarationText returns the text of a resource's declaration, and the paths in it.
 func declarationText(v *host.View, r *resource.Resource) (text string, paths []string) {
-	if c, ok := r.Spec.(resource.CommandRunner); ok {
-		cmd := c.PlannedCommand()
+	if command := resource.TraitsOf(r.Spec).Command; command != nil {
+		cmd := command()
 		text = v.Overlay().Commands().Text(cmd)
 		return text, v.Overlay().Commands().Paths(cmd, text)
 	}
@@ -191,21 +191,15 @@ func (e *incompleteEffects) unrelatedTo(r *resource.Resource, look overlay.Look)
 }
 
 // isService reports whether a resource starts something that has to stay up.
-func isService(r *resource.Resource) bool {
-	_, ok := r.Spec.(resource.SettleDelay)
-	return ok
-}
+func isService(r *resource.Resource) bool { return resource.TraitsOf(r.Spec).IsService }
 
 // repository matches the names of packages that add repositories.
 var repository = lazyregexp.New(`repo|release|keyring|sources|apt-config`)
 
 // mayAddRepository reports whether the resource may make packages available that were not.
 func (x *incompleteEffect) mayAddRepository() bool {
-	switch x.r.Spec.(type) {
-	case resource.CommandRunner, *resource.Properties:
-		return true
-	}
-	return x.installsFiles && repository().MatchString(x.r.ID.Name)
+	_, own := x.r.Spec.(*resource.Properties)
+	return own || resource.TraitsOf(x.r.Spec).Command != nil || x.installsFiles && repository().MatchString(x.r.ID.Name)
 }
 
 // namesOf returns the name by which a look is searched for in texts, and the names that are

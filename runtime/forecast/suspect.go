@@ -84,7 +84,7 @@ func (s *suspectFinder) of(i int, looks *overlay.Looks) []suspect {
 			s.asked = append(s.asked, strings.Fields(words)...)
 		}
 	}
-	if resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
+	if resource.TraitsOf(s.catalog.Resources[i].Spec).IsUncertain {
 		list = looks.ListReads()
 	}
 	if s.dependsOnAnything(i, list) {
@@ -169,7 +169,7 @@ func (s *suspectFinder) bringers(i int, effects []overlay.PathEffect) (list []su
 
 // dependsOnAnything reports whether the looks of resource i may depend on any earlier resource.
 func (s *suspectFinder) dependsOnAnything(i int, list []overlay.Look) bool {
-	if !resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
+	if !resource.TraitsOf(s.catalog.Resources[i].Spec).IsUncertain {
 		return false
 	}
 	return len(list) == 0 || slices.ContainsFunc(list, func(l overlay.Look) bool { return l.Kind == overlay.CommandLook })
@@ -250,8 +250,8 @@ func (s *suspectFinder) mayReport(i int, look overlay.Look, x *incompleteEffect)
 		return false
 	}
 	spec := s.catalog.Resources[i].Spec
-	if _, own := spec.(*resource.Properties); !own || resource.UncertainAfterPending(spec) {
-		return resource.UncertainAfterPending(spec)
+	if _, own := spec.(*resource.Properties); !own || resource.TraitsOf(spec).IsUncertain {
+		return resource.TraitsOf(spec).IsUncertain
 	}
 	program, _, _ := strings.Cut(look.Name, " ")
 	of, ok := x.r.Spec.(*resource.Properties)
@@ -270,7 +270,7 @@ func (s *suspectFinder) mayDiffer(i int, look overlay.Look, after bool) bool {
 	}
 	switch look.Kind {
 	case overlay.CommandLook:
-		return after || resource.UncertainAfterPending(spec)
+		return after || resource.TraitsOf(spec).IsUncertain
 	case overlay.PathLook, overlay.TreeLook:
 		return !s.isManaged(look.Name) && (after || !look.Found || !isOfSite(s.catalog.Resources[i], look.Name))
 	case overlay.RepositoryLook:
@@ -353,10 +353,8 @@ func (s *suspectFinder) isManaged(name string) bool {
 // managedBy returns the paths that a resource manages. Tree says that it also manages everything
 // below them.
 func managedBy(r *resource.Resource) (list []string, tree bool) {
-	if filepath.IsAbs(r.ID.Name) && r.Spec != nil {
-		if _, isCommand := r.Spec.(resource.CommandRunner); !isCommand {
-			list = append(list, path.Clean(r.ID.Name))
-		}
+	if filepath.IsAbs(r.ID.Name) && r.Spec != nil && resource.TraitsOf(r.Spec).Command == nil {
+		list = append(list, path.Clean(r.ID.Name))
 	}
 	if c, ok := r.Spec.(resource.EffectBound); ok {
 		var paths []string

@@ -132,7 +132,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
 		}
 	}
-	if err == nil && !resource.VerifiesItself(x.Want) && !partial {
+	if err == nil && !resource.TraitsOf(x.Want).VerifiesItself && !partial {
 		if x.commands.guesses() == guesses {
 			if err = x.settled(ctx, h, d); err == nil {
 				err = x.left(ctx, h, planned, before)

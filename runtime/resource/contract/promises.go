@@ -196,10 +196,10 @@ func (x Trial) checkRecall(ctx context.Context, h *host.Host, have any) error {
 }
 
 // CheckSuits returns an error if the choice of the provider depends on specs although their type
-// promises that it does not (resource.SpecIndependentProvider).
+// promises that it does not (resource.Traits).
 func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 	for i, want := range wants {
-		if _, ok := want.(resource.SpecIndependentProvider); !ok || i == 0 {
+		if !resource.TraitsOf(want).ProviderIgnoresSpec || i == 0 {
 			continue
 		}
 		first, err := b.Suits(f, wants[0])
@@ -214,7 +214,7 @@ func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 // checkPlan returns an error if a plan finds something left to do after the effects of a complete
 // decision.
 func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision) error {
-	if x.Imagined || !d.Complete || len(d.Actions) == 0 || slices.ContainsFunc(d.Effects, isVague) || resource.VerifiesItself(x.Want) || resource.ActsAlways(x.Want) {
+	if x.Imagined || !d.Complete || len(d.Actions) == 0 || slices.ContainsFunc(d.Effects, isVague) || resource.TraitsOf(x.Want).VerifiesItself || resource.TraitsOf(x.Want).ActsAlways {
 		return nil
 	}
 	v := h.Planning(ctx)
@@ -284,7 +284,7 @@ func (w *countingRunner) guesses() int {
 }
 
 func (x Trial) checkCommands() error {
-	if x.commands != nil && x.commands.n > 0 && resource.MayPrefetch(x.Want) {
+	if x.commands != nil && x.commands.n > 0 && resource.TraitsOf(x.Want).MayPrefetch {
 		return &breach{"Status, which may be called ahead, ran a command: " + x.commands.last}
 	}
 	return nil

@@ -44,12 +44,13 @@ type paperProvider interface {
 
 var paperType = resource.Define[paper, paperState, paperProvider]("paper")
 
-func (paper) Validate() error     { return nil }
-func (p paper) MayPrefetch() bool { return p.looksAhead }
+func (paper) Validate() error { return nil }
+func (p paper) Traits() resource.Traits {
+	return resource.Traits{MayPrefetch: p.looksAhead, ProviderIgnoresSpec: true}
+}
 func (p paper) Bounds() (path string, looks, acts bool) {
 	return cmp.Or(p.looksAt, p.bounds), p.looksAt != "", p.bounds != ""
 }
-func (paper) ProviderIgnoresSpec()                  {}
 func (p paper) EditedFile() string                  { return p.edited }
 func (p paper) ConfinedTo() (list []string, _ bool) { return p.confined, false }
 
