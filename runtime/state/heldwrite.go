@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -118,14 +119,14 @@ func completeWrites(dir *statedir.Dir, image string) {
 	_ = dir.RemoveTemporary(heldDir)
 	recorded := make(map[string]bool)
 	for _, e := range entries {
-		if base, ok := strings.CutSuffix(e.Name(), heldSuffix); ok && !strings.HasPrefix(base, statedir.TempPrefix) {
+		if base, ok := strings.CutSuffix(e.Name(), heldSuffix); ok && !strings.HasPrefix(base, atomicfile.Prefix) {
 			recorded[base] = true
 		}
 	}
 	for _, e := range entries {
 		name := filepath.Join(heldDir, e.Name())
 		switch base := strings.TrimSuffix(e.Name(), heldSuffix); {
-		case strings.HasPrefix(base, statedir.TempPrefix):
+		case strings.HasPrefix(base, atomicfile.Prefix):
 		case base != e.Name():
 			completeWrite(dir, filepath.Join(heldDir, base), image)
 		case !recorded[base]:
