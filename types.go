@@ -12,7 +12,9 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -110,13 +112,13 @@ func (f *functions[D]) bind() (b resource.Binding, err error) {
 		all.Validate = func(want *resource.Properties) error { return v.Validate(f.want(want)) }
 	}
 	if x, ok := f.provider.(interface{ Files(want D) []string }); ok {
-		all.Effects = func(want *resource.Properties, _ any) (list []host.PathEffect, more resource.OtherEffects, err error) {
-			kind := host.Regular
+		all.Effects = func(want *resource.Properties, _ any) (list []overlay.PathEffect, more resource.OtherEffects, err error) {
+			kind := safepath.Regular
 			if want.WantedEnsure() == absent {
-				kind = host.Missing
+				kind = safepath.Missing
 			}
 			for _, file := range x.Files(f.want(want)) {
-				list = append(list, host.PathEffect{Path: path.Clean(file), Kind: kind})
+				list = append(list, overlay.PathEffect{Path: path.Clean(file), Kind: kind})
 			}
 			return list, resource.NoOtherEffects, nil
 		}
@@ -243,7 +245,7 @@ type Machine struct {
 
 // WriteFile replaces the content of a file in one step, or creates it for the user of this process.
 func (m *Machine) WriteFile(file string, content []byte, mode fs.FileMode) error {
-	attr := host.NewAttr(&m.host.View, file, host.Regular)
+	attr := host.NewAttr(&m.host.View, file, safepath.Regular)
 	attr.Mode = uint32(mode.Perm())
 	return m.host.WriteFile(file, bytes.NewReader(content), attr)
 }
@@ -254,7 +256,7 @@ func (m *Machine) MakeDirectory(dir string) error {
 	if ok, err := m.view.IsDirectory(dir); ok || err != nil {
 		return err
 	}
-	return m.host.MakeDirectory(dir, host.NewAttr(&m.host.View, dir, host.Directory))
+	return m.host.MakeDirectory(dir, host.NewAttr(&m.host.View, dir, safepath.Directory))
 }
 
 // Remove removes a file, a link or an empty directory.

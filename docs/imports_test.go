@@ -130,7 +130,7 @@ type importRule struct {
 var importRules = []importRule{
 	{packages: ".", imports: "*", not: "cmd studio fleet luaapi stdlib resources providers"},
 	{packages: "runtime/terminal", imports: ""},
-	{packages: "runtime/heap runtime/collector runtime/lazyregexp runtime/words", imports: ""},
+	{packages: "runtime/heap runtime/collector runtime/lazyregexp runtime/words runtime/atomicfile", imports: ""},
 	{
 		packages: "runtime/yamlsyntax runtime/textedit runtime/textedit/splice runtime/textedit/yamltext",
 		imports:  "lazyregexp yamlsyntax",
@@ -157,28 +157,28 @@ var importRules = []importRule{
 	{packages: "runtime/nats runtime/registration", imports: "bytesize"},
 	{packages: "runtime/ignore runtime/signers runtime/git", imports: ""},
 	{packages: "runtime/bundle", imports: "bytesize"},
-	{packages: "runtime/testsystem", imports: "host lazyregexp"},
+	{packages: "runtime/testsystem", imports: "atomicfile host lazyregexp"},
 	{packages: "runtime/luadata", imports: "diag"},
-	{packages: "runtime/module", imports: "diag host luadata safepath signers trust bytesize"},
+	{packages: "runtime/module", imports: "atomicfile diag host luadata safepath signers trust bytesize"},
 	{packages: "runtime/module/resolve", as: "module", imports: "git lazyregexp"},
-	{packages: "runtime/facts", imports: "diag host lazyregexp trust"},
-	{packages: "runtime/resource", imports: "diag schema host bytesize facts lazyregexp secret registration"},
+	{packages: "runtime/facts", imports: "diag host lazyregexp safepath trust"},
+	{packages: "runtime/resource", imports: "diag schema host bytesize facts lazyregexp safepath secret registration"},
 	{packages: "runtime/resource/contract runtime/resource/resourcetest", as: "resource", imports: ""},
 	{packages: "runtime/catalog runtime/health runtime/event runtime/prefetch", imports: "*"},
 	{
 		packages: "runtime/redact runtime/forecast runtime/converge",
-		imports:  "event resource secret catalog host schema lazyregexp facts health prefetch",
+		imports:  "event resource secret catalog host schema lazyregexp facts health prefetch safepath",
 		not:      "state report manifest data template trust",
 	},
 	{packages: "runtime/data", imports: "*"},
 	{packages: "runtime/template runtime/template/blocks", imports: "*"},
 	{packages: "runtime/manifest", imports: "*", not: "converge report state"},
 	{packages: "runtime/report runtime/report/graph runtime/report/page runtime/report/part", imports: "*"},
-	{packages: "runtime/state/statedir", imports: "diag safepath"},
+	{packages: "runtime/state/statedir", imports: "atomicfile diag safepath"},
 	{packages: "runtime/state/backup", imports: "host safepath secret statedir bytesize"},
 	{packages: "runtime/state", imports: "*"},
 	{packages: "runtime/session", imports: "*"},
-	{packages: "resources", imports: "resource schema diag host lazyregexp sha256sum", not: "os"},
+	{packages: "resources", imports: "resource schema diag host lazyregexp safepath sha256sum", not: "os"},
 	{
 		packages: "providers/posix",
 		imports:  "resources resource host facts diag lazyregexp safepath sha256sum",
@@ -218,7 +218,7 @@ var importRules = []importRule{
 	{packages: "docs/markdown docs/search docs/reference docs/website", as: "docs", imports: ""},
 	{
 		packages: "fleet/agent fleet/ssh fleet/inventory",
-		imports: "bundle host terminal safepath lazyregexp sha256sum yamlsyntax agent fleet/retry diag git nats" +
+		imports: "atomicfile bundle host terminal safepath lazyregexp sha256sum yamlsyntax agent fleet/retry diag git nats" +
 			" signers trust",
 	},
 	{

@@ -159,7 +159,7 @@ func (cb *callbacks) resultField(L *lua.LState, handle *lua.LUserData, field str
 	id, _ := handleOf(handle)
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
-	if ofCommand && r != nil && !resource.VerifiesItself(r.Spec) {
+	if ofCommand && r != nil && !resource.TraitsOf(r.Spec).VerifiesItself {
 		cb.in.report.throw(L, "only resources that run a command have this field", "%s: %w", id, diag.Unknown("field", field, nil))
 	}
 	res, ok := cb.results[id]

@@ -75,14 +75,16 @@ func (d *rewriter) makeJoin() int {
 
 // A concatenator is the operator .. of scripts.
 type concatenator struct {
-	in *Interp
-	fn *lua.LFunction // what .. is compiled to, or nil
+	vm     *lua.LState
+	limits *limits
+	source *sourceMap
+	fn     *lua.LFunction // what .. is compiled to, or nil
 }
 
 // function returns the function that .. is compiled to.
 func (cc *concatenator) function() *lua.LFunction {
 	if cc.fn == nil {
-		cc.fn = cc.in.vm.NewFunction(cc.join)
+		cc.fn = cc.vm.NewFunction(cc.join)
 	}
 	return cc.fn
 }
@@ -98,14 +100,14 @@ func (cc *concatenator) join(L *lua.LState) int {
 		case lua.LString:
 			part = string(v)
 		case lua.LNumber:
-			part = cc.in.numberText(L, v)
+			part = cc.source.numberText(L, v)
 		default:
 			return cc.joinObjects(L, n)
 		}
 		size += len(part)
 		parts = append(parts, part)
 	}
-	cc.in.limits.takeString(L, "..", size)
+	cc.limits.takeString(L, "..", size)
 	if n == 2 {
 		L.Push(lua.LString(parts[0] + parts[1]))
 		return 1
@@ -122,7 +124,7 @@ func (cc *concatenator) joinObjects(L *lua.LState, n int) int {
 		left := L.Get(i)
 		if lua.LVCanConvToString(left) && lua.LVCanConvToString(right) {
 			a, b := lua.LVAsString(left), lua.LVAsString(right)
-			cc.in.limits.takeString(L, "..", len(a)+len(b))
+			cc.limits.takeString(L, "..", len(a)+len(b))
 			right = lua.LString(a + b)
 			continue
 		}
@@ -152,7 +154,7 @@ func (cc *concatenator) scriptLevel(L *lua.LState, level int) int {
 		return level
 	}
 	for at := 1; at <= level; at++ {
-		th, dbg, ok := cc.in.limits.stackAt(L, at)
+		th, dbg, ok := cc.limits.stackAt(L, at)
 		if !ok {
 			break
 		}

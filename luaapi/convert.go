@@ -25,7 +25,7 @@ func (f unsupportedValue) String() string { return string(f) }
 
 // A converter turns values of Lua into values for the decoder.
 type converter struct {
-	in             *Interp
+	tables         *Tables
 	count          int  // values of the property that is being converted
 	hasUnsupported bool // a value was converted that no property can hold
 	hasLazy        bool // a value was converted that holds a lazy one
@@ -49,7 +49,7 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 	case lua.LNumber:
 		return schema.NumberValue(float64(v))
 	case *lua.LTable:
-		return cv.tableValue(cv.in.Tables.Contents(v), depth)
+		return cv.tableValue(cv.tables.Contents(v), depth)
 	case *lua.LUserData:
 		if _, ok := v.Value.(Null); ok {
 			return schema.Value{}

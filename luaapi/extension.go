@@ -112,7 +112,7 @@ func (in *Interp) SiteDir() string {
 // Properties returns a read-only table. The function of a field is called each time that a script
 // reads the field. An unknown name is a mistake.
 func (ts *Tables) Properties(name string, fields map[string]func(L *lua.LState) lua.LValue) *lua.LTable {
-	L := ts.in.vm
+	L := ts.vm
 	t := ts.readonly(readonlyTable{name: name, contents: L.CreateTable(0, 0), list: func() (*lua.LTable, error) {
 		list := L.CreateTable(0, len(fields))
 		for key, get := range fields {
@@ -124,7 +124,7 @@ func (ts *Tables) Properties(name string, fields map[string]func(L *lua.LState) 
 		key := keyText(L.Get(2))
 		get := fields[key]
 		if get == nil {
-			ts.in.report.throwError(L, &missingError{name, key, slices.Sorted(maps.Keys(fields))})
+			ts.report.throwError(L, &missingError{name, key, slices.Sorted(maps.Keys(fields))})
 		}
 		L.Push(get(L))
 		return 1

@@ -56,9 +56,9 @@ func (d *rewriter) checkedFact(e *ast.AttrGetExpr, path []string) ast.Expr {
 // partOfText returns a table with the fact at path, whose last name is a part of a text. It
 // throws if there is no such fact.
 func (ts *Tables) partOfText(L *lua.LState, path []string) lua.LValue {
-	val, err := ts.in.opts.Facts.At(path)
+	val, err := ts.opts.Facts.At(path)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok && nf.Scalar != "" {
-		ts.in.report.throw(L, nf.Hint(), "%w", err)
+		ts.report.throw(L, nf.Hint(), "%w", err)
 	}
 	if err != nil {
 		return L.Get(1)

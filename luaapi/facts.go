@@ -17,10 +17,10 @@ import (
 
 // factsTable returns the table facts. Each branch is gathered when a script first reads it.
 func (ts *Tables) factsTable() *lua.LTable {
-	contents := ts.in.vm.CreateTable(0, 16)
-	names := ts.in.opts.Facts.Names()
+	contents := ts.vm.CreateTable(0, 16)
+	names := ts.opts.Facts.Names()
 	branch := func(name string) (lua.LValue, error) {
-		val, err := ts.in.opts.Facts.Branch(name)
+		val, err := ts.opts.Facts.Branch(name)
 		if err != nil {
 			return lua.LNil, err
 		}
@@ -31,7 +31,7 @@ func (ts *Tables) factsTable() *lua.LTable {
 	return ts.readonly(readonlyTable{
 		name:     "facts",
 		contents: contents,
-		names:    ts.in.opts.Facts.Names,
+		names:    ts.opts.Facts.Names,
 		missingField: func(key lua.LValue) (lua.LValue, error) {
 			name, ok := key.(lua.LString)
 			if !ok {
@@ -44,10 +44,10 @@ func (ts *Tables) factsTable() *lua.LTable {
 			return v, err
 		},
 		list: func() (*lua.LTable, error) {
-			list := ts.in.vm.CreateTable(0, len(names))
+			list := ts.vm.CreateTable(0, len(names))
 			for _, name := range names {
 				v := contents.RawGetString(name)
-				if g, _ := ts.in.opts.Facts.Gatherer(name); g.OnlyNamed {
+				if g, _ := ts.opts.Facts.Gatherer(name); g.OnlyNamed {
 					continue
 				}
 				if v == lua.LNil {
@@ -117,7 +117,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 	case *data.SealedValue:
 		return ts.opened(v)
 	case []any:
-		contents := ts.in.vm.CreateTable(len(v), 0)
+		contents := ts.vm.CreateTable(len(v), 0)
 		for i, e := range v {
 			contents.RawSetInt(i+1, ts.nestedValue(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
 		}
@@ -132,7 +132,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 			return ts.sealedTable(path, v, sealed)
 		}
 		names := slices.Sorted(maps.Keys(v))
-		contents := ts.in.vm.CreateTable(0, len(v))
+		contents := ts.vm.CreateTable(0, len(v))
 		for _, name := range names {
 			contents.RawSetString(name, ts.nestedValue(v[name], func() string { return path + "." + name }))
 		}
@@ -158,13 +158,13 @@ func (ts *Tables) nestedValue(v any, path func() string) lua.LValue {
 // fact is fact(path, default): the fact, or the default if there is none.
 func (ts *Tables) fact(L *lua.LState) int {
 	path := L.CheckString(1)
-	val, err := ts.in.opts.Facts.Get(path)
+	val, err := ts.opts.Facts.Get(path)
 	if _, missing := errors.AsType[*facts.NotFoundError](err); missing {
 		L.Push(L.Get(2))
 		return 1
 	}
 	if err != nil {
-		ts.in.report.throwError(L, err)
+		ts.report.throwError(L, err)
 	}
 	if v := ts.Value("facts."+path, val); v != lua.LNil {
 		L.Push(v)
@@ -178,10 +178,10 @@ func (ts *Tables) fact(L *lua.LState) int {
 func (ts *Tables) envTable() *lua.LTable {
 	return ts.readonly(readonlyTable{
 		name:     "env",
-		contents: ts.in.vm.CreateTable(0, 0),
+		contents: ts.vm.CreateTable(0, 0),
 		missingField: func(key lua.LValue) (lua.LValue, error) {
 			if name, ok := key.(lua.LString); ok {
-				if v, ok := ts.in.opts.Env(string(name)); ok {
+				if v, ok := ts.opts.Env(string(name)); ok {
 					return lua.LString(v), nil
 				}
 			}

@@ -92,8 +92,7 @@ type Options struct {
 // An Interp evaluates scripts that add to one catalog. It is not safe for use
 // by several goroutines.
 //
-// Each part of the work has a type of its own; the parts reach one another
-// through the Interp.
+// Each part of the work has a type of its own. Many reach one another through the Interp.
 type Interp struct {
 	vm    *lua.LState
 	opts  Options
@@ -170,17 +169,20 @@ func New(opts Options) *Interp {
 	in.report = &mistakeCollector{in: in}
 	in.report.reset()
 	in.limits = &limits{in: in}
-	in.Tables = &Tables{in: in, byProxy: make(map[*lua.LTable]*readonlyTable), byContents: make(map[*lua.LTable]*readonlyTable)}
+	in.Tables = &Tables{
+		vm: in.vm, opts: &in.opts, report: in.report, source: in.source,
+		byProxy: make(map[*lua.LTable]*readonlyTable), byContents: make(map[*lua.LTable]*readonlyTable),
+	}
 	in.globals = &globalTable{in: in}
 	in.modules = &moduleLoader{in: in}
 	in.compiler = &compiler{in: in}
-	in.concat = &concatenator{in: in}
+	in.concat = &concatenator{vm: in.vm, limits: in.limits, source: in.source}
 	in.declarer = &declarer{in: in}
 	in.declarer.overrides.dc = in.declarer
-	in.convert = &converter{in: in}
+	in.convert = &converter{tables: in.Tables}
 	in.nils = &nilChecker{in: in}
 	in.callbacks = &callbacks{in: in}
-	in.taint = &taintTracker{in: in}
+	in.taint = &taintTracker{secrets: opts.Secrets, tables: in.Tables, limits: in.limits, report: in.report}
 	in.vm.Panic = throwObject
 	in.globals.open()
 	if opts.Extend != nil {

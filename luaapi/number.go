@@ -186,7 +186,7 @@ func (lib *baseLib) toNumber(L *lua.LState) int {
 func (lib *baseLib) toString(L *lua.LState) int {
 	v := L.CheckAny(1)
 	if n, ok := v.(lua.LNumber); ok {
-		v = lua.LString(lib.in.numberText(L, n))
+		v = lua.LString(lib.in.source.numberText(L, n))
 	}
 	L.Push(L.ToStringMeta(v))
 	return 1
@@ -195,15 +195,15 @@ func (lib *baseLib) toString(L *lua.LState) int {
 // textOf returns a value as tostring does.
 func (in *Interp) textOf(L *lua.LState, v lua.LValue) string {
 	if n, ok := v.(lua.LNumber); ok {
-		return in.numberText(L, n)
+		return in.source.numberText(L, n)
 	}
 	return L.ToStringMeta(v).String()
 }
 
 // numberText returns a number as the calling code writes it. In modules of others fractions have fourteen digits, as in
 // Lua 5.1. Whole numbers have all digits everywhere: a module that writes a file must not change them.
-func (in *Interp) numberText(L *lua.LState, n lua.LNumber) string {
-	if lua.LNumber(int64(n)) == n || !in.source.isForeign(caller(L)) {
+func (sm *sourceMap) numberText(L *lua.LState, n lua.LNumber) string {
+	if lua.LNumber(int64(n)) == n || !sm.isForeign(caller(L)) {
 		return n.String()
 	}
 	sign := field{}.sign(math.Signbit(float64(n)))

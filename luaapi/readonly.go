@@ -10,7 +10,10 @@ import (
 
 // Tables are the read-only tables of an interpreter.
 type Tables struct {
-	in         *Interp
+	vm         *lua.LState
+	opts       *Options
+	report     *mistakeCollector
+	source     *sourceMap
 	byProxy    map[*lua.LTable]*readonlyTable
 	byContents map[*lua.LTable]*readonlyTable // by their contents, those with a missingField
 	guards     guards
@@ -37,8 +40,8 @@ type readonlyTable struct {
 
 // readonly returns the table that r describes.
 func (ts *Tables) readonly(r readonlyTable) *lua.LTable {
-	proxy := ts.in.vm.CreateTable(0, 0)
-	mt := ts.in.vm.CreateTable(0, 6)
+	proxy := ts.vm.CreateTable(0, 0)
+	mt := ts.vm.CreateTable(0, 6)
 	mt.RawSetString("__index", r.contents)
 	if ts.guards.write == nil {
 		ts.guards = ts.newGuards()
@@ -63,22 +66,22 @@ type guards struct {
 }
 
 func (ts *Tables) newGuards() guards {
-	absent := ts.in.vm.CreateTable(0, 1)
-	absent.RawSetString("__index", ts.in.vm.NewFunction(func(L *lua.LState) int {
+	absent := ts.vm.CreateTable(0, 1)
+	absent.RawSetString("__index", ts.vm.NewFunction(func(L *lua.LState) int {
 		v, err := ts.byContents[L.Get(1).(*lua.LTable)].missingField(L.Get(2))
-		if err != nil && !ts.in.source.mayBeAbsent(L, err) {
-			ts.in.report.throwError(L, err)
+		if err != nil && !ts.source.mayBeAbsent(L, err) {
+			ts.report.throwError(L, err)
 		}
 		L.Push(v)
 		return 1
 	}))
 	return guards{
-		write: ts.in.vm.NewFunction(func(L *lua.LState) int {
+		write: ts.vm.NewFunction(func(L *lua.LState) int {
 			r := ts.byProxy[L.Get(1).(*lua.LTable)]
-			ts.in.report.throw(L, "copy the table and change the copy", "%s is read-only", dotted(r.name, L.Get(2)))
+			ts.report.throw(L, "copy the table and change the copy", "%s is read-only", dotted(r.name, L.Get(2)))
 			return 0
 		}),
-		length: ts.in.vm.NewFunction(func(L *lua.LState) int {
+		length: ts.vm.NewFunction(func(L *lua.LState) int {
 			L.Push(lua.LNumber(ts.byProxy[L.Get(1).(*lua.LTable)].contents.Len()))
 			return 1
 		}),
@@ -92,7 +95,7 @@ func (ts *Tables) Contents(t *lua.LTable) *lua.LTable {
 		return t
 	}
 	if r, ok := ts.byProxy[t]; ok {
-		ts.fill(ts.in.vm, r)
+		ts.fill(ts.vm, r)
 		return r.contents
 	}
 	return t
@@ -104,7 +107,7 @@ func (ts *Tables) fill(L *lua.LState, r *readonlyTable) {
 		return
 	}
 	if err := r.fill(); err != nil {
-		ts.in.report.throwError(L, err)
+		ts.report.throwError(L, err)
 	}
 }
 
@@ -120,7 +123,7 @@ func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 	}
 	list, err := r.list()
 	if err != nil {
-		ts.in.report.throwError(L, err)
+		ts.report.throwError(L, err)
 	}
 	return list
 }
@@ -129,7 +132,7 @@ func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 func (ts *Tables) writable(L *lua.LState) *lua.LTable {
 	t := L.CheckTable(1)
 	if r, ok := ts.byProxy[t]; ok {
-		ts.in.report.throw(L, "copy the table and change the copy", "%s is read-only", r.name)
+		ts.report.throw(L, "copy the table and change the copy", "%s is read-only", r.name)
 	}
 	return t
 }

@@ -7,6 +7,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
 // gopher-lua gives each local variable and each intermediate value of a function a register, of
@@ -265,45 +267,7 @@ func (sp *spiller) expr(e ast.Expr) ast.Expr {
 	case *ast.FunctionExpr:
 		sp.function(e)
 	default:
-		mapParts(e, sp.expr)
+		syntax.Parts(e, func(part *ast.Expr) { *part = sp.expr(*part) })
 	}
 	return e
-}
-
-// mapParts replaces each part of an expression by what f returns for it. A function has no parts.
-func mapParts(e ast.Expr, f func(ast.Expr) ast.Expr) {
-	switch e := e.(type) {
-	case *ast.AttrGetExpr:
-		e.Object, e.Key = f(e.Object), f(e.Key)
-	case *ast.TableExpr:
-		for _, field := range e.Fields {
-			if field.Key != nil {
-				field.Key = f(field.Key)
-			}
-			field.Value = f(field.Value)
-		}
-	case *ast.FuncCallExpr:
-		if e.Func != nil {
-			e.Func = f(e.Func)
-		} else {
-			e.Receiver = f(e.Receiver)
-		}
-		for i, arg := range e.Args {
-			e.Args[i] = f(arg)
-		}
-	case *ast.LogicalOpExpr:
-		e.Lhs, e.Rhs = f(e.Lhs), f(e.Rhs)
-	case *ast.RelationalOpExpr:
-		e.Lhs, e.Rhs = f(e.Lhs), f(e.Rhs)
-	case *ast.ArithmeticOpExpr:
-		e.Lhs, e.Rhs = f(e.Lhs), f(e.Rhs)
-	case *ast.StringConcatOpExpr:
-		e.Lhs, e.Rhs = f(e.Lhs), f(e.Rhs)
-	case *ast.UnaryMinusOpExpr:
-		e.Expr = f(e.Expr)
-	case *ast.UnaryNotOpExpr:
-		e.Expr = f(e.Expr)
-	case *ast.UnaryLenOpExpr:
-		e.Expr = f(e.Expr)
-	}
 }

@@ -215,7 +215,7 @@ func (d *rewriter) parts(e ast.Expr) {
 		e.Stmts = d.function(e.Stmts)
 		return
 	}
-	mapParts(e, d.expr)
+	syntax.Parts(e, func(part *ast.Expr) { *part = d.expr(*part) })
 	if call, ok := e.(*ast.FuncCallExpr); ok {
 		call.Args = d.listed(call.Args, call.Line())
 	}

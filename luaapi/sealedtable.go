@@ -13,7 +13,7 @@ import (
 func (ts *Tables) opened(s *data.SealedValue) lua.LValue {
 	text, err := s.Text()
 	if err != nil {
-		ts.in.report.throwError(ts.in.vm, err)
+		ts.report.throwError(ts.vm, err)
 	}
 	return lua.LString(text)
 }
@@ -36,7 +36,7 @@ func sealedNames(v map[string]any) []string {
 // sealedTable is Value for a table with such names. Each is decrypted on first use.
 func (ts *Tables) sealedTable(path string, v map[string]any, sealed []string) lua.LValue {
 	names := slices.Sorted(maps.Keys(v))
-	contents := ts.in.vm.CreateTable(0, len(v))
+	contents := ts.vm.CreateTable(0, len(v))
 	for _, name := range names {
 		if !slices.Contains(sealed, name) {
 			contents.RawSetString(name, ts.nestedValue(v[name], func() string { return path + "." + name }))

@@ -18,7 +18,12 @@ import (
 func (in *Interp) Secrets() *secret.Keeper { return in.opts.Secrets }
 
 // A taintTracker finds the results of functions that derive from secrets.
-type taintTracker struct{ in *Interp }
+type taintTracker struct {
+	secrets *secret.Keeper
+	tables  *Tables
+	limits  *limits
+	report  *mistakeCollector
+}
 
 // Derived wraps a function without side effects so that results that derive from secrets
 // are secret too. Without secrets it costs nothing.
@@ -38,7 +43,7 @@ const (
 )
 
 func (tt *taintTracker) callTracked(L *lua.LState, fn lua.LGFunction) int {
-	k := tt.in.opts.Secrets
+	k := tt.secrets
 	var args []lua.LValue
 	tainted, callback := false, false
 	for i := 1; i <= L.GetTop(); i++ {
@@ -116,11 +121,11 @@ func (tt *taintTracker) trackIterator(it *lua.LFunction, args []lua.LValue) lua.
 		n := it.GFunction(L)
 		for i := range n {
 			text, ok := L.Get(i - n).(lua.LString)
-			if !ok || len(text) < secret.Shortest || tt.in.opts.Secrets.Contains(string(text)) {
+			if !ok || len(text) < secret.Shortest || tt.secrets.Contains(string(text)) {
 				continue
 			}
 			if !tt.isOutsideSecrets(string(text), args) {
-				_ = tt.in.opts.Secrets.Add(string(text))
+				_ = tt.secrets.Add(string(text))
 			}
 		}
 		return n
@@ -130,7 +135,7 @@ func (tt *taintTracker) trackIterator(it *lua.LFunction, args []lua.LValue) lua.
 // isOutsideSecrets reports whether a text appears in the arguments outside of secrets.
 func (tt *taintTracker) isOutsideSecrets(text string, args []lua.LValue) bool {
 	for _, arg := range tt.stringsIn(args...) {
-		for _, part := range tt.in.opts.Secrets.Clear(arg) {
+		for _, part := range tt.secrets.Clear(arg) {
 			if strings.Contains(part, text) {
 				return true
 			}
@@ -143,7 +148,7 @@ func (tt *taintTracker) isOutsideSecrets(text string, args []lua.LValue) bool {
 // it.
 func (tt *taintTracker) mayDerive(texts []string) bool {
 	for _, text := range texts {
-		if len(text) >= secret.Shortest && !tt.in.opts.Secrets.Contains(text) {
+		if len(text) >= secret.Shortest && !tt.secrets.Contains(text) {
 			return true
 		}
 	}
@@ -163,23 +168,23 @@ func (tt *taintTracker) addDifference(text, than string) {
 		to, end = to-1, end-1
 	}
 	part := text[from:to]
-	_ = tt.in.opts.Secrets.Add(part) // what is too short cannot be hidden
+	_ = tt.secrets.Add(part) // what is too short cannot be hidden
 	if 2*len(part) > len(text) && !strings.ContainsAny(text, " \t\r\n") {
 		// A digest may have a character in common with another by chance.
-		_ = tt.in.opts.Secrets.Add(text)
+		_ = tt.secrets.Add(text)
 	}
 }
 
 // repeatWithout returns the texts in the results of a function for other secrets.
 func (tt *taintTracker) repeatWithout(L *lua.LState, fn lua.LGFunction, args []lua.LValue) []string {
-	was, asking := tt.in.report.lastThrown, tt.in.report.mistakes
-	defer func() { tt.in.report.lastThrown, tt.in.report.mistakes = was, asking }()
+	was, asking := tt.report.lastThrown, tt.report.mistakes
+	defer func() { tt.report.lastThrown, tt.report.mistakes = was, asking }()
 	left := taintValues
 	other := make([]lua.LValue, len(args))
 	for i, arg := range args {
 		other[i] = tt.substitute(L, arg, 0, &left)
 	}
-	results, thrown := tt.in.limits.protect(L, nil, L.NewFunction(fn), other...)
+	results, thrown := tt.limits.protect(L, nil, L.NewFunction(fn), other...)
 	if thrown != nil {
 		return nil
 	}
@@ -191,12 +196,12 @@ func (tt *taintTracker) substitute(L *lua.LState, v lua.LValue, depth int, left 
 	*left--
 	switch v := v.(type) {
 	case lua.LString:
-		return lua.LString(tt.in.opts.Secrets.Replace(string(v), substituteText))
+		return lua.LString(tt.secrets.Replace(string(v), substituteText))
 	case *lua.LTable:
 		if depth > taintDepth || *left < 0 {
 			return v
 		}
-		from := tt.in.Tables.Contents(v)
+		from := tt.tables.Contents(v)
 		t := L.CreateTable(from.Len(), 0)
 		t.Metatable = from.Metatable
 		for key, val := from.Next(lua.LNil); key != lua.LNil; key, val = from.Next(key) {
@@ -240,7 +245,7 @@ func (tt *taintTracker) stringsIn(values ...lua.LValue) (out []string) {
 		case lua.LString:
 			out = append(out, string(v))
 		case *lua.LTable:
-			t := tt.in.Tables.Contents(v)
+			t := tt.tables.Contents(v)
 			for key, val := t.Next(lua.LNil); key != lua.LNil; key, val = t.Next(key) {
 				if key.Type() == lua.LTString {
 					walk(key, depth+1)

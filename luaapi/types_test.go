@@ -79,7 +79,7 @@ type limits struct {
 
 func (execProps) Validate() error                   { return nil }
 func (execProps) Decide(struct{}) resource.Decision { return resource.Decision{} }
-func (execProps) VerifiesItself() bool              { return true }
+func (execProps) Traits() resource.Traits           { return resource.Traits{VerifiesItself: true} }
 
 func (execProps) Perform(context.Context, *host.Host, fake[execProps], resource.Action) error {
 	return nil

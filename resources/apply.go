@@ -92,9 +92,8 @@ func (a Apply) WantedEnsure() string { return string(a.Ensure) }
 // FailsWithParts implements resource.Applier.
 func (Apply) FailsWithParts() bool { return true }
 
-// VerifiesItself implements resource.SelfVerifier: the resources of the child were verified
-// already.
-func (Apply) VerifiesItself() bool { return true }
+// Traits implements resource.Characterized: the resources of the child were verified already.
+func (Apply) Traits() resource.Traits { return resource.Traits{VerifiesItself: true} }
 
 // Decide implements resource.Spec.
 func (Apply) Decide(ApplyState) (d resource.Decision) { return d }

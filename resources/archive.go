@@ -8,7 +8,9 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // ArchiveType is the type of archives.
@@ -105,7 +107,7 @@ func (ArchiveOnChange) Values() []string { return []string{"ignore", "extract"} 
 // ArchiveState is the state at the path of the archive.
 type ArchiveState struct {
 	// Kind is the kind of the entry at the path; an archive is a regular file.
-	Kind          host.FileKind
+	Kind          safepath.FileKind
 	ArchiveExists bool
 	CreatesExists bool
 	// Checksum is the SHA-256 of the archive in hexadecimal; empty if the decision does not need
@@ -135,7 +137,7 @@ type ArchiveState struct {
 
 // CurrentEnsure implements resource.StateEnsure.
 func (s ArchiveState) CurrentEnsure() string {
-	if s.Kind == host.Missing {
+	if s.Kind == safepath.Missing {
 		return string(ArchiveAbsent)
 	}
 	return string(ArchivePresent)
@@ -160,8 +162,8 @@ type ArchiveProvider interface {
 // WantedEnsure implements resource.EnsureReporter.
 func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 
-// MayPrefetch implements resource.Prefetchable.
-func (Archive) MayPrefetch() bool { return true }
+// Traits implements resource.Characterized.
+func (Archive) Traits() resource.Traits { return resource.Traits{MayPrefetch: true} }
 
 // SetsWhole implements resource.WholeSetter. What creates names may come from elsewhere.
 func (a Archive) SetsWhole(isNew bool) bool { return isNew && a.Creates == "" }
@@ -188,9 +190,9 @@ func (a Archive) Decide(have ArchiveState) resource.Decision {
 		return a.decideAbsent(have)
 	case a.Creates != "" && have.CreatesExists && !(a.OnURLChange == ArchiveExtract && a.IsOther(have)):
 		return a.decideCreated(have)
-	case have.Kind == host.Symlink:
+	case have.Kind == safepath.Symlink:
 		return resource.Decision{Err: diag.Expected("a file").Found("a symbolic link to %s, which is not followed", have.Target)}
-	case have.Kind != host.Missing && have.Kind != host.Regular:
+	case have.Kind != safepath.Missing && have.Kind != safepath.Regular:
 		return resource.Decision{Err: diag.Expected("a file").Found("%s, which is not replaced", have.Kind)}
 	}
 	if err := have.parentError(a.Parents); err != nil {
@@ -201,15 +203,15 @@ func (a Archive) Decide(have ArchiveState) resource.Decision {
 
 func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 	switch have.Kind {
-	case host.Missing:
+	case safepath.Missing:
 		return d
-	case host.Directory, host.Special:
+	case safepath.Directory, safepath.Special:
 		d.Err = diag.Expected("nothing").Found("%s, which is not removed", have.Kind)
 		return d
 	}
 	d.Add("ensure", string(ArchivePresent), string(ArchiveAbsent))
 	d.AddAction("Remove", "removed")
-	d.Effects, d.Complete = []host.PathEffect{{Path: a.Name, Kind: host.Missing}}, true
+	d.Effects, d.Complete = []overlay.PathEffect{{Path: a.Name, Kind: safepath.Missing}}, true
 	return d
 }
 
@@ -218,7 +220,7 @@ func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 	if a.Cleanup && have.ArchiveExists {
 		d.Add("cleanup", string(ArchivePresent), string(ArchiveAbsent))
 		a.cleanup(&d)
-		d.Effects, d.Complete = []host.PathEffect{{Path: a.Name, Kind: host.Missing}}, true
+		d.Effects, d.Complete = []overlay.PathEffect{{Path: a.Name, Kind: safepath.Missing}}, true
 	}
 	return d
 }
@@ -263,19 +265,19 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Add("extract_parent", "", a.ExtractParent)
 	}
 	d.AddAction("Extract", "extracted")
-	d.Effects = append(d.Effects, host.PathEffect{Path: a.ExtractParent, Kind: host.Directory, Open: true})
+	d.Effects = append(d.Effects, overlay.PathEffect{Path: a.ExtractParent, Kind: safepath.Directory, Open: true})
 	if a.Creates != "" {
-		d.Effects = append(d.Effects, host.PathEffect{Path: a.Creates, Vague: true})
+		d.Effects = append(d.Effects, overlay.PathEffect{Path: a.Creates, Vague: true})
 	}
 	if a.Cleanup {
 		a.cleanup(&d)
-		d.Effects = append(d.Effects, host.PathEffect{Path: a.Name, Kind: host.Missing})
+		d.Effects = append(d.Effects, overlay.PathEffect{Path: a.Name, Kind: safepath.Missing})
 	}
 	return d
 }
 
 // effect returns the effect at the path of the archive.
-func (a Archive) effect(have ArchiveState, download bool) host.PathEffect {
+func (a Archive) effect(have ArchiveState, download bool) overlay.PathEffect {
 	mode := have.Mode
 	if download {
 		mode = archiveMode
@@ -287,7 +289,7 @@ func (a Archive) effect(have ArchiveState, download bool) host.PathEffect {
 	if download {
 		source = a.Source
 	}
-	return host.PathEffect{Path: a.Name, Kind: host.Regular, Source: source, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
+	return overlay.PathEffect{Path: a.Name, Kind: safepath.Regular, Source: source, Kept: !download, Attr: &safepath.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
 }
 
 // unextracted is the sticky bit, which marks an archive until its extraction has finished.

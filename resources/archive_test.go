@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -49,7 +51,7 @@ func would(d resource.Decision) string {
 	return strings.Join(phrases, ". ")
 }
 
-var present = ArchiveState{Kind: host.Regular, ArchiveExists: true, Checksum: string(rightSum)}
+var present = ArchiveState{Kind: safepath.Regular, ArchiveExists: true, Checksum: string(rightSum)}
 
 func created(s ArchiveState) ArchiveState {
 	s.CreatesExists = true
@@ -114,9 +116,9 @@ func TestArchiveDecisionTable(t *testing.T) {
 	}{
 		{"ensure: absent + archive missing", func(a *Archive) { a.Ensure = ArchiveAbsent }, ArchiveState{}, "", ""},
 		{"ensure: absent + archive exists", func(a *Archive) { a.Ensure = ArchiveAbsent }, present, "Would have removed", "ensure: present → absent"},
-		{"ensure: absent + a symbolic link", func(a *Archive) { a.Ensure = ArchiveAbsent }, ArchiveState{Kind: host.Symlink}, "Would have removed", "ensure: present → absent"},
+		{"ensure: absent + a symbolic link", func(a *Archive) { a.Ensure = ArchiveAbsent }, ArchiveState{Kind: safepath.Symlink}, "Would have removed", "ensure: present → absent"},
 		{"creates file exists: skip all", func(a *Archive) { extracted(a); sum(a) }, created(other), "", ""},
-		{"creates file exists, whatever stands at the path", extracted, created(ArchiveState{Kind: host.Directory}), "", ""},
+		{"creates file exists, whatever stands at the path", extracted, created(ArchiveState{Kind: safepath.Directory}), "", ""},
 		{"creates file missing: extract needed", extracted, present, "Would have extracted", "creates:  → /opt/app/bin/app"},
 		{"creates file missing, nothing to extract", func(a *Archive) { a.Creates = "/x" }, present, "", ""},
 		{"cleanup: false + archive missing: download needed", plain, ArchiveState{}, "Would have downloaded", "ensure: absent → present"},
@@ -154,12 +156,12 @@ func TestArchiveDecideErr(t *testing.T) {
 		have ArchiveState
 		err  string
 	}{
-		{nil, ArchiveState{Kind: host.Directory}, "expected a file, found a directory, which is not replaced"},
-		{nil, ArchiveState{Kind: host.Special}, "expected a file, found a device, socket or pipe, which is not replaced"},
-		{nil, ArchiveState{Kind: host.Symlink, Target: "/x"}, "expected a file, found a symbolic link to /x, which is not followed"},
+		{nil, ArchiveState{Kind: safepath.Directory}, "expected a file, found a directory, which is not replaced"},
+		{nil, ArchiveState{Kind: safepath.Special}, "expected a file, found a device, socket or pipe, which is not replaced"},
+		{nil, ArchiveState{Kind: safepath.Symlink, Target: "/x"}, "expected a file, found a symbolic link to /x, which is not followed"},
 		{nil, ArchiveState{Parents: Parents{BlockedParent: &host.ParentError{Dir: "/tmp"}}}, "/tmp is not a directory"},
 		{nil, ArchiveState{Parents: Parents{MissingParents: []string{"/tmp"}}}, "/tmp does not exist"},
-		{absent, ArchiveState{Kind: host.Directory}, "expected nothing, found a directory, which is not removed"},
+		{absent, ArchiveState{Kind: safepath.Directory}, "expected nothing, found a directory, which is not removed"},
 	} {
 		d := archive(t, x.want).Decide(x.have)
 		require.EqualError(t, d.Err, x.err)
@@ -171,15 +173,15 @@ func TestArchiveDecideErr(t *testing.T) {
 func TestArchiveLeaves(t *testing.T) {
 	d := archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(ArchiveState{})
 	require.True(t, d.Complete)
-	require.Equal(t, []host.PathEffect{
-		{Path: "/tmp/app.tar.gz", Kind: host.Regular, Attr: &host.Attr{Mode: 0o640}}, {Path: "/opt/app", Kind: host.Directory, Open: true},
-		{Path: "/opt/app/bin/app", Vague: true}, {Path: "/tmp/app.tar.gz", Kind: host.Missing},
+	require.Equal(t, []overlay.PathEffect{
+		{Path: "/tmp/app.tar.gz", Kind: safepath.Regular, Attr: &safepath.Attr{Mode: 0o640}}, {Path: "/opt/app", Kind: safepath.Directory, Open: true},
+		{Path: "/opt/app/bin/app", Vague: true}, {Path: "/tmp/app.tar.gz", Kind: safepath.Missing},
 	}, d.Effects)
 	d = archive(t, nil).Decide(ArchiveState{})
 	require.True(t, d.Complete)
 	d = archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(created(present))
 	require.True(t, d.Complete)
-	require.Equal(t, []host.PathEffect{{Path: "/tmp/app.tar.gz", Kind: host.Missing}}, d.Effects)
+	require.Equal(t, []overlay.PathEffect{{Path: "/tmp/app.tar.gz", Kind: safepath.Missing}}, d.Effects)
 }
 
 // "The Ensure field in CommonResourceState is set to: present if the archive
@@ -327,7 +329,7 @@ func TestArchiveOnURLChange(t *testing.T) {
 	} {
 		c.have.CreatesExists = true
 		if c.have.ArchiveExists {
-			c.have.Kind = host.Regular
+			c.have.Kind = safepath.Regular
 		}
 		a := Archive{Name: "/srv/a.tar.gz", Checksum: Checksum(sum("a")), ExtractParent: "/opt", Creates: "/opt/x", OnURLChange: ArchiveIgnore}
 		require.True(t, a.Decide(c.have).Stable(), name)

@@ -199,26 +199,20 @@ func (e Exec) ValidateWith(c resource.Common) error {
 	return errors.Join(errs...)
 }
 
-// VerifiesItself implements resource.SelfVerifier: a command is judged by its exit
-// code.
-func (Exec) VerifiesItself() bool { return true }
-
-// UncertainAfterPending implements resource.UncertainState: guards may look at
-// anything.
-func (e Exec) UncertainAfterPending() bool { return e.hasGuards() }
+// Traits implements resource.Characterized: a command is judged by its exit code, and runs in every run without a
+// condition. Guards may look at anything, and are run in their turn.
+func (e Exec) Traits() resource.Traits {
+	guards := e.hasGuards()
+	return resource.Traits{
+		VerifiesItself: true, IsUncertain: guards, MayPrefetch: !guards, Command: e.plannedCommand,
+		ActsAlways: e.Creates == "" && e.Removes == "" && !guards && !e.RefreshOnly,
+	}
+}
 
 func (e Exec) hasGuards() bool { return e.OnlyIf != "" || e.Unless != "" || e.Check != "" }
 
 // Fresh implements resource.InitialState: guards that cannot be run yet may let the command run.
 func (Exec) Fresh() ExecState { return ExecState{} }
-
-// ActsAlways implements resource.Repeater: without a condition, the command runs in every run.
-func (e Exec) ActsAlways() bool {
-	return e.Creates == "" && e.Removes == "" && !e.hasGuards() && !e.RefreshOnly
-}
-
-// MayPrefetch implements resource.Prefetchable: guards are run in their turn.
-func (e Exec) MayPrefetch() bool { return !e.hasGuards() }
 
 // AsksGuards reports whether the guards have to be run: the paths of creates and removes, or
 // refreshonly, may decide without them.
@@ -259,8 +253,7 @@ func (e Exec) Refresh(ExecState, resource.Decision) (d resource.Decision) {
 	return d
 }
 
-// PlannedCommand implements resource.CommandRunner.
-func (e Exec) PlannedCommand() host.Cmd {
+func (e Exec) plannedCommand() host.Cmd {
 	words, err := shellquote.Split(e.CommandLine())
 	if err != nil {
 		words = []string{e.CommandLine()}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // readOnlyCommands are commands that change no file, whatever their arguments. Only a shell could
@@ -28,26 +29,26 @@ var operandCommands = map[string]bool{
 
 // effects returns the known effects: the creates path exists afterwards, and well-known commands
 // change known files. Closed says that these are all.
-func (e Exec) effects() (list []host.PathEffect, closed bool) {
+func (e Exec) effects() (list []overlay.PathEffect, closed bool) {
 	operands, makes, closed := e.operands()
 	for _, x := range operands {
 		if x.Unsure = !makes; makes {
-			x.Kind = host.Directory
+			x.Kind = safepath.Directory
 		}
 		list = append(list, x)
 	}
 	if e.Creates != "" {
-		list = append(list, host.PathEffect{Path: e.Creates, Vague: true})
+		list = append(list, overlay.PathEffect{Path: e.Creates, Vague: true})
 	}
 	if e.Removes != "" {
-		list = append(list, host.PathEffect{Path: e.Removes, Unsure: true})
+		list = append(list, overlay.PathEffect{Path: e.Removes, Unsure: true})
 	}
 	return list, closed
 }
 
 // operands returns the files that a well-known command changes, and whether it makes directories
 // of them.
-func (e Exec) operands() (files []host.PathEffect, makes, known bool) {
+func (e Exec) operands() (files []overlay.PathEffect, makes, known bool) {
 	line := e.CommandLine()
 	if strings.ContainsAny(line, "|&;<>()$`*?[]{}#~!\n") && !strings.HasPrefix(line, "[ ") {
 		return nil, false, false // a shell may interpret it
@@ -69,14 +70,14 @@ func (e Exec) operands() (files []host.PathEffect, makes, known bool) {
 	for _, word := range words[1:] {
 		switch {
 		case filepath.IsAbs(word):
-			files = append(files, host.PathEffect{Path: path.Clean(word), OfSystem: true})
+			files = append(files, overlay.PathEffect{Path: path.Clean(word), OfSystem: true})
 		case strings.HasPrefix(word, "-"):
 			makes = makes && word == "-p"
 			if _, dir, ok := strings.Cut(word, "="); ok && filepath.IsAbs(dir) {
-				files = append(files, host.PathEffect{Path: path.Clean(dir), OfSystem: true})
+				files = append(files, overlay.PathEffect{Path: path.Clean(dir), OfSystem: true})
 			}
 		default:
-			files = append(files, host.PathEffect{Path: filepath.Join("/", e.Cwd, word)})
+			files = append(files, overlay.PathEffect{Path: filepath.Join("/", e.Cwd, word)})
 		}
 	}
 	return files, makes, true

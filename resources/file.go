@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // FileType is the type of files and directories.
@@ -121,7 +122,7 @@ func (FileHardLinks) Values() []string { return []string{"replace", "keep"} }
 
 // FileState is the entry at a path, compared with the desired file.
 type FileState struct {
-	Kind     host.FileKind
+	Kind     safepath.FileKind
 	UID, GID uint32
 	Mode     uint32
 	Size     int64
@@ -167,13 +168,13 @@ type FileState struct {
 // CurrentEnsure implements resource.StateEnsure.
 func (s FileState) CurrentEnsure() string {
 	switch s.Kind {
-	case host.Missing:
+	case safepath.Missing:
 		return string(FileAbsent)
-	case host.Directory:
+	case safepath.Directory:
 		return string(FileDirectory)
-	case host.Symlink:
+	case safepath.Symlink:
 		return "link"
-	case host.Special:
+	case safepath.Special:
 		return "special"
 	}
 	return string(FilePresent)
@@ -215,8 +216,8 @@ func (f File) ManagesGroup() bool { return f.Group != "" && f.Group != Unmanaged
 // ModeOver returns the desired permissions of an entry of that kind, given its present ones and
 // whether its owner or group changes. Setuid and setgid that are not desired are cleared with a
 // change of content or owner, as with chown(2).
-func (f File) ModeOver(kind host.FileKind, mode uint32, chowned bool) uint32 {
-	if kind == host.Regular && (f.Ensure == FilePresent || chowned) {
+func (f File) ModeOver(kind safepath.FileKind, mode uint32, chowned bool) uint32 {
+	if kind == safepath.Regular && (f.Ensure == FilePresent || chowned) {
 		mode &= permissionBits
 	}
 	return f.mode().Over(mode)
@@ -256,11 +257,10 @@ func (f File) SecretProperties() []string {
 // WantedEnsure implements resource.EnsureReporter.
 func (f File) WantedEnsure() string { return string(f.Ensure) }
 
-// ProviderIgnoresSpec implements resource.SpecIndependentProvider.
-func (File) ProviderIgnoresSpec() {}
-
-// MayPrefetch implements resource.Prefetchable. A URL is fetched in its turn.
-func (f File) MayPrefetch() bool { return f.Source == nil || !fetch.IsURL(*f.Source) }
+// Traits implements resource.Characterized. A URL is fetched in its turn.
+func (f File) Traits() resource.Traits {
+	return resource.Traits{ProviderIgnoresSpec: true, MayPrefetch: f.Source == nil || !fetch.IsURL(*f.Source)}
+}
 
 // Bounds implements resource.PathConfined. A source may be any file, a validating command may do
 // anything, and names of owners depend on two files.
@@ -281,13 +281,13 @@ func (f File) ConfinedTo() (paths []string, tree bool) {
 }
 
 // ManagesContent reports whether the content of an existing entry of that kind is managed.
-func (f File) ManagesContent(have host.FileKind) bool {
-	return f.Ensure == FilePresent && (f.Content != nil || f.Source != nil) && (!f.ContentOnce || have == host.Missing)
+func (f File) ManagesContent(have safepath.FileKind) bool {
+	return f.Ensure == FilePresent && (f.Content != nil || f.Source != nil) && (!f.ContentOnce || have == safepath.Missing)
 }
 
 // WrittenFile implements resource.WholeFile.
 func (f File) WrittenFile() string {
-	if f.ManagesContent(host.Regular) {
+	if f.ManagesContent(safepath.Regular) {
 		return f.Name
 	}
 	return ""
@@ -295,7 +295,7 @@ func (f File) WrittenFile() string {
 
 // SetsWhole implements resource.WholeSetter.
 func (f File) SetsWhole(isNew bool) bool {
-	return f.ManagesContent(host.Regular) && !f.ContentOnce && (f.Content != nil || isNew)
+	return f.ManagesContent(safepath.Regular) && !f.ContentOnce && (f.Content != nil || isNew)
 }
 
 // Perform implements resource.Spec.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -26,7 +27,7 @@ const hiddenSource = "(secret)"
 // content describes the content for people: its size if that differs, else its digest; "" for no
 // content.
 func (s FileState) content() string {
-	if s.SizesDiffer && s.Kind == host.Regular {
+	if s.SizesDiffer && s.Kind == safepath.Regular {
 		return resource.SizeText(s.Size)
 	}
 	return resource.DigestText(s.Checksum)
@@ -58,7 +59,7 @@ func (f File) DesiredText(ctx context.Context, v *host.View, have FileState) (st
 // text returns the function that reads the content before and after.
 func (f File) text(have FileState) func(ctx context.Context, v *host.View) (resource.TextChange, error) {
 	x := &fileText{
-		path: f.Name, exists: have.Kind == host.Regular, size: have.Size,
+		path: f.Name, exists: have.Kind == safepath.Regular, size: have.Size,
 		wanted: f.Ensure != FileAbsent, content: f.Content, source: f.Source, sourceSize: have.Source.Size, sum: have.WantChecksum,
 	}
 	return x.fetch

@@ -7,8 +7,9 @@ import (
 	"strconv"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Decide implements resource.Spec.
@@ -19,14 +20,14 @@ func (f File) Decide(have FileState) resource.Decision {
 	switch {
 	case f.Ensure == FileAbsent:
 		return f.decideAbsent(have)
-	case f.Ensure == FileExisting && have.Kind == host.Missing:
+	case f.Ensure == FileExisting && have.Kind == safepath.Missing:
 		return resource.Decision{Err: diag.Expected("an existing file or directory").Found("nothing")}
-	case have.Kind == host.Symlink && f.Links == LinksReplace:
+	case have.Kind == safepath.Symlink && f.Links == LinksReplace:
 		return f.decideReplaceLink(have)
-	case have.Kind == host.Symlink:
+	case have.Kind == safepath.Symlink:
 		return resource.Decision{Err: diag.Expected("%s", f.wanted()).Found("a symbolic link to %s, which is not followed (%s)", have.Target, f.linksHint())}
-	case f.Ensure == FileExisting && have.Kind == host.Directory:
-	case have.Kind != host.Missing && have.Kind != f.wanted():
+	case f.Ensure == FileExisting && have.Kind == safepath.Directory:
+	case have.Kind != safepath.Missing && have.Kind != f.wanted():
 		return resource.Decision{Err: diag.Expected("%s", f.wanted()).Found("%s, which is not replaced", have.Kind)}
 	}
 	if f.Ensure == FilePresent {
@@ -48,7 +49,7 @@ func (f File) linksHint() string {
 // decideReplaceLink decides to put the file in the place of a symbolic link.
 func (f File) decideReplaceLink(have FileState) resource.Decision {
 	link := have.Target
-	have.Kind = host.Missing
+	have.Kind = safepath.Missing
 	d := f.decidePresent(have)
 	d.Diff[0].Have = "link to " + link
 	d.Actions = nil
@@ -57,46 +58,46 @@ func (f File) decideReplaceLink(have FileState) resource.Decision {
 }
 
 // wanted returns the desired kind.
-func (f File) wanted() host.FileKind {
+func (f File) wanted() safepath.FileKind {
 	if f.Ensure == FileDirectory {
-		return host.Directory
+		return safepath.Directory
 	}
-	return host.Regular
+	return safepath.Regular
 }
 
 func (f File) decideAbsent(have FileState) (d resource.Decision) {
-	if have.Kind == host.Missing && !have.CheckAfterPending {
+	if have.Kind == safepath.Missing && !have.CheckAfterPending {
 		return d
 	}
-	if f.ValidationAfter().IsGiven() && (have.Kind == host.Directory || have.Kind == host.Special) {
+	if f.ValidationAfter().IsGiven() && (have.Kind == safepath.Directory || have.Kind == safepath.Special) {
 		d.Err = fmt.Errorf("validate_after: %w", diag.Expected("a file or a symbolic link to remove").Found("%s, which cannot be restored", have.Kind))
 		return d
 	}
 	verb, phrase := "Remove", "removed the file"
 	switch have.Kind {
-	case host.Directory:
+	case safepath.Directory:
 		// Entries that must not be removed keep the directory: see resource.Removals.
 		if phrase = "removed the directory"; have.Entries {
 			verb = "RemoveTree"
 		}
-	case host.Symlink:
+	case safepath.Symlink:
 		phrase = "removed the symbolic link"
-	case host.Missing:
+	case safepath.Missing:
 		phrase = "asked validate_after about the removed file"
 	}
-	if have.Kind != host.Missing {
+	if have.Kind != safepath.Missing {
 		d.Add("ensure", have.CurrentEnsure(), string(FileAbsent))
 	}
 	if have.CheckAfterPending {
 		d.Add("validate_after", "not asked", "passed")
 	}
 	d.AddAction(verb, phrase)
-	gone := host.PathEffect{Path: f.Name, Kind: host.Missing}
+	gone := overlay.PathEffect{Path: f.Name, Kind: safepath.Missing}
 	if f.Force {
 		gone.Keeps = []string{}
 	}
-	d.Effects, d.Complete = []host.PathEffect{gone}, true
-	if have.Kind == host.Regular {
+	d.Effects, d.Complete = []overlay.PathEffect{gone}, true
+	if have.Kind == safepath.Regular {
 		d.Text = f.text(have)
 	}
 	return d
@@ -110,7 +111,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	case f.Content == nil && f.Source == nil:
 		phrase = "created an empty file" // a phrase of its own, because content may be nil by mistake
 	}
-	if have.Kind == host.Missing {
+	if have.Kind == safepath.Missing {
 		d.Add("ensure", string(FileAbsent), string(f.Ensure))
 	} else {
 		phrase = "updated attributes"
@@ -123,11 +124,11 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	}
 	if have.ContentDiffers {
 		d.Add("content", have.content(), have.wantedContent())
-		if have.Kind != host.Missing {
+		if have.Kind != safepath.Missing {
 			phrase = "updated the file"
 		}
 	}
-	if have.Kind == host.Missing {
+	if have.Kind == safepath.Missing {
 		if f.ManagesOwner() {
 			d.Add("owner", "", f.Owner)
 		}
@@ -161,37 +162,37 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	}
 	d.AddAction(verb, phrase)
 	d.Effects, d.Complete = have.Parents.effects(f.effect(have)), true
-	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
+	if have.ContentDiffers || have.Kind == safepath.Missing && f.Ensure == FilePresent {
 		d.Text = f.text(have)
 	}
 	return d
 }
 
 // effect returns the effect at the path.
-func (f File) effect(have FileState) host.PathEffect {
-	p := host.PathEffect{Path: f.Name, Kind: f.wanted(), KeepsHardLinks: f.HardLinks == HardLinksKeep}
+func (f File) effect(have FileState) overlay.PathEffect {
+	p := overlay.PathEffect{Path: f.Name, Kind: f.wanted(), KeepsHardLinks: f.HardLinks == HardLinksKeep}
 	if f.Ensure == FileExisting {
 		p.Kind = have.Kind
 	}
 	switch {
-	case p.Kind == host.Directory:
+	case p.Kind == safepath.Directory:
 	case f.ManagesContent(have.Kind):
 		if p.Content = f.Content; f.Source != nil && !have.SourceUnknown {
 			p.Source = *f.Source
 		}
-	case have.Kind == host.Missing:
+	case have.Kind == safepath.Missing:
 		p.Content = new("")
 	default:
 		p.Kept = true
 	}
 	mode := have.Mode
-	if have.Kind == host.Missing {
+	if have.Kind == safepath.Missing {
 		if mode = 0o644; f.Ensure == FileDirectory {
 			mode = cmp.Or(have.NewDirectoryMode, 0o755)
 		}
 	}
 	chowned := have.UID != have.WantUID || have.GID != have.WantGID
-	p.Attr = &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: f.ModeOver(p.Kind, mode, chowned)}
+	p.Attr = &safepath.Attr{UID: have.WantUID, GID: have.WantGID, Mode: f.ModeOver(p.Kind, mode, chowned)}
 	return p
 }
 

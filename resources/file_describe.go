@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 var (
@@ -35,11 +35,11 @@ type FileMetadata struct {
 // Describe implements resource.Describer.
 func (s FileState) Describe(name, provider string) any {
 	m := FileMetadata{Name: name, Provider: provider, Target: s.Target}
-	if s.Kind == host.Missing {
+	if s.Kind == safepath.Missing {
 		return m
 	}
 	m.Checksum, m.Owner, m.Group, m.Mode, m.MTime = s.Checksum, s.Owner, s.Group, fmt.Sprintf("%04o", s.Mode), s.MTime.UTC()
-	if s.Kind == host.Regular {
+	if s.Kind == safepath.Regular {
 		m.Size = &s.Size
 	}
 	return m
@@ -70,13 +70,13 @@ func (s FileState) Import(im resource.Import) (File, error) {
 	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode)), SpecialBits: s.Mode > permissionBits,
 		Links: LinksRefuse, HardLinks: HardLinksReplace}
 	switch {
-	case s.Kind == host.Missing:
+	case s.Kind == safepath.Missing:
 		return f, diag.NotFound("file or directory", "", nil)
-	case s.Kind == host.Symlink:
+	case s.Kind == safepath.Symlink:
 		return f, diag.Expected("a file or a directory").Found("a symbolic link to %s", s.Target)
-	case s.Kind == host.Special:
+	case s.Kind == safepath.Special:
 		return f, diag.Expected("a file or a directory").Found("%s", s.Kind)
-	case s.Kind == host.Directory:
+	case s.Kind == safepath.Directory:
 		f.Ensure = FileDirectory
 		return f, nil
 	}

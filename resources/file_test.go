@@ -5,7 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // The tables of modes of the file document.
@@ -106,12 +107,12 @@ func TestFileExisting(t *testing.T) {
 		diff string
 		mode uint32 // afterwards
 	}{
-		{group, FileState{Kind: host.Regular, Mode: 0o644}, "", 0},
-		{group, FileState{Kind: host.Regular, Mode: 0o644, WantGID: 7, Group: "root"}, "group: root → app", 0o644},
-		{group, FileState{Kind: host.Directory, Mode: 0o2775, WantGID: 7, Group: "root"}, "group: root → app", 0o2775},
-		{group, FileState{Kind: host.Regular, Mode: 0o4755, WantGID: 7, Group: "root"}, "group: root → app, mode: 04755 → 0755", 0o755},
-		{mode, FileState{Kind: host.Regular, Mode: 0o644}, "mode: 0644 → 0600", 0o600},
-		{mode, FileState{Kind: host.Directory, Mode: 0o600}, "", 0},
+		{group, FileState{Kind: safepath.Regular, Mode: 0o644}, "", 0},
+		{group, FileState{Kind: safepath.Regular, Mode: 0o644, WantGID: 7, Group: "root"}, "group: root → app", 0o644},
+		{group, FileState{Kind: safepath.Directory, Mode: 0o2775, WantGID: 7, Group: "root"}, "group: root → app", 0o2775},
+		{group, FileState{Kind: safepath.Regular, Mode: 0o4755, WantGID: 7, Group: "root"}, "group: root → app, mode: 04755 → 0755", 0o755},
+		{mode, FileState{Kind: safepath.Regular, Mode: 0o644}, "mode: 0644 → 0600", 0o600},
+		{mode, FileState{Kind: safepath.Directory, Mode: 0o600}, "", 0},
 	} {
 		d := x.want.Decide(x.have)
 		require.NoError(t, d.Err)
@@ -121,12 +122,12 @@ func TestFileExisting(t *testing.T) {
 			continue
 		}
 		require.Equal(t, "SetAttributes", d.Actions[0].Verb)
-		require.Equal(t, []host.PathEffect{{Path: "/f", Kind: x.have.Kind, Kept: x.have.Kind == host.Regular, Attr: &host.Attr{GID: x.have.WantGID, Mode: x.mode}}}, d.Effects)
+		require.Equal(t, []overlay.PathEffect{{Path: "/f", Kind: x.have.Kind, Kept: x.have.Kind == safepath.Regular, Attr: &safepath.Attr{GID: x.have.WantGID, Mode: x.mode}}}, d.Effects)
 	}
-	for kind, message := range map[host.FileKind]string{
-		host.Missing: "expected an existing file or directory, found nothing",
-		host.Symlink: "expected a file, found a symbolic link to /g, which is not followed (set links = \"follow\" to manage its target)",
-		host.Special: "expected a file, found a device, socket or pipe, which is not replaced",
+	for kind, message := range map[safepath.FileKind]string{
+		safepath.Missing: "expected an existing file or directory, found nothing",
+		safepath.Symlink: "expected a file, found a symbolic link to /g, which is not followed (set links = \"follow\" to manage its target)",
+		safepath.Special: "expected a file, found a device, socket or pipe, which is not replaced",
 	} {
 		require.EqualError(t, mode.Decide(FileState{Kind: kind, Target: "/g"}).Err, message)
 	}
@@ -142,12 +143,12 @@ func TestFileResolvePaths(t *testing.T) {
 
 func TestFileDiff(t *testing.T) {
 	want := File{Name: "/f", Ensure: FilePresent, Owner: "app", Group: "app", Mode: new(ModeOf(0o640)), Content: new("x")}
-	have := FileState{Kind: host.Regular, UID: 0, GID: 5, WantUID: 7, WantGID: 5, Owner: "root", Mode: 0o600, ContentDiffers: true,
+	have := FileState{Kind: safepath.Regular, UID: 0, GID: 5, WantUID: 7, WantGID: 5, Owner: "root", Mode: 0o600, ContentDiffers: true,
 		Checksum: "0123456789abcdef0123", WantChecksum: "fedcba98765432100000"}
 	d := want.Decide(have)
 	require.Equal(t, "content: sha256:0123456789abcdef → sha256:fedcba9876543210, owner: root → app, mode: 0600 → 0640", d.String())
 	require.Equal(t, "Would have updated the file", d.Actions[0].Would())
 	require.Equal(t, "Updated the file", d.Actions[0].Done())
-	require.Equal(t, []host.PathEffect{{Path: "/f", Kind: host.Regular, Content: new("x"), Attr: &host.Attr{UID: 7, GID: 5, Mode: 0o640}}}, d.Effects)
+	require.Equal(t, []overlay.PathEffect{{Path: "/f", Kind: safepath.Regular, Content: new("x"), Attr: &safepath.Attr{UID: 7, GID: 5, Mode: 0o640}}}, d.Effects)
 	require.True(t, d.Complete)
 }

@@ -135,8 +135,10 @@ type PackageProvider interface {
 	Hold(ctx context.Context, h *host.Host, hold bool, wants ...Package) error
 }
 
-// ProviderIgnoresSpec implements resource.SpecIndependentProvider.
-func (Package) ProviderIgnoresSpec() {}
+// Traits implements resource.Characterized.
+func (Package) Traits() resource.Traits {
+	return resource.Traits{ProviderIgnoresSpec: true, BringsFiles: true}
+}
 
 // Validate implements resource.Spec.
 func (p Package) Validate() error {
@@ -191,9 +193,6 @@ func (p Package) MayDowngrade() bool { return p.AllowDowngrade == nil || *p.Allo
 
 // WantedEnsure implements resource.EnsureReporter.
 func (p Package) WantedEnsure() string { return string(p.Ensure) }
-
-// BringsFiles implements resource.FileInstaller.
-func (Package) BringsFiles() {}
 
 // Decide implements resource.Spec.
 func (p Package) Decide(have PackageState) (d resource.Decision) {

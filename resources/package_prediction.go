@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -19,7 +19,7 @@ func (p Package) AsksVersion(have PackageState) bool {
 // that version, nil if it can. DependsOn are the paths of the package system's data about
 // repositories.
 func (p Package) Prediction(version string, dependsOn []string, err error) resource.Prediction {
-	x := resource.Prediction{Look: host.Look{Kind: host.RepositoryLook, Name: p.Name, Found: err == nil}, DependsOn: dependsOn, Err: err}
+	x := resource.Prediction{Look: overlay.Look{Kind: overlay.RepositoryLook, Name: p.Name, Found: err == nil}, DependsOn: dependsOn, Err: err}
 	if err == nil && !p.Ensure.IsVersion() { // otherwise the plan already names the version
 		x.Caveat = "version " + version
 	}

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Parents is the part of a state about the directories above a missing path.
@@ -45,9 +47,9 @@ func (p Parents) tellParents(d *resource.Decision) {
 }
 
 // effects returns the effects at a path and above it.
-func (p Parents) effects(own host.PathEffect) (list []host.PathEffect) {
+func (p Parents) effects(own overlay.PathEffect) (list []overlay.PathEffect) {
 	for _, dir := range p.MissingParents {
-		list = append(list, host.PathEffect{Path: dir, Kind: host.Directory})
+		list = append(list, overlay.PathEffect{Path: dir, Kind: safepath.Directory})
 	}
 	return append(list, own)
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // ScaffoldType is the type of directories that are rendered from templates.
@@ -91,7 +93,7 @@ func (ScaffoldEngine) Values() []string { return []string{"jet", "go"} }
 // order.
 type ScaffoldState struct {
 	// Kind is the kind of the entry at the target.
-	Kind         host.FileKind
+	Kind         safepath.FileKind
 	TargetExists bool
 	// Changed lists the files that differ from the rendered ones or, unless ensure is absent, are
 	// missing.
@@ -219,13 +221,13 @@ func (s Scaffold) ConfinedTo() (paths []string, tree bool) {
 	return []string{s.Name}, true
 }
 
-// DependsOnData implements resource.DataDependent: templates see facts and data.
-func (Scaffold) DependsOnData() bool { return true }
+// Traits implements resource.Characterized: templates see facts and data.
+func (Scaffold) Traits() resource.Traits { return resource.Traits{DependsOnData: true} }
 
 // Decide implements resource.Spec.
 func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 	switch {
-	case have.Kind != host.Missing && have.Kind != host.Directory:
+	case have.Kind != safepath.Missing && have.Kind != safepath.Directory:
 		d.Err = diag.Expected("a directory").Found("%s, which is not replaced or followed", have.Kind)
 		return d
 	case s.Ensure == ScaffoldAbsent:
@@ -246,7 +248,7 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 
 // linksHint names the ways to deal with links in the place of files, "" if none is in the way.
 func (s Scaffold) linksHint(have ScaffoldState) string {
-	isLink := func(obstacle string) bool { return strings.HasPrefix(obstacle, host.Symlink.String()) }
+	isLink := func(obstacle string) bool { return strings.HasPrefix(obstacle, safepath.Symlink.String()) }
 	if s.Links != LinksRefuse || !slices.ContainsFunc(have.Obstacles, isLink) {
 		return ""
 	}
@@ -257,7 +259,7 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 	if !have.TargetExists {
 		d.Add("ensure", string(ScaffoldAbsent), string(ScaffoldPresent))
 		have.tellParents(&d)
-		d.Effects = append(d.Effects, host.PathEffect{Path: s.Name, Kind: host.Directory})
+		d.Effects = append(d.Effects, overlay.PathEffect{Path: s.Name, Kind: safepath.Directory})
 	}
 	count := len(have.Changed)
 	for _, file := range have.Changed {
@@ -269,13 +271,13 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 		d.Effects = append(d.Effects, s.rendered(file)...)
 	}
 	for _, end := range have.Ends {
-		d.Effects = append(d.Effects, host.PathEffect{Path: end, Kind: host.Regular})
+		d.Effects = append(d.Effects, overlay.PathEffect{Path: end, Kind: safepath.Regular})
 	}
 	if s.Purge {
 		count += len(have.Purged)
 		for _, file := range have.Purged {
 			d.Add("purge", s.below(file), "removed")
-			d.Effects = append(d.Effects, host.PathEffect{Path: file, Kind: host.Missing})
+			d.Effects = append(d.Effects, overlay.PathEffect{Path: file, Kind: safepath.Missing})
 		}
 	}
 	if len(d.Diff) == 0 {
@@ -294,14 +296,14 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	slices.Sort(managed)
 	for _, file := range managed {
 		d.Add("ensure", s.below(file), string(ScaffoldAbsent))
-		d.Effects = append(d.Effects, host.PathEffect{Path: file, Kind: host.Missing})
+		d.Effects = append(d.Effects, overlay.PathEffect{Path: file, Kind: safepath.Missing})
 	}
 	count := len(managed)
 	if s.Purge { // they are counted, as the specification demands, and stay
 		count += len(have.Purged)
 	}
 	for _, dir := range have.EmptyDirs {
-		d.Effects = append(d.Effects, host.PathEffect{Path: path.Clean(dir), Kind: host.Missing})
+		d.Effects = append(d.Effects, overlay.PathEffect{Path: path.Clean(dir), Kind: safepath.Missing})
 	}
 	d.AddAction("Remove", "removed "+scaffoldFiles(count))
 	d.Complete = true
@@ -312,14 +314,14 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 func (s Scaffold) below(file string) string { return strings.TrimPrefix(file, s.Name+"/") }
 
 // rendered returns the effects of rendering a file: the file and the directories above it.
-func (s Scaffold) rendered(file string) []host.PathEffect {
-	kind := host.Regular
+func (s Scaffold) rendered(file string) []overlay.PathEffect {
+	kind := safepath.Regular
 	if before, ok := strings.CutSuffix(file, "/"); ok {
-		kind, file = host.Directory, before
+		kind, file = safepath.Directory, before
 	}
-	list := []host.PathEffect{{Path: file, Kind: kind}}
+	list := []overlay.PathEffect{{Path: file, Kind: kind}}
 	for dir := path.Dir(file); strings.HasPrefix(dir, s.Name+"/"); dir = path.Dir(dir) {
-		list = append(list, host.PathEffect{Path: dir, Kind: host.Directory})
+		list = append(list, overlay.PathEffect{Path: dir, Kind: safepath.Directory})
 	}
 	return list
 }

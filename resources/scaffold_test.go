@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 func scaffoldOf(change func(*Scaffold)) Scaffold {
@@ -19,7 +20,7 @@ func scaffoldOf(change func(*Scaffold)) Scaffold {
 }
 
 func scaffolded(changed, stable, purged []string) ScaffoldState {
-	return ScaffoldState{Kind: host.Directory, TargetExists: true, Changed: changed, Stable: stable, Purged: purged}
+	return ScaffoldState{Kind: safepath.Directory, TargetExists: true, Changed: changed, Stable: stable, Purged: purged}
 }
 
 // "Decision Table" of the scaffold type, with the messages of a plan: "the affected count is the number of changed
@@ -77,12 +78,12 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 		{Property: "source", Have: "logs/ is missing", Want: "rendered"},
 		{Property: "purge", Have: "old", Want: "removed"},
 	}, d.Diff)
-	require.Equal(t, []host.PathEffect{
-		{Path: "/etc/app", Kind: host.Directory},
-		{Path: "/etc/app/a", Kind: host.Regular},
-		{Path: "/etc/app/d/e/b", Kind: host.Regular}, {Path: "/etc/app/d/e", Kind: host.Directory}, {Path: "/etc/app/d", Kind: host.Directory},
-		{Path: "/etc/app/logs", Kind: host.Directory},
-		{Path: "/etc/app/old", Kind: host.Missing},
+	require.Equal(t, []overlay.PathEffect{
+		{Path: "/etc/app", Kind: safepath.Directory},
+		{Path: "/etc/app/a", Kind: safepath.Regular},
+		{Path: "/etc/app/d/e/b", Kind: safepath.Regular}, {Path: "/etc/app/d/e", Kind: safepath.Directory}, {Path: "/etc/app/d", Kind: safepath.Directory},
+		{Path: "/etc/app/logs", Kind: safepath.Directory},
+		{Path: "/etc/app/old", Kind: safepath.Missing},
 	}, d.Effects)
 
 	absent := scaffoldOf(func(s *Scaffold) { s.Ensure = ScaffoldAbsent })
@@ -90,9 +91,9 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 	have.EmptyDirs = []string{"/etc/app/."}
 	d = absent.Decide(have)
 	require.Equal(t, "ensure: a → absent, ensure: b → absent", d.String())
-	require.Contains(t, d.Effects, host.PathEffect{Path: "/etc/app", Kind: host.Missing})
+	require.Contains(t, d.Effects, overlay.PathEffect{Path: "/etc/app", Kind: safepath.Missing})
 	d = absent.Decide(scaffolded([]string{"/etc/app/b"}, nil, []string{"/etc/app/old"}))
-	require.NotContains(t, d.Effects, host.PathEffect{Path: "/etc/app", Kind: host.Missing}, "unrelated files keep the target")
+	require.NotContains(t, d.Effects, overlay.PathEffect{Path: "/etc/app", Kind: safepath.Missing}, "unrelated files keep the target")
 }
 
 func TestScaffoldDecideErr(t *testing.T) {
@@ -102,8 +103,8 @@ func TestScaffoldDecideErr(t *testing.T) {
 		have ScaffoldState
 		err  string
 	}{
-		{ScaffoldState{Kind: host.Symlink}, "expected a directory, found a symbolic link, which is not replaced or followed"},
-		{ScaffoldState{Kind: host.Regular}, "expected a directory, found a file, which is not replaced or followed"},
+		{ScaffoldState{Kind: safepath.Symlink}, "expected a directory, found a symbolic link, which is not replaced or followed"},
+		{ScaffoldState{Kind: safepath.Regular}, "expected a directory, found a file, which is not replaced or followed"},
 		{ScaffoldState{NoTemplates: true}, "no template in /src"},
 		{blocked, "expected files and directories, found a symbolic link at /etc/app/d, which is not replaced or followed"},
 	} {

@@ -173,11 +173,10 @@ type ServiceProvider interface {
 // systemd: srv-data\x2d1.mount is the unit of /srv/data-1.
 var serviceName = lazyregexp.New(`^([a-zA-Z0-9._+:~@-]|\\x[0-9a-f]{2})+$`)
 
-// SettleTime implements resource.SettleDelay.
-func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
-
-// ProviderIgnoresSpec implements resource.SpecIndependentProvider.
-func (Service) ProviderIgnoresSpec() {}
+// Traits implements resource.Characterized.
+func (s Service) Traits() resource.Traits {
+	return resource.Traits{IsService: true, SettleTime: time.Duration(s.Settle), ProviderIgnoresSpec: true}
+}
 
 // Fresh implements resource.InitialState: a newly installed service does not run.
 func (Service) Fresh() ServiceState { return ServiceState{} }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // The fields are those of the metadata in the design documents, and unknown values are left out.
@@ -22,11 +23,11 @@ func TestMetadata(t *testing.T) {
 		state resource.Describer
 		want  string
 	}{
-		{FileState{Kind: host.Regular, Checksum: "ab", Owner: "root", Group: "adm", Mode: 0o4640, MTime: at, Size: 0},
+		{FileState{Kind: safepath.Regular, Checksum: "ab", Owner: "root", Group: "adm", Mode: 0o4640, MTime: at, Size: 0},
 			`{"name":"n","checksum":"ab","owner":"root","group":"adm","mode":"4640","provider":"p","mtime":"2026-01-02T03:04:05Z","size":0}`},
-		{FileState{Kind: host.Directory, Owner: "root", Group: "root", Mode: 0o755, MTime: at, Size: 4096},
+		{FileState{Kind: safepath.Directory, Owner: "root", Group: "root", Mode: 0o755, MTime: at, Size: 4096},
 			`{"name":"n","owner":"root","group":"root","mode":"0755","provider":"p","mtime":"2026-01-02T03:04:05Z"}`},
-		{FileState{Kind: host.Symlink, Target: "x", Owner: "root", Group: "root", Mode: 0o777, MTime: at},
+		{FileState{Kind: safepath.Symlink, Target: "x", Owner: "root", Group: "root", Mode: 0o777, MTime: at},
 			`{"name":"n","owner":"root","group":"root","mode":"0777","provider":"p","mtime":"2026-01-02T03:04:05Z","target":"x"}`},
 		{FileState{}, `{"name":"n","provider":"p"}`},
 		{PackageState{Metadata: PackageMetadata{Name: "n", Version: "1-2", Arch: "amd64", Provider: "apt", Extension: PackageExtension{Epoch: "0"}}},
@@ -65,7 +66,7 @@ func TestImport(t *testing.T) {
 			return "files" + name, nil
 		}}
 	}
-	regular := FileState{Kind: host.Regular, UID: 1, GID: 2, WantUID: 1, WantGID: 2, Owner: "daemon", Group: "bin", Mode: 0o640}
+	regular := FileState{Kind: safepath.Regular, UID: 1, GID: 2, WantUID: 1, WantGID: 2, Owner: "daemon", Group: "bin", Mode: 0o640}
 	f := imported(t, regular, of("/small"))
 	require.Equal(t, "hi\n", *f.Content)
 	require.Empty(t, f.Decide(regular).Diff)
@@ -73,10 +74,10 @@ func TestImport(t *testing.T) {
 	require.Equal(t, "files/large", *imported(t, regular, of("/large")).Source)
 	require.Equal(t, "files/binary", *imported(t, regular, of("/binary")).Source)
 	require.Equal(t, map[string]int{"/large": 5000, "/binary": 1}, kept)
-	dir := FileState{Kind: host.Directory, Owner: "root", Group: "root", Mode: 0o755}
+	dir := FileState{Kind: safepath.Directory, Owner: "root", Group: "root", Mode: 0o755}
 	require.Empty(t, imported(t, dir, of("/d")).Decide(dir).Diff)
 
-	setgid := FileState{Kind: host.Directory, Owner: "root", Group: "root", Mode: 0o2755}
+	setgid := FileState{Kind: safepath.Directory, Owner: "root", Group: "root", Mode: 0o2755}
 	require.True(t, imported(t, setgid, of("/d")).SpecialBits)
 	require.NoError(t, imported(t, setgid, of("/d")).Validate())
 	require.Empty(t, imported(t, setgid, of("/d")).Decide(setgid).Diff)
@@ -89,8 +90,8 @@ func TestImport(t *testing.T) {
 
 	for want, s := range map[string]resource.Importer[File]{
 		"no such file or directory":      FileState{},
-		"found a symbolic link to x":     FileState{Kind: host.Symlink, Target: "x"},
-		"found a device, socket or pipe": FileState{Kind: host.Special},
+		"found a symbolic link to x":     FileState{Kind: safepath.Symlink, Target: "x"},
+		"found a device, socket or pipe": FileState{Kind: safepath.Special},
 	} {
 		_, err := s.Import(of("/small"))
 		require.ErrorContains(t, err, want)

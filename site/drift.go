@@ -19,7 +19,7 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 		return event.Summary{}, err
 	}
 	for i, r := range s.Catalog.Resources {
-		if resource.ActsAlways(r.Spec) {
+		if resource.TraitsOf(r.Spec).ActsAlways {
 			r.Skip = "it runs every time"
 		}
 		s.Catalog.Deps[i] = nil // each resource is compared by itself, without refreshes

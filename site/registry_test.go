@@ -46,7 +46,7 @@ func TestChoiceIgnoresSpecs(t *testing.T) {
 	}
 	require.Greater(t, tried, 30)
 	for _, typ := range reg.Types() {
-		if _, ok := typ.NewSkipped("x", "", nil, resource.Origin{}).Spec.(resource.SpecIndependentProvider); ok {
+		if resource.TraitsOf(typ.NewSkipped("x", "", nil, resource.Origin{}).Spec).ProviderIgnoresSpec {
 			require.NotEmpty(t, wants[typ.Name], typ.Name)
 		}
 	}

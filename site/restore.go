@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -143,7 +144,7 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) ev
 // isBelowLink reports whether a link on the way to a path is restored too.
 func isBelowLink(path string, list []state.Restoration) bool {
 	return slices.ContainsFunc(list, func(x state.Restoration) bool {
-		return x.Want.Kind == host.Symlink && strings.HasPrefix(path, strings.TrimSuffix(x.Path, "/")+"/")
+		return x.Want.Kind == safepath.Symlink && strings.HasPrefix(path, strings.TrimSuffix(x.Path, "/")+"/")
 	})
 }
 
@@ -213,7 +214,7 @@ func skipIfRefused(events []*event.Event) bool {
 
 // mounted returns an error if a mount prevents the removal of the path.
 func (r *restore) mounted(x state.Restoration) error {
-	if x.Want.Kind != host.Missing {
+	if x.Want.Kind != safepath.Missing {
 		return nil
 	}
 	mounts, err := r.mounts()
@@ -245,11 +246,11 @@ func (r *restore) text(x state.Restoration) (t *resource.TextChange) {
 // phraseOf returns the phrase of the action that restores a path.
 func phraseOf(x state.Restoration) string {
 	switch x.Want.Kind {
-	case host.Missing:
+	case safepath.Missing:
 		return "removed what the run created"
-	case host.Directory:
+	case safepath.Directory:
 		return "restored the directory"
-	case host.Symlink:
+	case safepath.Symlink:
 		return "restored the symbolic link"
 	}
 	return "restored the file"

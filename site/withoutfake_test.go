@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/systembus"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -30,8 +31,8 @@ func TestWithoutFake(t *testing.T) {
 		Perform: func(ctx context.Context, h *host.Host, _ *resource.Properties, _ resource.Action) error {
 			_, err := h.Run(ctx, host.Cmd{Argv: []string{"touch", outside}})
 			require.NoError(t, err)
-			attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
-			require.NoError(t, h.MakeDirectory(filepath.Dir(outside), host.Attr{UID: attr.UID, GID: attr.GID, Mode: 0o755}))
+			attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+			require.NoError(t, h.MakeDirectory(filepath.Dir(outside), safepath.Attr{UID: attr.UID, GID: attr.GID, Mode: 0o755}))
 			require.NoError(t, h.WriteFile(outside, strings.NewReader("real"), attr))
 			_, err = h.Sources().Open(ctx, "http://127.0.0.1:1/x")
 			require.ErrorIs(t, err, errNoNetwork)

@@ -9,7 +9,7 @@ import (
 	"path"
 	"syscall"
 
-	"github.com/luaccm/ccm/studio/guard"
+	"github.com/luaccm/ccm/runtime/atomicfile"
 )
 
 // A changedError says that a file has changed since it was read.
@@ -60,52 +60,20 @@ func (d *directory) makeParent(name string) (*os.Root, string, error) {
 	return d.parent(name)
 }
 
-func saveIn(at *os.Root, base, text, had string) (err error) {
+func saveIn(at *os.Root, base, text, had string) error {
 	now, err := compare(at, base, had)
 	if err != nil {
 		return err
 	}
-	temp := "." + base
-	if len(temp) > maxName-32 {
-		temp = ".ccm-studio"
-	}
-	temp += "." + guard.RandomText(8)
-	f, err := at.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, at.Remove(temp))
+	check := func() error {
+		if beforeRename != nil {
+			beforeRename()
 		}
-	}()
-	err = fill(f, text, now.info)
-	if err = errors.Join(err, f.Close()); err != nil {
+		_, err := compare(at, base, had)
 		return err
 	}
-	if beforeRename != nil {
-		beforeRename()
-	}
-	if _, err = compare(at, base, had); err != nil {
-		return err
-	}
-	if had == "" { // there must still be no file
-		if err = at.Link(temp, base); err != nil {
-			return err
-		}
-		err = at.Remove(temp)
-	} else {
-		err = at.Rename(temp, base)
-	}
-	if err != nil {
-		return err
-	}
-	dir, err := at.Open(".")
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
+	o := atomicfile.Options{Durable: true, Shared: true, New: had == "", Check: check} // without old content there must still be no file
+	return atomicfile.Replace(at, base, o, func(f *os.File) error { return fill(f, text, now.info) })
 }
 
 // compare returns the present file, or a *changedError if it differs from the expected one.
@@ -143,10 +111,8 @@ func fill(f *os.File, text string, old fs.FileInfo) error {
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(f, text); err != nil {
-		return err
-	}
-	return f.Sync()
+	_, err := io.WriteString(f, text)
+	return err
 }
 
 // remove removes a file.

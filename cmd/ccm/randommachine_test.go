@@ -12,7 +12,9 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A randomMachine is a package system and a service manager whose state is in files below a directory: the contents
@@ -64,7 +66,7 @@ var _ resource.BulkPredictor[resources.Package] = randomPackages{}
 
 // Status implements resources.PackageProvider.
 func (p randomPackages) Status(_ context.Context, v *host.View, want resources.Package) (s resources.PackageState, err error) {
-	v.Overlay().RecordLook(host.CommandLook, "query "+want.Name, true)
+	v.Overlay().RecordLook(overlay.CommandLook, "query "+want.Name, true)
 	s.Metadata = resources.PackageMetadata{Name: want.Name, Version: p.read("installed/" + want.Name)}
 	s.Held = p.read("held/"+want.Name) != ""
 	desired := string(want.Ensure)
@@ -76,7 +78,7 @@ func (p randomPackages) Status(_ context.Context, v *host.View, want resources.P
 		s.Violates = !allowed
 	}
 	if s.Installed() && (want.Ensure == resources.PackageLatest || s.Violates) {
-		v.Overlay().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer version
+		v.Overlay().RecordLook(overlay.RepositoryLook, want.Name, false) // there may be a newer version
 		v.Overlay().DependsOn(p.at(p.path("repo")))
 		s.Candidate = p.read("repo/" + want.Name)
 		if allowed, err := p.allows(want, s.Candidate); err != nil || !allowed {
@@ -231,13 +233,13 @@ type randomServices struct{ randomMachine }
 
 // Status implements resources.ServiceProvider.
 func (s randomServices) Status(_ context.Context, v *host.View, want resources.Service) (have resources.ServiceState, err error) {
-	v.Overlay().RecordLook(host.CommandLook, "show "+want.Name, true)
+	v.Overlay().RecordLook(overlay.CommandLook, "show "+want.Name, true)
 	unit := s.at(s.path("units/" + want.Name))
 	if _, pending := v.Overlay().Assumed(unit); pending {
 		return have, &resource.UnknownError{Reason: "the unit file " + unit + " is pending"}
 	}
 	info, err := v.Lstat(unit)
-	if err != nil || info.Kind == host.Missing {
+	if err != nil || info.Kind == safepath.Missing {
 		have.Missing = true
 		return have, err
 	}

@@ -102,7 +102,7 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"site/process.go":              {"RemoveAll"},                                                 // the state of a run without one, in its own directory with a random name
 		"site/bundle.go":               {"Chdir"},                                                     // to an own directory that nobody else can write, and back
 		"luaapi/repl/term/tool.go":     {"CreateTemp", "Remove"},                                      // the file for the user's editor, with a random name
-		"luaapi/repl/history.go":       {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history, in a directory that root has to trust first
+		"luaapi/repl/history.go":       {"MkdirAll", "OpenFile"},                                      // the history, in a directory that root has to trust first
 	}
 	used := make(map[string]bool)
 	dirs := []string{"site", "site/prompt", "luaapi/repl", "luaapi/repl/term", "luaapi/std", "luaapi/stubs", "luaapi"}
@@ -147,5 +147,57 @@ func TestCommandsWriteByHost(t *testing.T) {
 		for _, x := range list {
 			require.True(t, used[name+" "+x], "%s: os.%s is no longer needed as an exception", name, x)
 		}
+	}
+}
+
+// TestReplacedByAtomicfile: a file that is not on the managed machine is replaced by package atomicfile.
+func TestReplacedByAtomicfile(t *testing.T) {
+	// Exceptions with their reasons.
+	except := map[string]string{
+		"runtime/atomicfile/":               "the package itself",
+		"runtime/host/":                     "the managed machine",
+		"runtime/safepath/":                 "the managed machine",
+		"runtime/state/statedir/":           "a Directory of atomicfile",
+		"fleet/agent/":                      "a directory of a version, and the link to it",
+		"fleet/release/archive.go":          "named by its digest, which is known only when it is written",
+		"runtime/module/resolve/":           "directories of modules",
+		"runtime/testsystem/image_linux.go": "the directory of an image",
+		"studio/model/":                     "keys of YAML",
+		"test/":                             "measures the system calls",
+	}
+	used := make(map[string]bool)
+	require.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if sel, ok := call.Fun.(*ast.SelectorExpr); !ok || !strings.HasPrefix(sel.Sel.Name, "Rename") { // Renameat too
+				return true
+			}
+			reason := ""
+			for name := range except {
+				if strings.HasPrefix(filepath.ToSlash(path), "../../"+name) {
+					reason, used[name] = except[name], true
+				}
+			}
+			require.NotEmpty(t, reason, "%s: replace files by package atomicfile", set.Position(n.Pos()))
+			return true
+		})
+		return nil
+	}))
+	for name := range except {
+		require.True(t, used[name], "%s is no longer needed as an exception", name)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/atomicfile"
 )
 
 // Names in the cache directory.
@@ -57,25 +59,7 @@ func (s *cacheDir) do(op, name string, effect func() error) error {
 
 // writeFile replaces a file in one step. Durable says that it has to survive a loss of power.
 func (s *cacheDir) writeFile(name string, text []byte, durable bool) error {
-	temporary := name + newSuffix
-	err := s.do("write", name, func() error {
-		f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(text)
-		if durable && err == nil {
-			err = f.Sync()
-		}
-		return errors.Join(err, f.Close())
-	})
-	if err == nil {
-		err = s.do("rename", name, func() error { return s.root.Rename(temporary, name) })
-	}
-	if err == nil && durable {
-		err = s.syncDir(path.Dir(name))
-	}
-	return err
+	return atomicfile.Replace(s.root, name, atomicfile.Options{Durable: durable, Effect: s.do}, atomicfile.Text(text))
 }
 
 func (s *cacheDir) syncDir(name string) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/atomicfile"
 )
 
 // Limits of messages with events.
@@ -223,8 +224,5 @@ func (o *outbox) saveCursor() error {
 		return err
 	}
 	file := filepath.Join(o.member.options.Directory, cursorFile)
-	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return atomicfile.Write(file, atomicfile.Options{}, atomicfile.Text(text))
 }

@@ -198,7 +198,7 @@ func (d *declaration) noRefresh(path []any, t *resource.Type, instead string) {
 
 // guards reports a resource that would act in every run.
 func (d *declaration) guards() {
-	if !resource.ActsAlways(reflect.New(d.t.Schema().GoType).Interface()) {
+	if !resource.TraitsOf(reflect.New(d.t.Schema().GoType).Interface()).ActsAlways {
 		return
 	}
 	guards := guardsOf(d.t)
@@ -246,7 +246,7 @@ func guardsOf(t *resource.Type) []string {
 		spec := reflect.New(t.Schema().GoType).Interface()
 		// Other missing properties do not matter here.
 		_ = t.Schema().Decode(&schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: someValue(f)}}}, spec)
-		if !f.IsName && !resource.ActsAlways(spec) {
+		if !f.IsName && !resource.TraitsOf(spec).ActsAlways {
 			out = append(out, f.Name)
 		}
 	}

@@ -223,31 +223,12 @@ func (s *scan) expr(e ast.Expr) {
 		s.expr(e.Object)
 		s.expr(e.Key)
 		s.field(e)
-	case *ast.TableExpr:
-		for _, f := range e.Fields {
-			if f.Key != nil {
-				s.expr(f.Key)
-			}
-			s.expr(f.Value)
-		}
 	case *ast.FuncCallExpr:
 		s.call(e)
-	case *ast.LogicalOpExpr:
-		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
-	case *ast.RelationalOpExpr:
-		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
-	case *ast.StringConcatOpExpr:
-		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
-	case *ast.ArithmeticOpExpr:
-		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
-	case *ast.UnaryMinusOpExpr:
-		s.expr(e.Expr)
-	case *ast.UnaryNotOpExpr:
-		s.expr(e.Expr)
-	case *ast.UnaryLenOpExpr:
-		s.expr(e.Expr)
 	case *ast.FunctionExpr:
 		s.function(e)
+	default:
+		syntax.Parts(e, func(part *ast.Expr) { s.expr(*part) })
 	}
 }
 

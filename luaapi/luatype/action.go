@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // acts are the functions of host that change the machine, by their names.
@@ -51,13 +52,13 @@ var attributes = []string{"owner", "group", "mode"}
 
 // attr returns the info of a path and its future attributes: those of argument n, else its present
 // ones, else those of a new entry of that kind.
-func (a *action) attr(path string, n int, kind host.FileKind) (host.Info, host.Attr) {
+func (a *action) attr(path string, n int, kind safepath.FileKind) (safepath.Info, safepath.Attr) {
 	opts := a.options(n, attributes...)
 	info, err := a.view.Lstat(path)
 	a.must(err)
 	attr := host.NewAttr(a.view, path, kind)
-	if info.Kind == host.Regular || info.Kind == host.Directory {
-		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+	if info.Kind == safepath.Regular || info.Kind == safepath.Directory {
+		attr = safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}
 	if owner := opts.RawGetString("owner"); owner != lua.LNil {
 		attr.UID, err = a.view.UserID(lua.LVAsString(owner))
@@ -87,7 +88,7 @@ func (a *action) mode(v lua.LValue) uint32 {
 // that are not given stay unchanged.
 func (a *action) write() int {
 	path, content := a.path(1), a.str(2, "the content")
-	_, attr := a.attr(path, 3, host.Regular)
+	_, attr := a.attr(path, 3, safepath.Regular)
 	a.must(a.host.WriteFile(path, strings.NewReader(content), attr))
 	return 0
 }
@@ -96,7 +97,7 @@ func (a *action) write() int {
 // machine, like write.
 func (a *action) copy() int {
 	source, path := a.path(1), a.path(2)
-	_, attr := a.attr(path, 3, host.Regular)
+	_, attr := a.attr(path, 3, safepath.Regular)
 	f, err := a.view.Sources().Open(a.in.Context(), source)
 	a.must(err)
 	defer f.Close()
@@ -108,11 +109,11 @@ func (a *action) copy() int {
 // directory gets the given attributes.
 func (a *action) mkdir() int {
 	path := a.path(1)
-	info, attr := a.attr(path, 2, host.Directory)
+	info, attr := a.attr(path, 2, safepath.Directory)
 	switch info.Kind {
-	case host.Missing:
+	case safepath.Missing:
 		a.must(a.host.MakeDirectory(path, attr))
-	case host.Directory:
+	case safepath.Directory:
 		a.must(a.host.SetAttr(path, attr))
 	default:
 		// A link to a directory will do, as for mkdir -p, if nothing is wanted of the directory.
@@ -130,7 +131,7 @@ func (a *action) symlink() int {
 	target, path := a.str(1, "the target of the link"), a.path(2)
 	info, err := a.view.Lstat(path)
 	a.must(err)
-	if info.Kind != host.Missing && info.Kind != host.Symlink {
+	if info.Kind != safepath.Missing && info.Kind != safepath.Symlink {
 		a.fail("%w", diag.Expected("a symbolic link at %s", path).Found("%s, which is not replaced", info.Kind))
 	}
 	a.must(a.host.Symlink(target, path))
@@ -147,7 +148,7 @@ func (a *action) chmod() int {
 	}
 	mode, err := ModeChange(a.str(2, "a mode")).parse()
 	a.must(err)
-	a.must(a.host.SetAttr(path, host.Attr{UID: info.UID, GID: info.GID, Mode: mode(info.Mode, info.Kind == host.Directory)}))
+	a.must(a.host.SetAttr(path, safepath.Attr{UID: info.UID, GID: info.GID, Mode: mode(info.Mode, info.Kind == safepath.Directory)}))
 	return 0
 }
 
@@ -166,15 +167,15 @@ func (a *action) chown() int {
 		gid, err = a.view.GroupID(lua.LVAsString(v))
 		a.must(err)
 	}
-	if info.Kind == host.Symlink {
+	if info.Kind == safepath.Symlink {
 		a.must(a.host.ChownLink(path, uid, gid))
 		return 0
 	}
 	mode := info.Mode
-	if info.Kind == host.Regular && (uid != info.UID || gid != info.GID) {
+	if info.Kind == safepath.Regular && (uid != info.UID || gid != info.GID) {
 		mode &= 0o777
 	}
-	a.must(a.host.SetAttr(path, host.Attr{UID: uid, GID: gid, Mode: mode}))
+	a.must(a.host.SetAttr(path, safepath.Attr{UID: uid, GID: gid, Mode: mode}))
 	return 0
 }
 
@@ -186,8 +187,8 @@ func (a *action) remove() int {
 	info, err := a.view.Lstat(path)
 	a.must(err)
 	switch {
-	case info.Kind == host.Missing:
-	case info.Kind == host.Directory && opts.RawGetString("recursive") == lua.LTrue:
+	case info.Kind == safepath.Missing:
+	case info.Kind == safepath.Directory && opts.RawGetString("recursive") == lua.LTrue:
 		a.must(a.host.RemoveTree(path))
 	default:
 		a.must(a.host.Remove(path))

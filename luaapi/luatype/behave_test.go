@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // one returns a module with a type that has these functions.
@@ -354,15 +356,15 @@ func TestUnknownInAPlan(t *testing.T) {
 	s.declare(`require "std.motd" { "/a", text = "new" }`)
 	h := host.New(s.options)
 	v := h.Planning(t.Context())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/a", Kind: safepath.Regular})
 	r := s.builder.Resources()[0]
 	f, err := s.reg.Select(r, nil)
 	require.NoError(t, err)
 	_, err = f.Status(context.Background(), v, r.Spec)
 	require.ErrorContains(t, err, "/a: its content is unknown until it is written")
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Content: new("new")})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/a", Kind: safepath.Regular, Content: new("new")})
 	state, err := f.Status(context.Background(), v, r.Spec)
 	require.NoError(t, err)
 	require.True(t, r.Type.Decide(r.Spec, state, false).Stable())
-	require.False(t, errors.Is(err, host.ErrNotKnown))
+	require.False(t, errors.Is(err, overlay.ErrNotKnown))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // compare is host.compare(source, directory, options): the differences between the directory and a
@@ -23,7 +24,7 @@ func (c *call) compare() int {
 	x := c.comparison(opts)
 	top, err := c.view.Lstat(dir)
 	c.must(err)
-	if top.Kind != host.Missing && !x.fits(top) {
+	if top.Kind != safepath.Missing && !x.fits(top) {
 		x.attributes = append(x.attributes, ".")
 	}
 	if c.L.Get(1) == lua.LNil {
@@ -32,17 +33,17 @@ func (c *call) compare() int {
 	}
 	source := c.path(1)
 	err = c.view.Sources().CompareTree(c.in.Context(), source, dir,
-		func(e host.TreeEntry) (bool, error) {
-			if e.Kind != host.Regular && e.Kind != host.Directory {
+		func(e safepath.TreeEntry) (bool, error) {
+			if e.Kind != safepath.Regular && e.Kind != safepath.Directory {
 				return false, clash(fmt.Sprintf("%s: %v", joined(source, e.Rel), diag.Expected("files and directories").Found("a %s", kinds[e.Kind])))
 			}
 			return x.matters(e)
 		},
 		func(p host.TreePair) error {
-			if p.Source.Kind == host.Regular && (p.Differs || p.Target.Kind != host.Regular) {
+			if p.Source.Kind == safepath.Regular && (p.Differs || p.Target.Kind != safepath.Regular) {
 				x.bytes += p.Source.Size
 			}
-			if p.Target.Kind == host.Symlink && p.Source.Kind != host.Missing && x.links != "" {
+			if p.Target.Kind == safepath.Symlink && p.Source.Kind != safepath.Missing && x.links != "" {
 				return x.addLink(c, p, source, dir)
 			}
 			return x.add(p, dir)
@@ -77,7 +78,7 @@ func (x *comparison) attributesBelow(c *call, dir string, recurse bool) error {
 	if !recurse {
 		return nil
 	}
-	entries, err := c.view.Tree(c.in.Context(), dir, host.MaxNames)
+	entries, err := c.view.Tree(c.in.Context(), dir, safepath.MaxNames)
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (c *call) comparison(opts *lua.LTable) *comparison {
 }
 
 // matters reports whether an entry of a tree takes part in the comparison.
-func (x *comparison) matters(e host.TreeEntry) (bool, error) {
+func (x *comparison) matters(e safepath.TreeEntry) (bool, error) {
 	out := x.ignoredDirs[path.Dir(e.Rel)]
 	for _, pattern := range x.exclude {
 		for _, name := range []string{e.Rel, path.Base(e.Rel)} {
@@ -149,7 +150,7 @@ func (x *comparison) matters(e host.TreeEntry) (bool, error) {
 			out = out || ok
 		}
 	}
-	if out && e.Kind == host.Directory {
+	if out && e.Kind == safepath.Directory {
 		x.ignoredDirs[e.Rel] = true
 	}
 	return !out, nil
@@ -158,15 +159,15 @@ func (x *comparison) matters(e host.TreeEntry) (bool, error) {
 // add notes the difference at one path.
 func (x *comparison) add(p host.TreePair, dir string) error {
 	switch {
-	case p.Source.Kind == host.Missing:
+	case p.Source.Kind == safepath.Missing:
 		x.extra = append(x.extra, p.Rel)
-	case p.Target.Kind == host.Missing:
+	case p.Target.Kind == safepath.Missing:
 		x.missing = append(x.missing, p.Rel)
 	case p.Source.Kind != p.Target.Kind:
 		way := ""
-		if p.Target.Kind == host.Symlink && x.links == linksRefuse {
+		if p.Target.Kind == safepath.Symlink && x.links == linksRefuse {
 			way = ` (links = "replace" puts the copy in its place)`
-			if p.Source.Kind == host.Regular {
+			if p.Source.Kind == safepath.Regular {
 				way = ` (links = "follow" writes to its target, links = "replace" puts the copy in its place)`
 			}
 		}
@@ -186,7 +187,7 @@ func (x *comparison) addLink(c *call, p host.TreePair, source, dir string) error
 	case x.links == linksReplace:
 		x.changes = append(x.changes, p.Rel)
 		return nil
-	case x.links != linksFollow || p.Source.Kind != host.Regular:
+	case x.links != linksFollow || p.Source.Kind != safepath.Regular:
 		return x.add(p, dir)
 	}
 	end, err := host.FollowLink(c.view, at)
@@ -195,13 +196,13 @@ func (x *comparison) addLink(c *call, p host.TreePair, source, dir string) error
 	}
 	found, err := c.view.Lstat(end)
 	same := false
-	if err == nil && found.Kind == host.Regular {
+	if err == nil && found.Kind == safepath.Regular {
 		same, err = c.view.Sources().Matches(c.in.Context(), end, joined(source, p.Rel))
 	}
 	switch {
 	case err != nil:
 		return err
-	case found.Kind != host.Regular && found.Kind != host.Missing:
+	case found.Kind != safepath.Regular && found.Kind != safepath.Missing:
 		return clash(fmt.Sprintf("%s: %v", at, diag.Expected("a file").Found("a link to a %s, which is not replaced", kinds[found.Kind])))
 	case !same || !x.fits(found):
 		x.changes = append(x.changes, p.Rel)
@@ -211,16 +212,16 @@ func (x *comparison) addLink(c *call, p host.TreePair, source, dir string) error
 
 // fits reports whether a path has the wanted owner, group and mode. A wanted number is compared
 // with the number.
-func (x *comparison) fits(found host.Info) bool {
+func (x *comparison) fits(found safepath.Info) bool {
 	mode := x.mode
 	switch found.Kind {
-	case host.Directory:
+	case safepath.Directory:
 		mode = x.dirMode
-	case host.Symlink, host.Special:
+	case safepath.Symlink, safepath.Special:
 		mode = nil
 	}
 	return isAccount(x.owner, found.UID, x.userName) && isAccount(x.group, found.GID, x.groupName) &&
-		(mode == nil || mode(found.Mode, found.Kind == host.Directory) == found.Mode)
+		(mode == nil || mode(found.Mode, found.Kind == safepath.Directory) == found.Mode)
 }
 
 func isAccount(want string, id uint32, name func(uint32) string) bool {

@@ -6,6 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/unpack"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // copyTree is host.copy_tree(source, directory, names, options): it copies files and directories,
@@ -36,20 +37,20 @@ func (a *action) copyTree() int {
 var copyLinks = map[string]unpack.CopyLinks{linksFollow: unpack.FollowLinks, linksReplace: unpack.ReplaceLinks}
 
 // copyAttr returns the function that computes owner and mode of copies.
-func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info, made host.Attr) host.Attr {
+func (a *action) copyAttr(opts *lua.LTable) func(source, have safepath.Info, made safepath.Attr) safepath.Attr {
 	owner := a.account(opts, "owner", a.view.UserID)
 	group := a.account(opts, "group", a.view.GroupID)
-	modes := make(map[host.FileKind]uint32)
-	for name, kind := range map[string]host.FileKind{"mode": host.Regular, "dir_mode": host.Directory} {
+	modes := make(map[safepath.FileKind]uint32)
+	for name, kind := range map[string]safepath.FileKind{"mode": safepath.Regular, "dir_mode": safepath.Directory} {
 		if v := opts.RawGetString(name); v != lua.LNil {
 			modes[kind] = a.mode(v)
 		}
 	}
-	return func(source, have host.Info, attr host.Attr) host.Attr {
+	return func(source, have safepath.Info, attr safepath.Attr) safepath.Attr {
 		switch {
-		case have.Kind != host.Missing:
-			attr = host.Attr{UID: have.UID, GID: have.GID, Mode: have.Mode}
-		case source.Kind != host.Directory:
+		case have.Kind != safepath.Missing:
+			attr = safepath.Attr{UID: have.UID, GID: have.GID, Mode: have.Mode}
+		case source.Kind != safepath.Directory:
 			attr.Mode = source.Mode
 		}
 		if owner != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -22,7 +23,7 @@ import (
 
 // A newFile is a file that an edit makes.
 type newFile struct {
-	attr host.Attr
+	attr safepath.Attr
 	text string // attr for a report
 }
 
@@ -90,7 +91,7 @@ func (d *definition) fileToMake(v *host.View, want *resource.Properties, path st
 	if err := v.CheckParent(path); err != nil {
 		return nil, err
 	}
-	attr := host.NewAttr(v, path, host.Regular)
+	attr := host.NewAttr(v, path, safepath.Regular)
 	if owner := given["owner"]; owner != "" {
 		if attr.UID, err = v.UserID(owner); err != nil {
 			return nil, err

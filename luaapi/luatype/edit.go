@@ -10,7 +10,9 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A type with an edit function changes the text of one file, its property path or, without that,
@@ -107,7 +109,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	path := filePath(want)
 	info, err := v.Lstat(path)
 	from := path // where the text is read
-	if err == nil && info.Kind == host.Symlink && d.linksOf(want) != linksRefuse {
+	if err == nil && info.Kind == safepath.Symlink && d.linksOf(want) != linksRefuse {
 		if from, err = host.FollowLink(v, path); err != nil {
 			return nil, err
 		}
@@ -118,9 +120,9 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	switch {
 	case err != nil:
 		return nil, err
-	case info.Kind == host.Missing && want.WantedEnsure() == absent:
+	case info.Kind == safepath.Missing && want.WantedEnsure() == absent:
 		return State{Data: map[string]any{"ensure": absent}, schema: d.schema}, nil
-	case info.Kind == host.Missing:
+	case info.Kind == safepath.Missing:
 		made, err := d.fileToMake(v, want, path)
 		if err != nil {
 			return nil, err
@@ -130,13 +132,13 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 			s.text.HaveExists, s.newFile = false, made
 		}
 		return s, err
-	case info.Kind == host.Symlink:
+	case info.Kind == safepath.Symlink:
 		to, err := host.LinkEnd(v, path)
 		if err != nil {
 			return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link, which is not followed (%w; create the file with links = "follow")`, err)
 		}
 		return nil, diag.Expected("a file to edit at %s", path).Found(`a symbolic link (edit the target with path = %q or links = "follow", or replace the link with links = "replace")`, to)
-	case info.Kind != host.Regular:
+	case info.Kind != safepath.Regular:
 		return nil, diag.Expected("a file to edit at %s", path).Found("%s", info.Kind)
 	}
 	before, err := v.ReadText(from, fileLimit)
@@ -233,7 +235,7 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 		dec.Actions[i].Phrase = cmp.Or(s.phrase, dec.Actions[i].Phrase)
 	}
 	dec.Text = func(context.Context, *host.View) (resource.TextChange, error) { return *s.text, nil }
-	dec.Effects = []host.PathEffect{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want), KeepsHardLinks: d.keepsHardLinks(want)}}
+	dec.Effects = []overlay.PathEffect{{Path: s.text.Path, Kind: safepath.Regular, Content: new(s.text.Want), KeepsHardLinks: d.keepsHardLinks(want)}}
 	if s.newFile != nil {
 		dec.Effects[0].Attr = &s.newFile.attr
 		s.newFile.addTo(&dec)
@@ -255,7 +257,7 @@ func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resour
 	if d.keepsHardLinks(want) {
 		h = host.KeepHardLinks(h)
 	}
-	write, attr := h.WriteFile, host.Attr{}
+	write, attr := h.WriteFile, safepath.Attr{}
 	if s.newFile != nil {
 		attr = s.newFile.attr
 		if d.linksOf(want) != linksReplace { // otherwise a link may be there
@@ -266,7 +268,7 @@ func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resour
 		if err != nil {
 			return err
 		}
-		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+		attr = safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}
 	if err := d.askValidation(ctx, h, want, s.text.Path, s.text.Want, attr); err != nil {
 		return err

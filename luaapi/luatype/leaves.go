@@ -8,7 +8,9 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A type with a function leaves says what its actions will have done, so that a plan
@@ -25,7 +27,7 @@ import (
 var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "home", "keeps", "kept", "size"}
 
 // callLeaves asks the script for the effects. In a run only those of removals are needed.
-func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
+func (d *definition) callLeaves(want *resource.Properties, have any) (list []overlay.PathEffect, more resource.OtherEffects, err error) {
 	L := d.values()
 	s, known := have.(State)
 	if known && s.view == nil {
@@ -45,7 +47,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	if _, ok := out[0].(*lua.LTable); !ok {
 		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "%w", diag.Expected("a list of the effects").Got("%s", describe(out[0])))
 	}
-	made := make(map[string]*host.Account)
+	made := make(map[string]*overlay.Account)
 	for i, row := range rows(out[0]) {
 		p, err := readEffect(s.view, row, made)
 		if err != nil {
@@ -102,13 +104,13 @@ func (d *definition) callPrograms(want *resource.Properties, have any, a resourc
 }
 
 // accountWord is the field that names an account of a kind.
-func accountWord(kind host.LookKind) string {
-	return map[host.LookKind]string{host.UserLook: "user", host.GroupLook: "group"}[kind]
+func accountWord(kind overlay.LookKind) string {
+	return map[overlay.LookKind]string{overlay.UserLook: "user", overlay.GroupLook: "group"}[kind]
 }
 
 // readEffect reads the table of one effect. If view is nil, it leaves out owner, group and mode.
 // Made are the accounts of the rows before, which may own the path.
-func readEffect(v *host.View, row *lua.LTable, made map[string]*host.Account) (p host.PathEffect, err error) {
+func readEffect(v *host.View, row *lua.LTable, made map[string]*overlay.Account) (p overlay.PathEffect, err error) {
 	for k, _ := row.Next(lua.LNil); k != lua.LNil; k, _ = row.Next(k) {
 		if !slices.Contains(effectKeys, k.String()) {
 			return p, fmt.Errorf("unknown field %s", describe(k))
@@ -125,14 +127,14 @@ func readEffect(v *host.View, row *lua.LTable, made map[string]*host.Account) (p
 	p.Size = int64(lua.LVAsNumber(row.RawGetString("size")))
 	switch kind := text("kind"); kind {
 	case "file":
-		p.Kind, p.Source = host.Regular, text("source")
+		p.Kind, p.Source = safepath.Regular, text("source")
 		if c, ok := row.RawGetString("content").(lua.LString); ok {
 			p.Content = new(string(c))
 		}
 	case "link":
-		p.Kind, p.Target = host.Symlink, text("target")
+		p.Kind, p.Target = safepath.Symlink, text("target")
 	case "directory":
-		p.Kind, p.Open = host.Directory, lua.LVAsBool(row.RawGetString("open"))
+		p.Kind, p.Open = safepath.Directory, lua.LVAsBool(row.RawGetString("open"))
 	case "absent":
 		p.KeepReason = text("kept")
 		if names, ok := row.RawGetString("keeps").(*lua.LTable); ok {
@@ -146,23 +148,23 @@ func readEffect(v *host.View, row *lua.LTable, made map[string]*host.Account) (p
 	default:
 		return p, fmt.Errorf("kind: %w", diag.Expected("file, directory, link, absent or nil").Got("%q", kind))
 	}
-	if v != nil && (p.Kind == host.Regular || p.Kind == host.Directory) {
+	if v != nil && (p.Kind == safepath.Regular || p.Kind == safepath.Directory) {
 		p.Attr, err = attrOf(v.Recording(nil), p, text, made)
 	}
 	return p, err
 }
 
 // accountIn returns the user or group of a row, nil if the row is not about one.
-func accountIn(row *lua.LTable) (*host.Account, error) {
-	kind, name := host.UserLook, lua.LVAsString(row.RawGetString("user"))
+func accountIn(row *lua.LTable) (*overlay.Account, error) {
+	kind, name := overlay.UserLook, lua.LVAsString(row.RawGetString("user"))
 	if name == "" && row.RawGetString("path") == lua.LNil {
-		kind, name = host.GroupLook, lua.LVAsString(row.RawGetString("group"))
+		kind, name = overlay.GroupLook, lua.LVAsString(row.RawGetString("group"))
 	}
 	if name == "" {
 		return nil, nil
 	}
-	a := &host.Account{Kind: kind, Name: name, ID: host.NoAccount}
-	number := map[host.LookKind]string{host.UserLook: "uid", host.GroupLook: "gid"}[kind]
+	a := &overlay.Account{Kind: kind, Name: name, ID: overlay.NoAccount}
+	number := map[overlay.LookKind]string{overlay.UserLook: "uid", overlay.GroupLook: "gid"}[kind]
 	if n, ok := row.RawGetString(number).(lua.LNumber); ok {
 		a.ID = uint32(n)
 	}
@@ -175,7 +177,7 @@ func accountIn(row *lua.LTable) (*host.Account, error) {
 	default:
 		return nil, fmt.Errorf("kind: %w", diag.Expected("absent, unknown or nil for a user or group").Got("%q", kind))
 	}
-	if kind == host.UserLook {
+	if kind == overlay.UserLook {
 		a.Group, a.Home = lua.LVAsString(row.RawGetString("group")), lua.LVAsString(row.RawGetString("home"))
 	}
 	if list, ok := row.RawGetString("members").(*lua.LTable); ok {
@@ -187,10 +189,10 @@ func accountIn(row *lua.LTable) (*host.Account, error) {
 }
 
 // attrOf returns the attributes that host.write and host.mkdir give to an existing or new path.
-func attrOf(v *host.View, p host.PathEffect, text func(string) string, made map[string]*host.Account) (*host.Attr, error) {
-	number := func(kind host.LookKind, name string, look func(string) (uint32, error)) (uint32, error) {
+func attrOf(v *host.View, p overlay.PathEffect, text func(string) string, made map[string]*overlay.Account) (*safepath.Attr, error) {
+	number := func(kind overlay.LookKind, name string, look func(string) (uint32, error)) (uint32, error) {
 		id, err := look(name)
-		if a := made[accountWord(kind)+name]; a != nil && (err != nil || a.ID != host.NoAccount) {
+		if a := made[accountWord(kind)+name]; a != nil && (err != nil || a.ID != overlay.NoAccount) {
 			if pending, ok := host.PendingNumber(v, a); ok {
 				return pending, nil
 			}
@@ -204,15 +206,15 @@ func attrOf(v *host.View, p host.PathEffect, text func(string) string, made map[
 	}
 	attr := host.NewAttr(v, p.Path, p.Kind)
 	if info.Kind == p.Kind {
-		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+		attr = safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 	}
 	if owner := text("owner"); owner != "" {
-		if attr.UID, err = number(host.UserLook, owner, v.UserID); err != nil {
+		if attr.UID, err = number(overlay.UserLook, owner, v.UserID); err != nil {
 			return nil, nil
 		}
 	}
 	if group := text("group"); group != "" {
-		if attr.GID, err = number(host.GroupLook, group, v.GroupID); err != nil {
+		if attr.GID, err = number(overlay.GroupLook, group, v.GroupID); err != nil {
 			return nil, nil
 		}
 	}
@@ -221,7 +223,7 @@ func attrOf(v *host.View, p host.PathEffect, text func(string) string, made map[
 		if err != nil {
 			return nil, fmt.Errorf("mode: %w", err)
 		}
-		attr.Mode = change(attr.Mode, p.Kind == host.Directory)
+		attr.Mode = change(attr.Mode, p.Kind == safepath.Directory)
 	}
 	return &attr, nil
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -35,8 +37,8 @@ var looks = map[string]func(c *call) int{
 	"query":      (*call).query,
 	"connects":   (*call).connects,
 
-	"pending_user":  func(c *call) int { return c.pendingAccount(host.UserLook) },
-	"pending_group": func(c *call) int { return c.pendingAccount(host.GroupLook) },
+	"pending_user":  func(c *call) int { return c.pendingAccount(overlay.UserLook) },
+	"pending_group": func(c *call) int { return c.pendingAccount(overlay.GroupLook) },
 }
 
 // read is host.read(path): the content of a file, nil if nothing stands there. A link to /dev/null, which masks a
@@ -45,10 +47,10 @@ func (c *call) read() int {
 	path := c.path(1)
 	info, err := c.view.Lstat(path)
 	c.must(err)
-	if info.Kind == host.Missing {
+	if info.Kind == safepath.Missing {
 		return c.give(lua.LNil)
 	}
-	if info.Kind == host.Symlink {
+	if info.Kind == safepath.Symlink {
 		target, err := c.view.Readlink(path)
 		c.must(err)
 		if target == os.DevNull {
@@ -56,7 +58,7 @@ func (c *call) read() int {
 		}
 	}
 	b, err := c.view.ReadUpTo(path, fileLimit)
-	if errors.Is(err, host.ErrNotKnown) {
+	if errors.Is(err, overlay.ErrNotKnown) {
 		c.must(err)
 	}
 	if err != nil {
@@ -69,7 +71,7 @@ func (c *call) read() int {
 }
 
 // kinds are the words for the kinds of files.
-var kinds = map[host.FileKind]string{host.Regular: "file", host.Directory: "directory", host.Symlink: "link", host.Special: "special"}
+var kinds = map[safepath.FileKind]string{safepath.Regular: "file", safepath.Directory: "directory", safepath.Symlink: "link", safepath.Special: "special"}
 
 // stat is host.stat(path): the attributes of a path, nil if it does not exist. A link is not
 // followed.
@@ -77,11 +79,11 @@ func (c *call) stat() int {
 	path := c.path(1)
 	info, err := c.view.Lstat(path)
 	c.must(err)
-	if info.Kind == host.Missing {
+	if info.Kind == safepath.Missing {
 		return c.give(lua.LNil)
 	}
 	t := c.infoTable(info)
-	if info.Kind == host.Symlink {
+	if info.Kind == safepath.Symlink {
 		target, err := c.view.Readlink(path)
 		c.must(err)
 		t.RawSetString("target", lua.LString(target))
@@ -89,11 +91,11 @@ func (c *call) stat() int {
 	return c.give(t)
 }
 
-func (c *call) infoTable(info host.Info) *lua.LTable { return c.entryTable(info, false) }
+func (c *call) infoTable(info safepath.Info) *lua.LTable { return c.entryTable(info, false) }
 
 // entryTable returns an info as a table: with brief, which takes half of the memory, only kind and
 // mode.
-func (c *call) entryTable(info host.Info, brief bool) *lua.LTable {
+func (c *call) entryTable(info safepath.Info, brief bool) *lua.LTable {
 	n := 10 // with path, and sum or target; a table without a size gets room for 32
 	if brief {
 		n = 4
@@ -134,14 +136,14 @@ func (c *call) missingParents() int {
 
 // list is host.list(directory): the sorted names in a directory.
 func (c *call) list() int {
-	names, err := c.view.Names(c.in.Context(), c.path(1), host.MaxNames)
+	names, err := c.view.Names(c.in.Context(), c.path(1), safepath.MaxNames)
 	c.must(err)
 	return c.giveStrings(names)
 }
 
 // glob is host.glob(pattern): the paths that match, sorted.
 func (c *call) glob() int {
-	found, err := c.view.Glob(c.in.Context(), c.path(1), host.MaxNames)
+	found, err := c.view.Glob(c.in.Context(), c.path(1), safepath.MaxNames)
 	c.must(err)
 	return c.giveStrings(found)
 }
@@ -156,7 +158,7 @@ func (c *call) tree() int {
 	if source {
 		look, sum = c.view.Sources().Tree, c.view.Sources().Sum
 	}
-	entries, err := look(c.in.Context(), dir, host.MaxNames)
+	entries, err := look(c.in.Context(), dir, safepath.MaxNames)
 	c.must(err)
 	list := c.L.CreateTable(len(entries), 0)
 	for _, e := range entries {
@@ -165,11 +167,11 @@ func (c *call) tree() int {
 		t.RawSetString("path", lua.LString(e.Rel))
 		full := joined(dir, e.Rel)
 		switch {
-		case e.Kind == host.Regular && opts.RawGetString("sums") == lua.LTrue:
+		case e.Kind == safepath.Regular && opts.RawGetString("sums") == lua.LTrue:
 			s, err := sum(c.in.Context(), full)
 			c.must(err)
 			t.RawSetString("sum", lua.LString(s))
-		case e.Kind == host.Symlink && !source:
+		case e.Kind == safepath.Symlink && !source:
 			target, err := c.view.Readlink(full)
 			c.must(err)
 			t.RawSetString("target", lua.LString(target))

@@ -6,8 +6,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // undeclared is host.undeclared(directory, options): the paths below the directory that no resource
@@ -21,7 +21,7 @@ func (c *call) undeclared() int {
 	c.must(err)
 	top, err := c.view.Lstat(dir)
 	c.must(err)
-	entries, err := c.view.Tree(c.in.Context(), dir, host.MaxNames)
+	entries, err := c.view.Tree(c.in.Context(), dir, safepath.MaxNames)
 	c.must(err)
 	mounts, err := c.view.MountsBelow(dir)
 	c.must(err)
@@ -32,7 +32,7 @@ func (c *call) undeclared() int {
 		c.must(c.in.Context().Err())
 		matters, err := x.matters(e)
 		c.must(err)
-		mounted := mounts.Hold(e.Rel) || e.Kind == host.Directory && e.Dev != 0 && top.Dev != 0 && e.Dev != top.Dev
+		mounted := mounts.Hold(e.Rel) || e.Kind == safepath.Directory && e.Dev != 0 && top.Dev != 0 && e.Dev != top.Dev
 		if kept[path.Dir(e.Rel)] || keep[e.Rel] || !matters || mounted {
 			kept[e.Rel] = true
 			for up := e.Rel; !stays[up]; up = path.Dir(up) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -42,7 +43,7 @@ func (d *definition) checkValidation(want *resource.Properties) error {
 }
 
 // askValidation asks the command about the text that the file is to have.
-func (d *definition) askValidation(ctx context.Context, h *host.Host, want *resource.Properties, path, text string, attr host.Attr) (err error) {
+func (d *definition) askValidation(ctx context.Context, h *host.Host, want *resource.Properties, path, text string, attr safepath.Attr) (err error) {
 	c := d.validation(want)
 	if !c.IsGiven() {
 		return nil

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/atomicfile"
 )
 
 // maxHistory is the maximum number of entries.
@@ -82,21 +84,17 @@ func OpenHistory(path string, now func() time.Time, redact func(text string) str
 
 // rewrite rewrites the whole file.
 func (h *History) rewrite() error {
-	f, err := os.CreateTemp(filepath.Dir(h.path), filepath.Base(h.path)+".*")
-	if err != nil {
-		return fmt.Errorf("history: %w", err)
-	}
-	defer os.Remove(f.Name()) // gone already if all went well
-	w := bufio.NewWriter(f)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for _, r := range h.list {
-		err = errors.Join(err, enc.Encode(r))
-	}
-	err = errors.Join(err, w.Flush(), f.Chmod(0o600), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), h.path)
-	}
+	err := atomicfile.Write(h.path, atomicfile.Options{Shared: true}, func(f *os.File) error {
+		w := bufio.NewWriter(f)
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for _, r := range h.list {
+			if err := enc.Encode(r); err != nil {
+				return err
+			}
+		}
+		return w.Flush()
+	})
 	if err != nil {
 		return fmt.Errorf("history: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -42,7 +43,7 @@ func fsLibrary() *Library {
 				info, err := v.Stat(name)
 				mustLook(c, err)
 				c.Record(Input{Kind: "stat", Name: name, Value: kindName(info.Kind)})
-				return c.give(lua.LBool(info.Kind == host.Regular))
+				return c.give(lua.LBool(info.Kind == safepath.Regular))
 			},
 		}, {
 			Signature: `is_directory(path: string): boolean`,
@@ -71,7 +72,7 @@ func fsLibrary() *Library {
 			Example:   `fs.list("/etc/conf.d")`, Result: `{ "a.conf", "b.conf" }`,
 			Fn: func(c *call) int {
 				v, name := pathArg(c, 1)
-				names, err := v.Names(c.in.Context(), name, host.MaxNames)
+				names, err := v.Names(c.in.Context(), name, safepath.MaxNames)
 				mustLook(c, notFound(err, name))
 				c.Record(Input{Kind: "list", Name: name, Value: sha256sum.Bytes([]byte(strings.Join(names, "\n")))})
 				return c.giveStrings(names)
@@ -176,7 +177,7 @@ func cause(err error) error {
 	return err
 }
 
-func kindName(k host.FileKind) string {
+func kindName(k safepath.FileKind) string {
 	return [...]string{"missing", "file", "directory", "link", "special"}[k]
 }
 
@@ -185,7 +186,7 @@ func fsStat(c *call) int {
 	info, err := v.Lstat(name)
 	mustLook(c, err)
 	c.Record(Input{Kind: "stat", Name: name, Value: statText(info)})
-	if info.Kind == host.Missing {
+	if info.Kind == safepath.Missing {
 		return c.give(lua.LNil)
 	}
 	t := c.L.CreateTable(0, 9)
@@ -197,7 +198,7 @@ func fsStat(c *call) int {
 	t.RawSetString("uid", lua.LNumber(info.UID))
 	t.RawSetString("gid", lua.LNumber(info.GID))
 	t.RawSetString("mtime", seconds(info.MTime))
-	if info.Kind == host.Symlink {
+	if info.Kind == safepath.Symlink {
 		target, err := v.Readlink(name)
 		mustLook(c, notFound(err, name))
 		t.RawSetString("target", lua.LString(target))
@@ -206,8 +207,8 @@ func fsStat(c *call) int {
 }
 
 // statText returns the result of a look at a path in one line.
-func statText(i host.Info) string {
-	if i.Kind == host.Missing {
+func statText(i safepath.Info) string {
+	if i.Kind == safepath.Missing {
 		return "missing"
 	}
 	return fmt.Sprintf("%s %04o %d:%d %d %d", kindName(i.Kind), i.Mode, i.UID, i.GID, i.Size, i.MTime.UnixNano())
@@ -219,7 +220,7 @@ func fsGlob(c *call) int {
 		c.fail("%w", diag.Expected(`a pattern such as "*.conf"`).Got("%q", pattern))
 	}
 	v, full := pathArg(c, 1)
-	paths, err := v.Glob(c.in.Context(), full, host.MaxNames)
+	paths, err := v.Glob(c.in.Context(), full, safepath.MaxNames)
 	mustLook(c, err)
 	c.Record(Input{Kind: "glob", Name: full, Value: sha256sum.Bytes([]byte(strings.Join(paths, "\n")))})
 	if !path.IsAbs(pattern) {

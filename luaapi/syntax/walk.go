@@ -146,16 +146,6 @@ func (w *Walker) Expr(e ast.Expr) {
 	}
 	w.Enter(e)
 	switch e := e.(type) {
-	case *ast.AttrGetExpr:
-		w.Expr(e.Object)
-		w.Expr(e.Key)
-	case *ast.TableExpr:
-		for _, f := range e.Fields {
-			if f.Key != nil {
-				w.Expr(f.Key)
-			}
-			w.Expr(f.Value)
-		}
 	case *ast.FuncCallExpr:
 		if e.Func != nil {
 			w.Expr(e.Func)
@@ -164,24 +154,6 @@ func (w *Walker) Expr(e ast.Expr) {
 			w.name(e.Method, false)
 		}
 		w.exprs(e.Args)
-	case *ast.LogicalOpExpr:
-		w.Expr(e.Lhs)
-		w.Expr(e.Rhs)
-	case *ast.RelationalOpExpr:
-		w.Expr(e.Lhs)
-		w.Expr(e.Rhs)
-	case *ast.StringConcatOpExpr:
-		w.Expr(e.Lhs)
-		w.Expr(e.Rhs)
-	case *ast.ArithmeticOpExpr:
-		w.Expr(e.Lhs)
-		w.Expr(e.Rhs)
-	case *ast.UnaryMinusOpExpr:
-		w.Expr(e.Expr)
-	case *ast.UnaryNotOpExpr:
-		w.Expr(e.Expr)
-	case *ast.UnaryLenOpExpr:
-		w.Expr(e.Expr)
 	case *ast.FunctionExpr:
 		w.open(true)
 		w.names(e.ParList.Names)
@@ -190,8 +162,53 @@ func (w *Walker) Expr(e ast.Expr) {
 		}
 		w.Stmts(e.Stmts)
 		w.open(false)
+	default:
+		Parts(e, func(part *ast.Expr) { w.Expr(*part) })
 	}
 	if w.Leave != nil {
 		w.Leave(e)
+	}
+}
+
+// Parts calls visit for each part of an expression, in the order of the text. A function has no parts. Visit may
+// replace a part.
+func Parts(e ast.Expr, visit func(part *ast.Expr)) {
+	both := func(a, b *ast.Expr) {
+		visit(a)
+		visit(b)
+	}
+	switch e := e.(type) {
+	case *ast.AttrGetExpr:
+		both(&e.Object, &e.Key)
+	case *ast.TableExpr:
+		for _, field := range e.Fields {
+			if field.Key != nil {
+				visit(&field.Key)
+			}
+			visit(&field.Value)
+		}
+	case *ast.FuncCallExpr:
+		if e.Func != nil {
+			visit(&e.Func)
+		} else {
+			visit(&e.Receiver)
+		}
+		for i := range e.Args {
+			visit(&e.Args[i])
+		}
+	case *ast.LogicalOpExpr:
+		both(&e.Lhs, &e.Rhs)
+	case *ast.RelationalOpExpr:
+		both(&e.Lhs, &e.Rhs)
+	case *ast.StringConcatOpExpr:
+		both(&e.Lhs, &e.Rhs)
+	case *ast.ArithmeticOpExpr:
+		both(&e.Lhs, &e.Rhs)
+	case *ast.UnaryMinusOpExpr:
+		visit(&e.Expr)
+	case *ast.UnaryNotOpExpr:
+		visit(&e.Expr)
+	case *ast.UnaryLenOpExpr:
+		visit(&e.Expr)
 	}
 }

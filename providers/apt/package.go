@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -64,7 +65,7 @@ func (p packages) statusAll(ctx context.Context, v *host.View, wants []resources
 	}
 	for i, want := range wants {
 		if errs[i] == nil && asksCandidate(want, states[i]) {
-			v.Overlay().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer one
+			v.Overlay().RecordLook(overlay.RepositoryLook, want.Name, false) // there may be a newer one
 			v.Overlay().DependsOn(repositories...)
 			states[i].IndexAge = tool.OlderIndex(ctx, v, want)
 			if errs[i] = err; err == nil {

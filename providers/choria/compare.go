@@ -11,7 +11,9 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A comparison compares the target with a rendering. The lists have paths relative to the target
@@ -47,13 +49,13 @@ func (c *comparison) paths(rels []string) []string {
 // compare looks at the target without following any link in it.
 func (r rendering) compare(ctx context.Context, v *host.View, want resources.Scaffold) (*comparison, error) {
 	c := &comparison{target: want.Name, ends: make(map[string]string)}
-	cache := lstatCache{v: v, target: c, seen: make(map[string]host.Info)}
+	cache := lstatCache{v: v, target: c, seen: make(map[string]safepath.Info)}
 	absent := want.Ensure == resources.ScaffoldAbsent
 	rendered := make(map[string]bool, len(r.files))
 	for _, f := range r.files {
 		rendered[f.Rel] = true
 		at, info, err := cache.look(f.Rel)
-		if err == nil && at == f.Rel && info.Kind == host.Symlink && !absent && want.Links == resources.LinksFollow {
+		if err == nil && at == f.Rel && info.Kind == safepath.Symlink && !absent && want.Links == resources.LinksFollow {
 			if c.ends[f.Rel], err = host.FollowLink(v, c.path(f.Rel)); err == nil {
 				info, err = v.Lstat(c.ends[f.Rel])
 			}
@@ -61,14 +63,14 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 		switch {
 		case err != nil:
 			return c, err
-		case at == f.Rel && info.Kind == host.Symlink && !absent && want.Links == resources.LinksReplace:
+		case at == f.Rel && info.Kind == safepath.Symlink && !absent && want.Links == resources.LinksReplace:
 			c.changed = append(c.changed, f.Rel)
-		case at == f.Rel && info.Kind == host.Regular:
+		case at == f.Rel && info.Kind == safepath.Regular:
 			if err := c.compareContent(ctx, v, r, f, info); err != nil {
 				return c, err
 			}
 		case absent: // missing
-		case info.Kind == host.Missing:
+		case info.Kind == safepath.Missing:
 			c.changed, c.missing = append(c.changed, f.Rel), append(c.missing, f.Rel)
 		default:
 			c.block(at, info.Kind)
@@ -105,19 +107,19 @@ func (r rendering) dirsOf(files []string) map[string]bool {
 
 // emptied returns the directories that have only rendered files. Entries is everything in the
 // target.
-func (r rendering) emptied(c *comparison, entries []host.TreeEntry) (list []string) {
+func (r rendering) emptied(c *comparison, entries []safepath.TreeEntry) (list []string) {
 	files := slices.Concat(c.changed, c.stable)
 	gone, dirs := make(map[string]bool), r.dirsOf(files)
 	for _, rel := range files {
 		gone[rel] = true
 	}
 	holds := map[string]bool{}
-	slices.SortStableFunc(entries, func(a, b host.TreeEntry) int { return cmp.Compare(depth(b.Rel), depth(a.Rel)) })
+	slices.SortStableFunc(entries, func(a, b safepath.TreeEntry) int { return cmp.Compare(depth(b.Rel), depth(a.Rel)) })
 	for _, e := range entries {
 		switch {
-		case e.Kind == host.Directory && dirs[e.Rel] && !holds[e.Rel]:
+		case e.Kind == safepath.Directory && dirs[e.Rel] && !holds[e.Rel]:
 			list = append(list, e.Rel)
-		case e.Kind == host.Directory || !gone[e.Rel]:
+		case e.Kind == safepath.Directory || !gone[e.Rel]:
 			holds[path.Dir(e.Rel)] = true
 		}
 	}
@@ -130,11 +132,11 @@ func (r rendering) emptied(c *comparison, entries []host.TreeEntry) (list []stri
 func depth(rel string) int { return strings.Count(rel, "/") }
 
 // compareContent compares a file with the rendered one. Permissions count if post has set them.
-func (c *comparison) compareContent(ctx context.Context, v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
+func (c *comparison) compareContent(ctx context.Context, v *host.View, r rendering, f safepath.TreeEntry, have safepath.Info) error {
 	same := false
 	if f.Mode == fileMode || f.Mode == have.Mode {
 		var err error
-		if same, err = r.same(ctx, v, c.file(f.Rel), f.Rel); err != nil && !errors.Is(err, host.ErrNotKnown) {
+		if same, err = r.same(ctx, v, c.file(f.Rel), f.Rel); err != nil && !errors.Is(err, overlay.ErrNotKnown) {
 			return err
 		}
 	}
@@ -162,9 +164,9 @@ func (c *comparison) emptyDirs(l lstatCache, dirs []string) error {
 		switch {
 		case err != nil:
 			return err
-		case info.Kind == host.Missing:
+		case info.Kind == safepath.Missing:
 			c.changed, c.missing = append(c.changed, dir+"/"), append(c.missing, dir+"/")
-		case info.Kind != host.Directory:
+		case info.Kind != safepath.Directory:
 			c.block(at, info.Kind)
 		}
 	}
@@ -173,22 +175,22 @@ func (c *comparison) emptyDirs(l lstatCache, dirs []string) error {
 
 // purge lists the files in the target that were not rendered; without purge the list may be
 // incomplete. It returns everything in the target.
-func (c *comparison) purge(ctx context.Context, v *host.View, want resources.Scaffold, rendered map[string]bool) ([]host.TreeEntry, error) {
+func (c *comparison) purge(ctx context.Context, v *host.View, want resources.Scaffold, rendered map[string]bool) ([]safepath.TreeEntry, error) {
 	info, err := v.Lstat(c.target)
-	if err != nil || info.Kind != host.Directory {
+	if err != nil || info.Kind != safepath.Directory {
 		return nil, err
 	}
 	mounts, err := v.MountsBelow(c.target)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := v.Tree(ctx, c.target, host.MaxNames)
+	entries, err := v.Tree(ctx, c.target, safepath.MaxNames)
 	for _, e := range entries {
-		if e.Kind != host.Directory && !rendered[e.Rel] && !mounts.Hold(e.Rel) {
+		if e.Kind != safepath.Directory && !rendered[e.Rel] && !mounts.Hold(e.Rel) {
 			c.purged = append(c.purged, e.Rel)
 		}
 	}
-	_, tooMany := errors.AsType[*host.TooManyNamesError](err)
+	_, tooMany := errors.AsType[*safepath.TooManyNamesError](err)
 	absent := want.Ensure == resources.ScaffoldAbsent
 	if !want.Purge && (errors.Is(err, fs.ErrPermission) || tooMany && !absent) {
 		err = nil
@@ -196,7 +198,7 @@ func (c *comparison) purge(ctx context.Context, v *host.View, want resources.Sca
 	return entries, err
 }
 
-func (c *comparison) block(rel string, kind host.FileKind) {
+func (c *comparison) block(rel string, kind safepath.FileKind) {
 	text := kind.String() + " at " + c.path(rel)
 	if !slices.Contains(c.blocked, text) {
 		c.blocked = append(c.blocked, text)
@@ -207,14 +209,14 @@ func (c *comparison) block(rel string, kind host.FileKind) {
 type lstatCache struct {
 	v      *host.View
 	target *comparison
-	seen   map[string]host.Info
+	seen   map[string]safepath.Info
 }
 
 // look describes the entry at rel, or the first entry above it in the target that is no
 // directory.
-func (l lstatCache) look(rel string) (at string, info host.Info, err error) {
+func (l lstatCache) look(rel string) (at string, info safepath.Info, err error) {
 	if dir := path.Dir(rel); dir != "." {
-		if at, info, err = l.look(dir); err != nil || info.Kind != host.Directory {
+		if at, info, err = l.look(dir); err != nil || info.Kind != safepath.Directory {
 			return at, info, err
 		}
 	}
@@ -255,7 +257,7 @@ func (c *comparison) removeEmpty(h *host.Host, dirs []string) error {
 // isEmpty reports whether a path is an empty directory, and not a link to one.
 func isEmpty(h *host.Host, dir string) (bool, error) {
 	info, err := h.Lstat(dir)
-	if err != nil || info.Kind != host.Directory {
+	if err != nil || info.Kind != safepath.Directory {
 		return false, err
 	}
 	names, err := h.ReadDir(dir)

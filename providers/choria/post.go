@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // runPost runs the commands of post on the rendered files, and reads their new owners and
@@ -38,7 +39,7 @@ func (r *rendering) runPost(ctx context.Context, want resources.Scaffold, run ru
 		if err != nil {
 			return err
 		}
-		if info.Kind != host.Regular {
+		if info.Kind != safepath.Regular {
 			return fmt.Errorf("post-processing %s: %w", f.Rel, diag.Expected("a file afterwards").Found("%s", info.Kind))
 		}
 		f.Info = info

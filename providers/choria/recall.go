@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // dirLine is the first word of the lines of empty directories in the digest of a rendering. The lines
@@ -54,7 +55,7 @@ func parseDigest(text string) (rendering, error) {
 			return r, fmt.Errorf("cannot read rendered files: %q", line)
 		}
 		r.sums[rel] = sum
-		r.files = append(r.files, host.TreeEntry{Rel: rel, Info: host.Info{Kind: host.Regular, Mode: uint32(mode)}})
+		r.files = append(r.files, safepath.TreeEntry{Rel: rel, Info: safepath.Info{Kind: safepath.Regular, Mode: uint32(mode)}})
 	}
 	return r, nil
 }

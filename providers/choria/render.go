@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/template/blocks"
 )
 
@@ -40,7 +41,7 @@ const (
 // A rendering is the files rendered from the templates of a scaffold.
 type rendering struct {
 	scratch *host.Scratch
-	files   []host.TreeEntry // in order of path
+	files   []safepath.TreeEntry // in order of path
 	// dirs lists the empty directories of the source.
 	dirs []string
 	// templates is the number of files in the source that are rendered by themselves.
@@ -96,7 +97,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 // copySource copies the templates to the scratch directory, prepared for the engine. It reports
 // whether any of them has the text that stands for a missing value.
 func (r *rendering) copySource(ctx context.Context, v *host.View, want resources.Scaffold) (literal bool, err error) {
-	entries, err := v.Sources().Tree(ctx, want.Source, host.MaxNames)
+	entries, err := v.Sources().Tree(ctx, want.Source, safepath.MaxNames)
 	if err != nil {
 		return false, err
 	}
@@ -113,12 +114,12 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 	for _, e := range entries {
 		partial := slices.Contains(strings.Split(e.Rel, "/"), partials)
 		switch {
-		case e.Kind == host.Directory:
+		case e.Kind == safepath.Directory:
 			if !full[e.Rel] && !partial {
 				r.dirs = append(r.dirs, e.Rel)
 			}
 			err = r.scratch.MakeDirectory(path.Join(sourceDir, e.Rel))
-		case e.Kind != host.Regular:
+		case e.Kind != safepath.Regular:
 			err = diag.Expected("files and directories").Found("%s at %s", e.Kind, e.Rel)
 		case path.Base(e.Rel) == partials:
 			err = diag.Expected("a directory").Found("a file at %s", e.Rel)
@@ -240,7 +241,7 @@ func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Sc
 		return err
 	}
 	for _, e := range entries {
-		if e.Kind == host.Directory {
+		if e.Kind == safepath.Directory {
 			continue
 		}
 		text, err := read(ctx, v, r.path(e.Rel))

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // scaffolds renders one scaffold at a time, because an Environment need not be safe for use by
@@ -35,12 +36,12 @@ func target(v *host.View, want resources.Scaffold) (have resources.ScaffoldState
 	if err != nil {
 		return have, false, err
 	}
-	have = resources.ScaffoldState{Kind: info.Kind, TargetExists: info.Kind == host.Directory, Engine: want.Engine}
-	isThere := info.Kind == host.Directory
-	if info.Kind == host.Missing && want.Ensure != resources.ScaffoldAbsent {
+	have = resources.ScaffoldState{Kind: info.Kind, TargetExists: info.Kind == safepath.Directory, Engine: want.Engine}
+	isThere := info.Kind == safepath.Directory
+	if info.Kind == safepath.Missing && want.Ensure != resources.ScaffoldAbsent {
 		have.Parents, err = resources.LookAtParents(v, want.Name)
 	}
-	return have, isThere || want.Ensure != resources.ScaffoldAbsent && info.Kind == host.Missing, err
+	return have, isThere || want.Ensure != resources.ScaffoldAbsent && info.Kind == safepath.Missing, err
 }
 
 // checkPlace returns an error if a scaffold is in its own source: it would be rendered into
@@ -137,7 +138,7 @@ func (r rendering) makeDirectory(h *host.Host, dir string) error {
 	if err != nil || ok {
 		return err
 	}
-	return h.MakeDirectory(dir, host.NewAttr(&h.View, dir, host.Directory))
+	return h.MakeDirectory(dir, host.NewAttr(&h.View, dir, safepath.Directory))
 }
 
 // place writes a rendered file, or an empty directory, to a path.
@@ -148,7 +149,7 @@ func (r rendering) place(ctx context.Context, h *host.Host, file, rel string) er
 	if err := r.makeDirectory(h, path.Dir(file)); err != nil {
 		return err
 	}
-	i, ok := slices.BinarySearchFunc(r.files, rel, func(e host.TreeEntry, rel string) int { return cmp.Compare(e.Rel, rel) })
+	i, ok := slices.BinarySearchFunc(r.files, rel, func(e safepath.TreeEntry, rel string) int { return cmp.Compare(e.Rel, rel) })
 	if !ok {
 		return fmt.Errorf("%s was not rendered", rel)
 	}
@@ -166,23 +167,23 @@ func (r rendering) place(ctx context.Context, h *host.Host, file, rel string) er
 
 // attr returns the owner and mode of a rendered file: what post has set, else what the file at the
 // path has, else the user of ccm and the mode of the template.
-func (r rendering) attr(h *host.Host, file string, f host.TreeEntry) (host.Attr, error) {
+func (r rendering) attr(h *host.Host, file string, f safepath.TreeEntry) (safepath.Attr, error) {
 	own, err := r.scratch.Info(targetDir)
 	if err != nil {
-		return host.Attr{}, err
+		return safepath.Attr{}, err
 	}
 	have, err := h.Lstat(file)
 	if err != nil {
-		return host.Attr{}, err
+		return safepath.Attr{}, err
 	}
-	if have.Kind == host.Missing || have.Kind == host.Symlink {
-		fresh := host.NewAttr(&h.View, file, host.Regular)
+	if have.Kind == safepath.Missing || have.Kind == safepath.Symlink {
+		fresh := host.NewAttr(&h.View, file, safepath.Regular)
 		have.UID, have.GID, have.Mode = fresh.UID, fresh.GID, fresh.Mode
 		if mode, ok := r.modes[f.Rel]; ok {
 			have.Mode = mode
 		}
 	}
-	attr := host.Attr{UID: have.UID, GID: have.GID, Mode: have.Mode & 0o777}
+	attr := safepath.Attr{UID: have.UID, GID: have.GID, Mode: have.Mode & 0o777}
 	if f.UID != own.UID || f.GID != own.GID {
 		attr.UID, attr.GID = f.UID, f.GID
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // env is what templates see in these tests.
@@ -238,7 +239,7 @@ func TestLists(t *testing.T) {
 	s := want(func(s *resources.Scaffold) { s.Source, s.Purge = source, true })
 	have := m.state(t, s)
 	require.Equal(t, resources.ScaffoldState{
-		Kind: host.Directory, TargetExists: true, Engine: resources.ScaffoldJet, Rendered: have.Rendered,
+		Kind: safepath.Directory, TargetExists: true, Engine: resources.ScaffoldJet, Rendered: have.Rendered,
 		Changed: []string{"/etc/app/add", "/etc/app/d/update", "/etc/app/link"},
 		Missing: []string{"/etc/app/add", "/etc/app/link"},
 		Stable:  []string{"/etc/app/same"},

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool/rpm"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 )
 
 // Output of dnf 4.14 about a transaction that was killed, and about a complete one.
@@ -164,7 +165,7 @@ func TestLockIsNoLook(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte("4711"), 0o644))
 	}
-	looks := new(host.Looks)
+	looks := new(overlay.Looks)
 	_, atWork, err := interrupted(t.Context(), h.Planning(t.Context()).Recording(looks))
 	require.NoError(t, err)
 	require.True(t, atWork)

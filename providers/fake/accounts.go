@@ -10,15 +10,17 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // account writes a user or a group into /etc/passwd and /etc/group, in the place of simulated
 // commands, because later resources look for it there. It writes only the fields that others
 // refer to: name, number, home and members.
-func account(h *host.Host, a *host.Account) error {
+func account(h *host.Host, a *overlay.Account) error {
 	file, entry := "/etc/group", func(id string) string { return fmt.Sprintf("%s:x:%s:", a.Name, id) }
-	if a.Kind == host.UserLook {
+	if a.Kind == overlay.UserLook {
 		home := cmp.Or(a.Home, "/home/"+a.Name)
 		file, entry = "/etc/passwd", func(id string) string { return fmt.Sprintf("%s:x:%s:%[2]s::%s:/bin/sh", a.Name, id, home) }
 	}
@@ -36,12 +38,12 @@ func account(h *host.Host, a *host.Account) error {
 	default:
 		if at < 0 {
 			id := a.ID
-			if id == host.NoAccount {
+			if id == overlay.NoAccount {
 				id = freeID(lines)
 			}
 			at, lines = len(lines), append(lines, entry(strconv.FormatUint(uint64(id), 10)))
 		}
-		if a.Kind == host.GroupLook {
+		if a.Kind == overlay.GroupLook {
 			lines[at] = withMembers(lines[at], a.Members)
 		}
 	}
@@ -52,7 +54,7 @@ func account(h *host.Host, a *host.Account) error {
 	if err != nil {
 		return err
 	}
-	attr := host.Attr{UID: dir.UID, GID: dir.GID, Mode: 0o644}
+	attr := safepath.Attr{UID: dir.UID, GID: dir.GID, Mode: 0o644}
 	return h.WriteFile(file, strings.NewReader(strings.Join(append(lines, ""), "\n")), attr)
 }
 

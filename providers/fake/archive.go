@@ -6,6 +6,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // archives models archives. Nothing is downloaded; they are empty, and their extraction makes
@@ -23,7 +24,7 @@ func (a archives) Status(_ context.Context, v *host.View, want resources.Archive
 		return s, err
 	}
 	if s.ArchiveExists {
-		s.Kind, s.Checksum = host.Regular, string(want.Checksum)
+		s.Kind, s.Checksum = safepath.Regular, string(want.Checksum)
 	}
 	if want.Creates != "" {
 		s.CreatesExists, err = v.Exists(want.Creates)

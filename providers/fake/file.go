@@ -8,12 +8,13 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // ownAttr returns the attributes of files written by this process.
-func ownAttr(mode uint32) host.Attr {
+func ownAttr(mode uint32) safepath.Attr {
 	uid, gid := host.Self()
-	return host.Attr{UID: uid, GID: gid, Mode: mode}
+	return safepath.Attr{UID: uid, GID: gid, Mode: mode}
 }
 
 // files writes real files and only records their owners, because only root may give files away.

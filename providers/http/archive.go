@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 type archives struct{}
@@ -50,7 +51,7 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 		return have, err
 	}
 	switch have.Kind {
-	case host.Missing:
+	case safepath.Missing:
 		if want.Source != "" {
 			if err = readable(v, want.Source); err != nil {
 				return have, err
@@ -58,7 +59,7 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 		}
 		have.Parents, err = resources.LookAtParents(v, want.Name)
 		return have, err
-	case host.Regular:
+	case safepath.Regular:
 		differs := have.SourceDiffers
 		err = content(ctx, v, want, &have)
 		have.SourceDiffers = have.SourceDiffers || differs
@@ -119,7 +120,7 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 		return have, err
 	}
 	have = resources.ArchiveState{
-		Kind: info.Kind, ArchiveExists: info.Kind == host.Regular,
+		Kind: info.Kind, ArchiveExists: info.Kind == safepath.Regular,
 		UID: info.UID, GID: info.GID, Mode: info.Mode, Size: info.Size, MTime: info.MTime,
 	}
 	if have.ArchiveExists && marks(want) {
@@ -128,7 +129,7 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 	if have.ArchiveExists {
 		have.Owner, have.Group = v.UserName(have.UID), v.GroupName(have.GID)
 	}
-	if info.Kind == host.Symlink {
+	if info.Kind == safepath.Symlink {
 		if have.Target, err = v.Readlink(want.Name); err != nil {
 			return have, err
 		}
@@ -191,7 +192,7 @@ func (archives) Download(ctx context.Context, h *host.Host, want resources.Archi
 }
 
 // copySource copies the archive from a file.
-func copySource(ctx context.Context, h *host.Host, want resources.Archive, attr host.Attr) error {
+func copySource(ctx context.Context, h *host.Host, want resources.Archive, attr safepath.Attr) error {
 	src, err := h.Sources().OpenSummed(ctx, want.Source, string(want.Checksum))
 	if err != nil {
 		return err
@@ -199,7 +200,7 @@ func copySource(ctx context.Context, h *host.Host, want resources.Archive, attr 
 	return errors.Join(h.WriteFile(want.Name, src, attr), src.Close())
 }
 
-func download(ctx context.Context, h *host.Host, want resources.Archive, attr host.Attr) error {
+func download(ctx context.Context, h *host.Host, want resources.Archive, attr safepath.Attr) error {
 	headers := make(map[string]string, len(want.Headers))
 	for name, value := range want.Headers {
 		headers[name] = string(value)
@@ -214,7 +215,7 @@ func download(ctx context.Context, h *host.Host, want resources.Archive, attr ho
 	return err
 }
 
-func attributes(v *host.View, want resources.Archive, mode uint32) (a host.Attr, err error) {
+func attributes(v *host.View, want resources.Archive, mode uint32) (a safepath.Attr, err error) {
 	a.Mode = mode
 	if a.UID, err = v.UserID(want.Owner); err != nil {
 		return a, err
@@ -255,7 +256,7 @@ func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archiv
 	if err != nil || !marks(want) || info.Mode&unextracted == 0 {
 		return err
 	}
-	return h.SetAttrOf(want.Name, info, host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode &^ unextracted})
+	return h.SetAttrOf(want.Name, info, safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode &^ unextracted})
 }
 
 // SetAttributes implements resources.ArchiveProvider.
@@ -264,7 +265,7 @@ func (archives) SetAttributes(_ context.Context, h *host.Host, want resources.Ar
 	if err != nil {
 		return err
 	}
-	if info.Kind != host.Regular {
+	if info.Kind != safepath.Regular {
 		return diag.Expected("a file").Found("%s", info.Kind)
 	}
 	attr, err := attributes(&h.View, want, info.Mode)
@@ -280,7 +281,7 @@ func (archives) Remove(_ context.Context, h *host.Host, want resources.Archive) 
 	if err != nil {
 		return err
 	}
-	if info.Kind == host.Missing {
+	if info.Kind == safepath.Missing {
 		return nil
 	}
 	return h.Remove(want.Name)

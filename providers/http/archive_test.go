@@ -19,8 +19,10 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -341,19 +343,19 @@ func TestStatusInPlan(t *testing.T) {
 	have, err := archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.Equal(t, []string{"/new"}, have.MissingParents)
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/new", Kind: safepath.Directory})
 	have, err = archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.Empty(t, have.MissingParents)
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/opt/app/marker", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/opt/app/marker", Kind: safepath.Regular})
 	have, err = archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.True(t, have.CreatesExists)
 
 	put(t, root, "/srv/app.tar.gz", []byte("x"))
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/srv/app.tar.gz", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/srv/app.tar.gz", Kind: safepath.Regular})
 	_, err = archives{}.Status(t.Context(), v, srv.want(t, func(a *resources.Archive) { a.Checksum = resources.Checksum(strings.Repeat("0", 64)) }))
-	require.ErrorIs(t, err, host.ErrNotKnown)
+	require.ErrorIs(t, err, overlay.ErrNotKnown)
 }
 
 // "Basic Authentication", "Custom Headers": they authorize, and are in no

@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // oldIndex is the age from which the index is read again if it lacks a package, unless the user
@@ -40,7 +41,7 @@ func (t *Tool) indexTime(ctx context.Context, v *host.View) time.Time {
 		newest = last.at
 	}
 	for _, pattern := range t.Index {
-		paths, err := alone.Glob(ctx, pattern, host.MaxNames)
+		paths, err := alone.Glob(ctx, pattern, safepath.MaxNames)
 		if err != nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -184,7 +185,7 @@ func (p *Packages) resolve(ctx context.Context, v *host.View, wants []resources.
 	known, err := p.Offers(ctx, v, pick(wants, open), haves)
 	for n, i := range open {
 		if wants[i].Ensure == resources.PackageLatest {
-			v.Overlay().RecordLook(host.RepositoryLook, wants[i].Name, false) // there may be a newer one
+			v.Overlay().RecordLook(overlay.RepositoryLook, wants[i].Name, false) // there may be a newer one
 			v.Overlay().DependsOn(p.Repositories...)
 		}
 		if errs[i] = err; err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -158,7 +159,7 @@ func Ask[T any](ctx context.Context, v *host.View, names []string, query func(co
 // that root is needed; for a tool that refuses root, the reverse. Predict is called for packages
 // with the same options, of which all or none manage their hold.
 func (t *Tool) Predict(ctx context.Context, v *host.View, wants []resources.Package, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction) []resource.Prediction {
-	err := host.NeedsRoot("only root can install and remove packages")
+	err := overlay.NeedsRoot("only root can install and remove packages")
 	if t.OfUser && err == nil {
 		err = &resource.WrongUserError{Text: t.Commands[0] + " refuses root: run ccm as the owner of its packages"}
 	} else if t.OfUser {

@@ -8,11 +8,13 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // writeChecked is host.WriteFile with a check: the validate command has to accept the content
 // before it is moved to the path.
-func writeChecked(ctx context.Context, h *host.Host, want resources.File, content io.Reader, attr host.Attr) (err error) {
+func writeChecked(ctx context.Context, h *host.Host, want resources.File, content io.Reader, attr safepath.Attr) (err error) {
 	tmp, err := h.Create(want.Name, attr)
 	if err != nil {
 		return err
@@ -52,8 +54,8 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 		return h.Backups().Discard(want.Name)
 	}
 	back := h.Backups().Rollback(want.Name)
-	if back == nil && before.Kind == host.Regular {
-		back = h.SetAttr(want.Name, host.Attr{UID: before.UID, GID: before.GID, Mode: before.Mode})
+	if back == nil && before.Kind == safepath.Regular {
+		back = h.SetAttr(want.Name, safepath.Attr{UID: before.UID, GID: before.GID, Mode: before.Mode})
 	}
 	if back != nil {
 		return errors.Join(err, fmt.Errorf("cannot restore the previous file: %w", back))
@@ -90,7 +92,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 		}
 		return want.Validation().Ask(ctx, v, "validate", s.Path("content"))
 	})
-	if missing, ok := errors.AsType[*host.NotKnownError](err); ok && missing.Author == nil {
+	if missing, ok := errors.AsType[*overlay.NotKnownError](err); ok && missing.Author == nil {
 		if caveat != "" {
 			return "validate and validate_after only run in a run", nil
 		}

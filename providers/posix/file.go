@@ -7,8 +7,10 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -31,7 +33,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	if err != nil {
 		return have, err
 	}
-	if info.Kind == host.Symlink && want.Links == resources.LinksFollow {
+	if info.Kind == safepath.Symlink && want.Links == resources.LinksFollow {
 		if want, err = followed(v, want); err != nil {
 			return have, err
 		}
@@ -41,12 +43,12 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	}
 	have = resources.FileState{Kind: info.Kind, UID: info.UID, GID: info.GID, Mode: info.Mode, Size: info.Size}
 	switch {
-	case info.Kind == host.Symlink:
+	case info.Kind == safepath.Symlink:
 		if have.Target, err = v.Readlink(want.Name); err != nil || want.Links != resources.LinksReplace {
 			return have, err
 		}
-		info = host.Info{} // nothing of the link stays
-	case want.Ensure == resources.FileAbsent && info.Kind == host.Missing:
+		info = safepath.Info{} // nothing of the link stays
+	case want.Ensure == resources.FileAbsent && info.Kind == safepath.Missing:
 		if want.ValidationAfter().IsGiven() {
 			have.CheckAfterPending, err = v.HasBackup(want.Name)
 		}
@@ -57,11 +59,11 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	if have.WantUID, have.WantGID, err = owners(v, want, info); err != nil {
 		return have, err
 	}
-	if info.Kind == host.Missing {
+	if info.Kind == safepath.Missing {
 		if have.Parents, err = resources.LookAtParents(v, want.Name); err != nil {
 			return have, err
 		}
-		have.NewDirectoryMode = host.NewAttr(v, want.Name, host.Directory).Mode
+		have.NewDirectoryMode = host.NewAttr(v, want.Name, safepath.Directory).Mode
 	} else {
 		if have.UID != have.WantUID {
 			have.Owner = v.UserName(have.UID)
@@ -75,10 +77,10 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 			return have, err
 		}
 	}
-	if have.Kind == host.Symlink && !want.ManagesContent(host.Missing) {
+	if have.Kind == safepath.Symlink && !want.ManagesContent(safepath.Missing) {
 		return have, nil
 	}
-	if want.Ensure != resources.FilePresent || info.Kind != host.Missing && info.Kind != host.Regular {
+	if want.Ensure != resources.FilePresent || info.Kind != safepath.Missing && info.Kind != safepath.Regular {
 		return have, nil
 	}
 	if !want.ManagesContent(info.Kind) {
@@ -106,7 +108,7 @@ func resolved(v *host.View, want resources.File) (resources.File, error) {
 		return want, nil
 	}
 	info, err := v.Lstat(want.Name)
-	if err == nil && info.Kind == host.Symlink {
+	if err == nil && info.Kind == safepath.Symlink {
 		return followed(v, want)
 	}
 	return want, err
@@ -124,16 +126,16 @@ func target(h *host.Host, want resources.File) (*host.Host, resources.File, erro
 // look describes the entry at the path and reports whether it is a file with the desired content.
 // If that is the content of a source, it also returns the stat data of the source. A source of
 // another size is not read, and one with a given checksum is not looked at.
-func (files) look(ctx context.Context, v *host.View, want resources.File) (info host.Info, source *host.StatData, same bool, err error) {
-	managed := want.ManagesContent(host.Regular)
+func (files) look(ctx context.Context, v *host.View, want resources.File) (info safepath.Info, source *host.StatData, same bool, err error) {
+	managed := want.ManagesContent(safepath.Regular)
 	if managed && want.Content != nil {
 		info, same, err = v.LookAt(want.Name, *want.Content)
-		if err == nil && !same && info.Kind == host.Regular && host.IsOfKernel(v, want.Name) {
+		if err == nil && !same && info.Kind == safepath.Regular && host.IsOfKernel(v, want.Name) {
 			same, err = host.ReadsBack(v, want.Name, *want.Content)
 		}
 		return info, nil, same, err
 	}
-	if info, err = v.Lstat(want.Name); err != nil || info.Kind != host.Regular || !managed {
+	if info, err = v.Lstat(want.Name); err != nil || info.Kind != safepath.Regular || !managed {
 		return info, nil, false, err
 	}
 	if want.Checksum != "" {
@@ -141,14 +143,14 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 		return info, nil, sum == string(want.Checksum), err
 	}
 	src, err := v.Sources().Open(ctx, want.SourceName())
-	if errors.Is(err, host.ErrNotKnown) {
+	if errors.Is(err, overlay.ErrNotKnown) {
 		return info, nil, false, nil
 	}
 	if err != nil {
 		return info, nil, false, err
 	}
 	defer src.Close()
-	if same, err = v.Sources().MatchesOpen(want.Name, src); errors.Is(err, host.ErrNotKnown) {
+	if same, err = v.Sources().MatchesOpen(want.Name, src); errors.Is(err, overlay.ErrNotKnown) {
 		err = nil
 	}
 	if err == nil && !same && host.IsOfKernel(v, want.Name) {
@@ -180,12 +182,12 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, de
 	bare := want
 	bare.Source = nil
 	have, err = p.Status(ctx, v, bare)
-	if err != nil || !want.ManagesContent(have.Kind) || have.Kind != host.Missing && have.Kind != host.Regular {
+	if err != nil || !want.ManagesContent(have.Kind) || have.Kind != safepath.Missing && have.Kind != safepath.Regular {
 		return have, err
 	}
 	size, sized := desired.Stat.Size()
-	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == host.Missing || have.Size != size)
-	if have.Kind == host.Regular && !have.SizesDiffer {
+	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == safepath.Missing || have.Size != size)
+	if have.Kind == safepath.Regular && !have.SizesDiffer {
 		sum, err := sumOf(ctx, v, want.Name)
 		if err != nil || desired.IsOf(sum) {
 			return have, err
@@ -202,10 +204,10 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, de
 
 // owners returns the numbers of the desired owner and group. If one is not managed, it is that of
 // the present entry, or of a new one.
-func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32, err error) {
+func owners(v *host.View, want resources.File, have safepath.Info) (uid, gid uint32, err error) {
 	uid, gid = have.UID, have.GID
-	if have.Kind == host.Missing {
-		made := host.NewAttr(v, want.Name, host.Regular)
+	if have.Kind == safepath.Missing {
+		made := host.NewAttr(v, want.Name, safepath.Regular)
 		uid, gid = made.UID, made.GID
 	}
 	if want.ManagesOwner() {
@@ -221,7 +223,7 @@ func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32,
 
 // setEntries sets have.Entries if a directory that has to be removed is not empty.
 func (files) setEntries(v *host.View, want resources.File, have *resources.FileState) error {
-	if have.Kind != host.Directory || want.Force {
+	if have.Kind != safepath.Directory || want.Force {
 		return nil
 	}
 	names, err := v.ReadDir(want.Name)
@@ -235,7 +237,7 @@ func (files) compareContent(ctx context.Context, v *host.View, want resources.Fi
 	if same {
 		return nil
 	}
-	if have.Kind == host.Regular {
+	if have.Kind == safepath.Regular {
 		if have.Checksum, err = sumOf(ctx, v, want.Name); err != nil {
 			return err
 		}
@@ -255,13 +257,13 @@ func (files) compareSource(ctx context.Context, v *host.View, want resources.Fil
 		if err == nil {
 			err = sources.CheckSum(*want.Source, sum, have.WantChecksum)
 		}
-		if err != nil && !errors.Is(err, host.ErrNotKnown) {
+		if err != nil && !errors.Is(err, overlay.ErrNotKnown) {
 			return err
 		}
 	}
 	if source == nil {
 		src, err := v.Sources().Open(ctx, want.SourceName())
-		if errors.Is(err, host.ErrNotKnown) {
+		if errors.Is(err, overlay.ErrNotKnown) {
 			have.SourceUnknown, have.ContentDiffers = true, true
 			return nil
 		}
@@ -282,12 +284,12 @@ func (files) compareSource(ctx context.Context, v *host.View, want resources.Fil
 	}
 	have.ContentDiffers = true
 	// The size of a secret is not shown. Its digest costs nothing, because it is in memory.
-	have.SizesDiffer = !want.Decrypts() && (have.Kind == host.Missing || have.Size != source.Size)
+	have.SizesDiffer = !want.Decrypts() && (have.Kind == safepath.Missing || have.Size != source.Size)
 	if have.SizesDiffer {
 		return nil
 	}
 	var errs [2]error
-	if have.Kind != host.Missing {
+	if have.Kind != safepath.Missing {
 		have.Checksum, errs[0] = sumOf(ctx, v, want.Name)
 	}
 	have.WantChecksum, errs[1] = v.Sources().Sum(ctx, want.SourceName())
@@ -297,7 +299,7 @@ func (files) compareSource(ctx context.Context, v *host.View, want resources.Fil
 // sumOf returns the digest of a file, "" if its future content is not known.
 func sumOf(ctx context.Context, v *host.View, name string) (string, error) {
 	sum, err := v.Sum(ctx, name)
-	if errors.Is(err, host.ErrNotKnown) {
+	if errors.Is(err, overlay.ErrNotKnown) {
 		return "", nil
 	}
 	return sum, err

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Create implements resources.FileProvider. A file that somebody made meanwhile is replaced.
@@ -27,7 +28,7 @@ func (p files) Create(ctx context.Context, h *host.Host, want resources.File) er
 		if want.Validation().IsGiven() {
 			return p.store(ctx, h, want)
 		}
-		err := p.write(ctx, h, want, host.Info{})
+		err := p.write(ctx, h, want, safepath.Info{})
 		if errors.Is(err, fs.ErrExist) {
 			return p.store(ctx, h, want)
 		}
@@ -49,13 +50,13 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 	if err != nil {
 		return err
 	}
-	if info.Kind == host.Symlink && want.Links == resources.LinksReplace {
+	if info.Kind == safepath.Symlink && want.Links == resources.LinksReplace {
 		return p.write(ctx, h, want, info)
 	}
-	if info.Kind != host.Missing && info.Kind != host.Regular {
+	if info.Kind != safepath.Missing && info.Kind != safepath.Regular {
 		return diag.Expected("a file").Found("%s", info.Kind)
 	}
-	if info.Kind == host.Regular && (same || !want.ManagesContent(info.Kind)) {
+	if info.Kind == safepath.Regular && (same || !want.ManagesContent(info.Kind)) {
 		attr, err := p.attr(&h.View, want, info, 0)
 		if err != nil {
 			return err
@@ -70,7 +71,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 }
 
 // write replaces the entry at the path by the desired file.
-func (p files) write(ctx context.Context, h *host.Host, want resources.File, have host.Info) error {
+func (p files) write(ctx context.Context, h *host.Host, want resources.File, have safepath.Info) error {
 	attr, err := p.attr(&h.View, want, have, 0o644)
 	if err != nil {
 		return err
@@ -82,10 +83,10 @@ func (p files) write(ctx context.Context, h *host.Host, want resources.File, hav
 	write := h.WriteFile
 	switch {
 	case want.Validation().IsGiven():
-		write = func(_ string, content io.Reader, attr host.Attr) error {
+		write = func(_ string, content io.Reader, attr safepath.Attr) error {
 			return writeChecked(ctx, h, want, content, attr)
 		}
-	case have.Kind == host.Missing:
+	case have.Kind == safepath.Missing:
 		write = h.WriteNewFile
 	}
 	return errors.Join(write(want.Name, content, attr), content.Close())
@@ -103,15 +104,15 @@ func (files) open(ctx context.Context, h *host.Host, want resources.File) (io.Re
 
 // attr returns the desired attributes. Digits of the mode that are not managed are those of the
 // present entry, or of mode if there is none.
-func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32) (a host.Attr, err error) {
-	if have.Kind == host.Symlink {
-		have = host.Info{} // nothing of the link stays
+func (files) attr(v *host.View, want resources.File, have safepath.Info, mode uint32) (a safepath.Attr, err error) {
+	if have.Kind == safepath.Symlink {
+		have = safepath.Info{} // nothing of the link stays
 	}
 	if a.UID, a.GID, err = owners(v, want, have); err != nil {
 		return a, err
 	}
-	kind, chowned := host.Regular, false
-	if have.Kind != host.Missing {
+	kind, chowned := safepath.Regular, false
+	if have.Kind != safepath.Missing {
 		kind, mode, chowned = have.Kind, have.Mode, have.UID != a.UID || have.GID != a.GID
 	}
 	a.Mode = want.ModeOver(kind, mode, chowned)
@@ -128,14 +129,14 @@ func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.F
 	if err != nil {
 		return err
 	}
-	attr, err := p.attr(&h.View, want, info, host.NewAttr(&h.View, want.Name, host.Directory).Mode)
+	attr, err := p.attr(&h.View, want, info, host.NewAttr(&h.View, want.Name, safepath.Directory).Mode)
 	if err != nil {
 		return err
 	}
 	switch info.Kind {
-	case host.Missing:
+	case safepath.Missing:
 		return h.MakeDirectory(want.Name, attr)
-	case host.Directory:
+	case safepath.Directory:
 		return h.SetAttrOf(want.Name, info, attr)
 	}
 	return diag.Expected("a directory").Found("%s", info.Kind)
@@ -151,7 +152,7 @@ func (p files) SetAttributes(_ context.Context, h *host.Host, want resources.Fil
 	if err != nil {
 		return err
 	}
-	if info.Kind != host.Regular && info.Kind != host.Directory {
+	if info.Kind != safepath.Regular && info.Kind != safepath.Directory {
 		return diag.Expected("a file or a directory").Found("%s", info.Kind)
 	}
 	attr, err := p.attr(&h.View, want, info, 0)
@@ -168,10 +169,10 @@ func (files) Remove(ctx context.Context, h *host.Host, want resources.File) erro
 
 func remove(h *host.Host, want resources.File) error {
 	info, err := h.Lstat(want.Name)
-	if err != nil || info.Kind == host.Missing {
+	if err != nil || info.Kind == safepath.Missing {
 		return err
 	}
-	if info.Kind == host.Directory && want.Force {
+	if info.Kind == safepath.Directory && want.Force {
 		return h.RemoveTree(want.Name)
 	}
 	return h.Remove(want.Name)

@@ -6,6 +6,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 var _ resource.Inspector[resources.File, resources.FileState] = files{}
@@ -14,7 +15,7 @@ var _ resource.Inspector[resources.File, resources.FileState] = files{}
 // desired state, and no comparison.
 func (files) Inspect(ctx context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
 	info, err := v.Lstat(want.Name)
-	if err != nil || info.Kind == host.Missing {
+	if err != nil || info.Kind == safepath.Missing {
 		return have, err
 	}
 	have = resources.FileState{
@@ -22,9 +23,9 @@ func (files) Inspect(ctx context.Context, v *host.View, want resources.File) (ha
 		Owner: v.UserName(info.UID), Group: v.GroupName(info.GID),
 	}
 	switch info.Kind {
-	case host.Symlink:
+	case safepath.Symlink:
 		have.Target, err = v.Readlink(want.Name)
-	case host.Regular:
+	case safepath.Regular:
 		have.Checksum, err = v.Sum(ctx, want.Name)
 	}
 	return have, err

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/resources"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Inspect tells all that there is, whatever is wanted.
@@ -25,7 +25,7 @@ func TestInspectFiles(t *testing.T) {
 		return have
 	}
 	f := look("/f")
-	require.Equal(t, host.Regular, f.Kind)
+	require.Equal(t, safepath.Regular, f.Kind)
 	require.Equal(t, "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824", f.Checksum)
 	require.Equal(t, uint32(0o640), f.Mode)
 	require.Equal(t, []string{owner, group}, []string{fmt.Sprint(f.UID), fmt.Sprint(f.GID)})
@@ -33,6 +33,6 @@ func TestInspectFiles(t *testing.T) {
 	require.False(t, f.MTime.IsZero())
 	require.Equal(t, int64(5), f.Size)
 	require.Equal(t, "f", look("/link").Target)
-	require.Equal(t, host.Directory, look("/").Kind)
+	require.Equal(t, safepath.Directory, look("/").Kind)
 	require.Equal(t, resources.FileState{}, look("/nope"))
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/resources"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -73,6 +73,6 @@ func TestRecall(t *testing.T) {
 	have, err := files{}.Recall(t.Context(), &h.View, want, wish)
 	require.NoError(t, err)
 	require.Equal(t, wish.Text, have.WantChecksum)
-	require.Equal(t, host.Missing, have.Kind)
+	require.Equal(t, safepath.Missing, have.Kind)
 	require.Equal(t, []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}, {Property: "content", Want: "4 bytes"}, {Property: "mode", Want: "0640"}}, want.Decide(have).Diff)
 }

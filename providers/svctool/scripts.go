@@ -13,7 +13,9 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Scripts is a provider of services that are scripts in a directory, defined by the differences
@@ -104,7 +106,7 @@ func (s *Scripts) Describe() resource.Description {
 
 // Predict implements resource.Predictor.
 func (*Scripts) Predict(context.Context, *host.View, resources.Service) (string, error) {
-	return "", host.NeedsRoot("only root can change services of the system")
+	return "", overlay.NeedsRoot("only root can change services of the system")
 }
 
 // Names implements resource.Lister.
@@ -130,7 +132,7 @@ func (s *Scripts) Names(_ context.Context, v *host.View, prefix string) (names [
 // isScript reports whether path is an executable file.
 func isScript(v *host.View, path string) (bool, error) {
 	info, err := v.Stat(path)
-	return err == nil && info.Kind == host.Regular && info.Mode&0o111 != 0, err
+	return err == nil && info.Kind == safepath.Regular && info.Mode&0o111 != 0, err
 }
 
 // Entries returns the names in a directory, none if there is not a directory.
@@ -145,7 +147,7 @@ func Entries(v *host.View, dir string) ([]string, error) {
 func (s *Scripts) script(v *host.View, name string) (string, error) {
 	for _, dir := range s.Dirs {
 		path := filepath.Join(dir, name)
-		if kind, ok := v.Overlay().Assumed(path); ok && kind != host.Missing {
+		if kind, ok := v.Overlay().Assumed(path); ok && kind != safepath.Missing {
 			return "", &resource.UnknownError{Reason: "the script " + path + " is pending"}
 		} else if ok {
 			continue

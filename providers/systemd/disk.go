@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // unitDirs are the directories of system unit files of people and packages, in order of
@@ -44,7 +45,7 @@ func (s *scope) unitFile(v *host.View, name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if info.Kind == host.Regular {
+		if info.Kind == safepath.Regular {
 			return path, nil
 		}
 	}
@@ -53,13 +54,13 @@ func (s *scope) unitFile(v *host.View, name string) (string, error) {
 
 // pendingFile returns a file of a unit about which a plan assumes something, and the assumed
 // kind.
-func (s *scope) pendingFile(v *host.View, name string) (string, host.FileKind) {
+func (s *scope) pendingFile(v *host.View, name string) (string, safepath.FileKind) {
 	for _, path := range s.unitFiles(name) {
 		if kind, ok := v.Overlay().Assumed(path); ok {
 			return path, kind
 		}
 	}
-	return "", host.Missing
+	return "", safepath.Missing
 }
 
 // dropinDirs returns the possible directories of a unit's drop-ins.
@@ -76,7 +77,7 @@ func (s *scope) dropinDirs(name string) []string {
 // directory.
 func (s *scope) hasNewDropin(v *host.View, name string) (bool, error) {
 	loaded, err := v.Lstat(unitsLoad)
-	if err != nil || loaded.Kind == host.Missing {
+	if err != nil || loaded.Kind == safepath.Missing {
 		return false, err
 	}
 	for _, dir := range s.dropinDirs(name) {
@@ -136,7 +137,7 @@ func (s *scope) hasPendingDefinition(v *host.View, name string) (bool, error) {
 func (s *scope) cannotMask(v *host.View, name string) (string, error) {
 	path := filepath.Join(s.dirs[0], name)
 	info, err := v.Lstat(path)
-	if err != nil || info.Kind == host.Missing {
+	if err != nil || info.Kind == safepath.Missing {
 		return "", err
 	}
 	return path + " is where the mask would be", nil
@@ -210,7 +211,7 @@ func (s *scope) linkOf(v *host.View, name string) (link, target string, err erro
 		if err != nil {
 			return "", "", err
 		}
-		if info.Kind != host.Symlink {
+		if info.Kind != safepath.Symlink {
 			continue
 		}
 		target, err := v.Readlink(link)
@@ -235,12 +236,12 @@ const unitsLoad = "/run/systemd/systemd-units-load"
 // If that cannot be told, it is true.
 func hasUnreadFiles(ctx context.Context, v *host.View) (bool, error) {
 	loaded, err := v.Lstat(unitsLoad)
-	if err != nil || loaded.Kind == host.Missing {
+	if err != nil || loaded.Kind == safepath.Missing {
 		return true, err
 	}
 	dirs := append([]string{"/etc/init.d"}, unitDirs...)
 	for _, dir := range unitDirs {
-		dropins, err := v.Glob(ctx, dir+"/*.d", host.MaxNames)
+		dropins, err := v.Glob(ctx, dir+"/*.d", safepath.MaxNames)
 		if err != nil {
 			return true, err
 		}
@@ -280,7 +281,7 @@ func rank(file string) int {
 // changeOf returns the time when an entry was last added to a directory or removed.
 func changeOf(v *host.View, dir string) (time.Time, error) {
 	info, err := v.Lstat(dir)
-	if err != nil || info.Kind != host.Directory {
+	if err != nil || info.Kind != safepath.Directory {
 		return time.Time{}, err
 	}
 	return info.MTime, nil

@@ -7,6 +7,8 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // The kind of refresh is known in advance, and a reloaded service must stay up.
@@ -82,7 +84,7 @@ func TestReloadPlanned(t *testing.T) {
 		m := newMachine(t, t.TempDir())
 		m.unit("x.service", runs, reloads).is("x.service", "active", "running")
 		v := m.host().Planning(t.Context())
-		v.Overlay().Assume(nil, false, host.PathEffect{Path: path, Kind: host.Regular})
+		v.Overlay().Assume(nil, false, overlay.PathEffect{Path: path, Kind: safepath.Regular})
 		want := service("x")
 		want.OnChange = resources.ServiceReloadOrRestart
 		have, err := newServices(noWait).Status(t.Context(), v, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -43,11 +44,11 @@ func (p *provider) Names(ctx context.Context, v *host.View, prefix string) ([]st
 // only his own.
 func (p *provider) Predict(_ context.Context, v *host.View, want resources.Service) (string, error) {
 	if want.Scope != resources.UserService {
-		return "", host.NeedsRoot("only root can change services of the system")
+		return "", overlay.NeedsRoot("only root can change services of the system")
 	}
 	if self, _ := host.Self(); want.User != "" {
 		if uid, err := v.UserID(want.User); err != nil || uid != self {
-			return "", errors.Join(err, host.NeedsRoot("only root can change services of another user"))
+			return "", errors.Join(err, overlay.NeedsRoot("only root can change services of another user"))
 		}
 	}
 	return "", nil

@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -114,7 +115,7 @@ func (p *provider) services(ctx context.Context, v *host.View, want resources.Se
 			return nil, err
 		}
 	}
-	if host.IsPlaceholder(uid) {
+	if overlay.IsPlaceholder(uid) {
 		return nil, &resource.UnknownError{Reason: "the user " + want.User + " is pending"}
 	}
 	p.mu.Lock()

@@ -13,6 +13,8 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // userMachine answers for the service manager of the user who runs the test, of which x is a
@@ -114,7 +116,7 @@ func TestUserPlanned(t *testing.T) {
 	v := h.Planning(t.Context())
 	_, err := p.Status(t.Context(), v, want)
 	require.NoError(t, err)
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/etc/systemd/user/x.service", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/etc/systemd/user/x.service", Kind: safepath.Regular})
 	want.OnChange = resources.ServiceReloadOrRestart
 	have, err := p.Status(t.Context(), v, want)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 type services struct {
@@ -99,13 +100,13 @@ func (s *services) offlineStates(ctx context.Context, v *host.View, wants []reso
 // state returns the state of one service. In a plan it may depend on a pending unit file.
 func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]string) (have resources.ServiceState, err error) {
 	path, kind := s.ctl.pendingFile(v, u.Id)
-	if u.LoadState == "not-found" && kind == host.Regular && strings.HasSuffix(path, ".service") {
+	if u.LoadState == "not-found" && kind == safepath.Regular && strings.HasSuffix(path, ".service") {
 		if text, err := v.ReadFile(path); err == nil {
 			return s.newState(want, u, string(text), linked)
 		}
 	}
 	unknown := &resource.UnknownError{Reason: "the unit file " + path + " is pending"}
-	if path != "" && (kind == host.Missing || u.LoadState != "loaded" && u.LoadState != "masked") {
+	if path != "" && (kind == safepath.Missing || u.LoadState != "loaded" && u.LoadState != "masked") {
 		return have, unknown
 	}
 	if u.UnitFileState, err = s.unitFileState(ctx, v, u, linked); err != nil {
@@ -332,7 +333,7 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 // the unit any more.
 func (s *services) relink(ctx context.Context, h *host.Host, link, target string) error {
 	info, err := h.Lstat(link)
-	if err != nil || info.Kind != host.Missing {
+	if err != nil || info.Kind != safepath.Missing {
 		return err
 	}
 	if strings.HasPrefix(link, "/run/") {

@@ -16,7 +16,9 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // One command reads the states of all services, and each gets its own.
@@ -79,22 +81,22 @@ func TestPendingUnitFile(t *testing.T) {
 	for _, x := range []struct {
 		start   string
 		want    resources.Service
-		planned host.PathEffect
+		planned overlay.PathEffect
 		unknown bool
 	}{
-		{"not found", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.PathEffect{Path: "/run/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.PathEffect{Path: "/usr/lib/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.PathEffect{Path: "/lib/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.PathEffect{Path: "/etc/init.d/x", Kind: host.Regular}, true},
-		{"not found", want, host.PathEffect{Path: "/etc/systemd/system/y.service", Kind: host.Regular}, false},
-		{"running", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
-		{"running", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Missing}, true},
-		{"running", enabled, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
-		{"masked", want, host.PathEffect{Path: "/lib/systemd/system/x.service", Kind: host.Regular}, false},
-		{"static", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
-		{"static", enabled, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
-		{"bad unit file", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
+		{"not found", want, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Regular}, true},
+		{"not found", want, overlay.PathEffect{Path: "/run/systemd/system/x.service", Kind: safepath.Regular}, true},
+		{"not found", want, overlay.PathEffect{Path: "/usr/lib/systemd/system/x.service", Kind: safepath.Regular}, true},
+		{"not found", want, overlay.PathEffect{Path: "/lib/systemd/system/x.service", Kind: safepath.Regular}, true},
+		{"not found", want, overlay.PathEffect{Path: "/etc/init.d/x", Kind: safepath.Regular}, true},
+		{"not found", want, overlay.PathEffect{Path: "/etc/systemd/system/y.service", Kind: safepath.Regular}, false},
+		{"running", want, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Regular}, false},
+		{"running", want, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Missing}, true},
+		{"running", enabled, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Regular}, false},
+		{"masked", want, overlay.PathEffect{Path: "/lib/systemd/system/x.service", Kind: safepath.Regular}, false},
+		{"static", want, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Regular}, false},
+		{"static", enabled, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Regular}, true},
+		{"bad unit file", want, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Regular}, true},
 	} {
 		m := newMachine(t, t.TempDir())
 		starts[x.start](m)
@@ -118,7 +120,7 @@ func TestNewUnit(t *testing.T) {
 		m := newMachine(t, t.TempDir())
 		starts["not found"](m)
 		v := m.host().Planning(t.Context())
-		v.Overlay().Assume(nil, false, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular, Content: &text})
+		v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/etc/systemd/system/x.service", Kind: safepath.Regular, Content: &text})
 		have, err := newServices(noWait).Status(t.Context(), v, resources.Service{Name: "x", Ensure: resources.ServiceRunning, Enable: &yes})
 		require.NoError(t, err)
 		require.Equal(t, resources.ServiceState{Active: "inactive", Startup: startup, Enabled: startup == "static", CannotEnable: have.CannotEnable}, have)

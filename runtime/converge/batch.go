@@ -8,7 +8,9 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/prefetch"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A batch is files that are written together. Each file belongs to a resource that changes
@@ -48,6 +50,14 @@ type stagedFile struct {
 	statusErr error
 }
 
+// Batches are the files under way: begun and not yet concluded.
+type batches struct {
+	current  *batch                // the batch that is being written, or nil
+	previous *batch                // the batch before, until it is concluded
+	first    int                   // index of the first resource
+	paths    prefetch.ChangedPaths // of the files
+}
+
 // maxBatchSpan is the largest number of resources that are looked at between two commits.
 const maxBatchSpan = 4096
 
@@ -55,64 +65,53 @@ const maxBatchSpan = 4096
 // processor takes about as long as to write one file.
 const fileChunk = 20
 
-// isWriting reports whether files are under way: begun and not yet concluded.
-func (w *walk) isWriting() bool { return w.batch != nil || w.previous != nil }
-
-// canBatch reports whether resource i can be decided about before the files under way are
-// concluded.
-func (w *walk) canBatch(i int) bool {
+// canWait implements openWork.
+func (l *batches) canWait(w *walk, i int) bool {
 	path, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !looks || !w.grouping.batchable(i) || w.batchPaths.Covers(path) || i-w.batchFirst >= maxBatchSpan {
-		return false
-	}
-	return w.grouping.isIndependent(i, w.batchFirst)
-}
-
-// commitBefore commits the batch before resource i if that resource cannot wait for it, or begins
-// the commit of a full batch.
-func (w *walk) commitBefore(ctx context.Context, i int) {
-	switch {
-	case w.isWriting() && !w.canBatch(i):
-		w.commit(ctx)
-	case w.batch != nil && w.batch.files.AtLimit():
-		w.beginCommit(ctx)
-	}
+	return looks && w.grouping.batchable(i) && !l.paths.Covers(path) && i-l.first < maxBatchSpan && w.grouping.isIndependent(i, l.first)
 }
 
 // stage begins to write the file of a resource in the batch, and reports whether it did. A
 // decision qualifies if it writes one whole file and the resource can be batched. For any other
-// decision stage commits the files under way.
+// decision stage commits the files under way. A full batch is committed before the next one begins.
 func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) bool {
-	if len(d.Effects) != 1 || d.Effects[0].Kind != host.Regular || d.Effects[0].Kept {
-		w.commit(ctx)
+	l, _ := w.open.(*batches)
+	if len(d.Effects) != 1 || d.Effects[0].Kind != safepath.Regular || d.Effects[0].Kept {
+		if l != nil {
+			w.concludeOpen(ctx)
+		}
 		return false
 	}
-	if !w.isWriting() {
-		if !w.grouping.batchable(ev.Index) {
+	if l == nil {
+		if w.open != nil || !w.grouping.batchable(ev.Index) {
 			return false
 		}
-		w.batchFirst = ev.Index
+		l = &batches{first: ev.Index, paths: prefetch.ChangedPaths{View: w.view}}
+		w.open = l
 	}
-	if w.batch == nil {
-		w.batch = &batch{files: w.host.NewBatch()}
+	if l.current != nil && l.current.files.AtLimit() {
+		l.beginCommit(ctx, w)
 	}
-	b := w.batch
+	if l.current == nil {
+		l.current = &batch{files: w.host.NewBatch()}
+	}
+	b := l.current
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	w.batchPaths.AddReplaced(path)
+	l.paths.AddReplaced(path)
 	x := &stagedFile{event: ev, provider: provider, decision: d, host: b.files.File()}
 	if b.entries = append(b.entries, x); !b.files.Concurrent() || len(b.entries) == 1 {
 		w.write(ctx, x)
 	} else if b.queue = append(b.queue, x); len(b.queue) == fileChunk {
-		w.writeMore(ctx)
+		w.writeMore(ctx, b)
 	}
 	w.mayHaveChanged = false // the file is not at its path yet; conclude tells the prefetcher
 	return true
 }
 
 // writeMore has the pool write the files that are not written yet.
-func (w *walk) writeMore(ctx context.Context) {
-	list := w.batch.queue
-	w.batch.queue = nil
+func (w *walk) writeMore(ctx context.Context, b *batch) {
+	list := b.queue
+	b.queue = nil
 	w.pool.do(func() {
 		for _, x := range list {
 			w.write(ctx, x)
@@ -132,36 +131,27 @@ func (w *walk) write(ctx context.Context, x *stagedFile) {
 	x.duration = w.view.Now().Sub(began)
 }
 
-// commit moves all files under way to their paths, and reports the resources since the first of
-// these files.
-func (w *walk) commit(ctx context.Context) {
-	if !w.isWriting() {
-		return
+// conclude moves all files under way to their paths.
+func (l *batches) conclude(ctx context.Context, w *walk) {
+	if l.current != nil {
+		l.beginCommit(ctx, w)
 	}
-	if w.batch != nil {
-		w.beginCommit(ctx)
-	}
-	w.finishCommit(ctx)
-	w.batchPaths.Clear()
-	events := w.queue
-	w.queue = nil
-	w.report(events)
-	w.since = w.view.Now()
+	l.finishCommit(ctx, w)
 }
 
-// beginCommit has the pool commit the batch, once the previous batch is committed.
-func (w *walk) beginCommit(ctx context.Context) {
-	w.writeMore(ctx)
-	b, before, v := w.batch, w.previous, w.view
+// beginCommit has the pool commit the current batch, once the previous one is committed.
+func (l *batches) beginCommit(ctx context.Context, w *walk) {
+	b, before, v := l.current, l.previous, w.view
+	w.writeMore(ctx, b)
 	w.pool.wait() // also for the commit of the batch before
 	b.setErrs(before.retryableError())
 	if before.hasErrors() {
-		w.finishCommit(ctx) // files that are written again come before the files of b
+		l.finishCommit(ctx, w) // files that are written again come before the files of b
 		before = nil
 	}
 	b.files.Announce(b.errs)
 	again := b.retryableError() != nil // asked before the job runs: the commit adds errors to b.errs
-	w.batch, w.previous = nil, b
+	l.current, l.previous = nil, b
 	b.events, w.queue = w.queue, nil
 	if job := func() { b.place(ctx, v, w.pool) }; b.files.Concurrent() {
 		w.pool.do(job)
@@ -170,17 +160,17 @@ func (w *walk) beginCommit(ctx context.Context) {
 	}
 	w.concludeAll(ctx, before)
 	if again {
-		w.finishCommit(ctx) // before later files take up room on the disk
+		l.finishCommit(ctx, w) // before later files take up room on the disk
 	}
 	w.since = w.view.Now()
 }
 
 // finishCommit waits until the batch that is being committed is at its paths, and concludes its
 // files.
-func (w *walk) finishCommit(ctx context.Context) {
+func (l *batches) finishCommit(ctx context.Context, w *walk) {
 	w.pool.wait()
-	b := w.previous
-	w.previous = nil
+	b := l.previous
+	l.previous = nil
 	w.concludeAll(ctx, b)
 }
 
@@ -268,7 +258,7 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	switch {
 	case err != nil:
 		w.noteChange(ev.Resource, false)
-		ev.Err, ev.Actions = err, ev.Actions[:done]
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, err, ev.Actions[:done]
 		w.refreshes.cancelIfUnchanged(ctx, x.provider, x.decision.Diff, ev)
 	case x.hasStatus:
 		w.noteChange(ev.Resource, true)
@@ -277,8 +267,6 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 		w.noteChange(ev.Resource, false)
 		w.verify(ctx, x.provider, ev)
 	}
-	if ev.Err != nil {
-		ev.Outcome = event.Failed
-		w.noteOutcome(ev)
-	}
+	w.refreshes.finish(ev)
+	w.noteOutcome(ev)
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // page is a file whose content is its name, and that is written in a batch.
@@ -25,19 +27,19 @@ type page struct {
 }
 
 func (page) Validate() error                           { return nil }
-func (page) MayPrefetch() bool                         { return true }
+func (page) Traits() resource.Traits                   { return resource.Traits{MayPrefetch: true} }
 func (p page) Bounds() (path string, looks, acts bool) { return p.Name, true, true }
 func (p page) Decide(same bool) (d resource.Decision) {
 	if !same {
 		d.AddAction("Write", "wrote it")
-		d.Effects, d.Complete = []host.PathEffect{{Path: p.Name, Kind: host.Regular}}, true
+		d.Effects, d.Complete = []overlay.PathEffect{{Path: p.Name, Kind: safepath.Regular}}, true
 	}
 	return d
 }
 
 func (p page) Perform(_ context.Context, h *host.Host, _ pages, _ resource.Action) error {
 	uid, gid := host.Self()
-	return h.WriteFile(p.Name, strings.NewReader(p.Name), host.Attr{UID: uid, GID: gid, Mode: 0o644})
+	return h.WriteFile(p.Name, strings.NewReader(p.Name), safepath.Attr{UID: uid, GID: gid, Mode: 0o644})
 }
 
 type pages interface {

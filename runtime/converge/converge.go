@@ -117,17 +117,13 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	if h != nil {
 		w.refreshes.journal = e.Journal
 	}
-	w.batchPaths.View, w.byName.catalog = v, c
+	w.byName.catalog = c
 	w.sum = event.Summary{Start: v.Now(), Noop: h == nil}
 	w.sum.DroppedRefreshes = w.refreshes.load(e.PendingRefreshes)
 	w.since = v.Now()
 	for i, r := range c.Resources {
-		w.commitBefore(ctx, i)
-		if len(w.checks) > 0 && !w.checks.canWait(&w.grouping, i) {
-			w.runDeferredChecks(ctx)
-		}
-		if w.transaction != nil && !w.transaction.canWait(&w.grouping, i) {
-			w.commitTransaction(ctx)
+		if w.open != nil && !w.open.canWait(w, i) {
+			w.concludeOpen(ctx)
 		}
 		if o, ok := e.Prior[r.ID]; ok && r.Skip != "" {
 			w.notePrior(i, o)
@@ -137,23 +133,25 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		w.beginEdits(ctx, i)
 		ev := w.convergeResource(ctx, i)
 		w.noteOutcome(ev)
-		events := w.finishEdits(ctx, ev)
 		if w.mayHaveChanged {
 			w.noteChange(r, false)
 		}
 		w.prefetcher.Leave(i)
-		if w.isWriting() || len(w.checks) > 0 || w.transaction != nil && !w.planning {
-			w.queue = append(w.queue, events...)
-			continue
+		w.queue = append(w.queue, ev)
+		if w.open == nil || w.planning {
+			w.reportQueue()
 		}
-		w.report(events)
 	}
-	w.commit(ctx)
-	w.runDeferredChecks(ctx)
-	w.commitTransaction(ctx)
+	w.concludeOpen(ctx)
 	w.sum.Interrupted = w.interrupted
 	w.sum.Duration = v.Now().Sub(w.sum.Start)
 	return w.sum
+}
+
+// reportQueue reports the events of the queue and empties it.
+func (w *walk) reportQueue() {
+	w.report(w.queue)
+	w.queue = w.queue[:0]
 }
 
 // report passes events to the reporters and counts them.
@@ -188,18 +186,10 @@ type walk struct {
 	endReason   string // why no further resource is converged, or ""
 	scopeEnds   scopeEnds
 	interrupted bool
-	edits       *edits                // the edits under way, or nil
-	batch       *batch                // the batch that is being written, or nil
-	previous    *batch                // the batch before, until it is concluded
-	batchFirst  int                   // index of the first resource whose file is under way
-	batchPaths  prefetch.ChangedPaths // the paths of the files under way
-	pool        *pool                 // writes and commits files
-	checks      deferredChecks        // resources that were acted on and not yet verified
-	transaction *transaction          // the transaction that is not committed yet, or nil
-	alone       bool                  // set while no transaction may begin
-	queue       []*event.Event        // events to report after the batch, the transaction or the deferred checks
-	redactor    *redact.Redactor      // nil if there is nothing to redact
-	single      [1]*event.Event       // holds the result of finishEdits for a resource that is no edit
+	open        openWork         // nil for none
+	queue       []*event.Event   // events to report after the open work
+	pool        *pool            // writes and commits files
+	redactor    *redact.Redactor // nil if there is nothing to redact
 }
 
 // noteOutcome keeps the outcome of a resource for later resources.

@@ -34,11 +34,11 @@ type knob struct {
 	Joins  string `ccm:"joins"`  // knobs with the same word are set in one transaction
 }
 
-func (k knob) SettleTime() time.Duration { return map[bool]time.Duration{true: time.Second}[k.Settle] }
+func (k knob) Traits() resource.Traits {
+	return resource.Traits{IsService: true, SettleTime: map[bool]time.Duration{true: time.Second}[k.Settle], IsUncertain: k.Guard}
+}
 
 func (k knob) Validate() error { return nil }
-
-func (k knob) UncertainAfterPending() bool { return k.Guard }
 
 func (k knob) Decide(have string) (d resource.Decision) {
 	if k.Value == "impossible" {

@@ -19,13 +19,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	by, maybe := w.refreshes.refreshers(i)
 	pending := w.refreshes.earlier[r.ID]
 	refresh := len(by)+len(pending) > 0
-	defer func() {
-		if x := w.checks.last(ev); x != nil {
-			x.hasRefresh = refresh
-		} else if refresh {
-			w.refreshes.finish(ev)
-		}
-	}()
+	defer func() { w.refreshes.finish(ev) }()
 	state, d, err := w.look(ctx, i, provider, ev, refresh)
 	if w.commitUnlessJoins(ctx, provider, ev, d, err) {
 		state, d, err = w.look(ctx, i, provider, ev, refresh)
@@ -51,15 +45,16 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 			found.Refresh = &with
 		}
 	}
-	if w.transaction.joins(provider, ev, d) {
-		found.Joins = w.transaction.first
+	t, _ := w.open.(*transaction)
+	if t.joins(provider, ev, d) {
+		found.Joins = t.first
 	}
 	if w.forecaster.CloseIfUncertain(ctx, provider, ev, found) {
 		return
 	}
 	if d.Stable() {
-		w.transaction.noteStable(ev)
-		if resource.DependsOnData(r.Spec) { // its properties alone do not tell a later run what was desired
+		t.noteStable(ev)
+		if resource.TraitsOf(r.Spec).DependsOnData { // its properties alone do not tell a later run what was desired
 			ev.DesiredDigest = desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 		}
 		return

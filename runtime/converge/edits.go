@@ -17,9 +17,8 @@ import (
 // failed. Each resource is verified on the text that it leaves, because a later edit may undo it.
 // If the file is not as it was written, each is verified on the file instead.
 type edits struct {
-	edit   *host.Edit
-	last   int            // index of the last resource
-	events []*event.Event // of the resources so far
+	edit *host.Edit
+	last int // index of the last resource
 
 	// The walk's own view and host, restored after the last edit.
 	view *host.View
@@ -29,7 +28,7 @@ type edits struct {
 // beginEdits begins the edit of a file, if resource i is the first of several
 // that edit it.
 func (w *walk) beginEdits(ctx context.Context, i int) {
-	if w.planning || w.edits != nil {
+	if w.planning || w.open != nil {
 		return
 	}
 	path := w.grouping.editedFile(i)
@@ -45,7 +44,7 @@ func (w *walk) beginEdits(ctx context.Context, i int) {
 	}
 	e := &edits{edit: w.host.NewEdit(ctx, path), last: last, view: w.view, host: w.host}
 	w.host, w.view = e.edit.Host(), &e.edit.Host().View
-	w.edits, w.editing = e, true
+	w.open, w.closed = e, true
 }
 
 // sameBackup reports whether two resources agree on making backups.
@@ -54,27 +53,19 @@ func sameBackup(a, b *resource.Resource) bool {
 	return backs(a) == backs(b)
 }
 
-// finishEdits takes the event of a resource, writes the edited file after the last edit, and
-// returns the events that can be reported: the event itself if no edits are under way, none in
-// the middle of edits, and all of them after the last one.
-func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event {
-	e := w.edits
-	if e == nil {
-		w.single[0] = ev
-		return w.single[:]
-	}
-	e.events = append(e.events, ev)
-	if ev.Index < e.last {
-		return nil
-	}
-	w.edits, w.editing, w.view, w.host = nil, false, e.view, e.host
+// canWait implements openWork.
+func (e *edits) canWait(_ *walk, i int) bool { return i <= e.last }
+
+// conclude writes the edited file.
+func (e *edits) conclude(ctx context.Context, w *walk) {
+	w.view, w.host = e.view, e.host
 	err := e.edit.Commit()
 	placed := err == nil && e.edit.IsPlaced()
-	for _, ev := range e.events {
+	for _, ev := range w.queue {
 		if ev.Outcome != event.Changed {
 			continue
 		}
-		w.mayHaveChanged = true
+		w.noteChange(ev.Resource, false)
 		switch {
 		case err != nil:
 			ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
@@ -86,7 +77,6 @@ func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event 
 			w.verifyEdit(ctx, ev)
 		}
 	}
-	return e.events
 }
 
 // verifyEdit verifies a resource on a file that somebody else has changed since it was written.

@@ -16,7 +16,9 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -41,7 +43,7 @@ func words(t *testing.T) resource.Binding {
 			} else if !strings.Contains(have.(string), want.Name()+"\n") {
 				d.Add("name", "", want.Name())
 				d.AddAction("add", "added "+want.Name()+" to "+strings.ReplaceAll(have.(string), "\n", " "))
-				d.Effects, d.Complete = []host.PathEffect{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
+				d.Effects, d.Complete = []overlay.PathEffect{{Path: "/words", Kind: safepath.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
 			}
 			return d
 		},
@@ -54,7 +56,7 @@ func words(t *testing.T) resource.Binding {
 			if gone, ok := strings.CutPrefix(want.Name(), "-"); ok {
 				after = strings.Replace(string(text), gone+"\n", "", 1)
 			}
-			attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+			attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
 			return h.WriteFile("/words", strings.NewReader(after), attr)
 		},
 		Edits: func(*resource.Properties) string { return "/words" },

@@ -25,7 +25,7 @@ type note struct {
 }
 
 func (note) Validate() error                           { return nil }
-func (note) MayPrefetch() bool                         { return true }
+func (note) Traits() resource.Traits                   { return resource.Traits{MayPrefetch: true} }
 func (n note) Bounds() (path string, looks, acts bool) { return n.Name, true, true }
 func (n note) Decide(same bool) (d resource.Decision) {
 	if !same {

@@ -35,7 +35,7 @@ func (g *grouping) batchable(i int) bool {
 // other work is due before the next resource, and a failure would not end the walk.
 func (g *grouping) mayWait(i int) bool {
 	r := g.catalog.Resources[i]
-	return !g.Sequential && !g.editing && g.continuesAfter(r) && r.Skip == "" && r.Resolve == nil &&
+	return !g.Sequential && !g.closed && g.continuesAfter(r) && r.Skip == "" && r.Resolve == nil &&
 		r.Restraint() != resource.Noop && !g.monitorsOnly(r) && r.Common.IsPlain()
 }
 
@@ -43,7 +43,7 @@ func (g *grouping) mayWait(i int) bool {
 // other work is due before the next resource, and a failure would not end the walk.
 func (g *grouping) mayDefer(i int) bool {
 	r := g.catalog.Resources[i]
-	return resource.HasToSettle(r.Spec) && !g.planning && !g.Sequential && !g.editing && g.continuesAfter(r) &&
+	return resource.TraitsOf(r.Spec).SettleTime > 0 && !g.planning && !g.Sequential && !g.closed && g.continuesAfter(r) &&
 		r.Common.IsPlain()
 }
 

@@ -102,9 +102,12 @@ func (t *refreshTracker) cancel(by resource.ID) {
 	}
 }
 
-// finish removes the refreshes of the event's resource if it is in order.
+// finish removes the refreshes of the event's resource, if it had any and is in order.
 func (t *refreshTracker) finish(ev *event.Event) {
-	if t.journal != nil && (ev.Outcome == event.Stable || ev.Outcome == event.Changed) {
+	if t.journal == nil || ev.Outcome != event.Stable && ev.Outcome != event.Changed {
+		return
+	}
+	if by, _ := t.refreshers(ev.Index); len(by)+len(t.earlier[ev.Resource.ID]) > 0 {
 		t.journal.FinishRefreshes(ev.Resource.ID)
 	}
 }
@@ -113,7 +116,7 @@ func (t *refreshTracker) finish(ev *event.Event) {
 // resource still has the differences diff. If that cannot be found out, the refreshes stay.
 func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, diff []resource.Delta, ev *event.Event) {
 	r := ev.Resource
-	if len(t.targets[ev.Index]) == 0 || len(diff) == 0 || resource.VerifiesItself(r.Spec) {
+	if len(t.targets[ev.Index]) == 0 || len(diff) == 0 || resource.TraitsOf(r.Spec).VerifiesItself {
 		return
 	}
 	state, err := provider.Status(ctx, t.view, r.Spec)
@@ -139,7 +142,7 @@ func (w *walk) causeOf(ctx context.Context, ev *event.Event, state any) event.Ca
 	case c == event.New:
 	case ev.Refreshed && len(ev.Diff) == 0:
 		return w.refreshes.causeOfRefresh(ev)
-	case c == event.Corrective && resource.ActsAlways(ev.Resource.Spec):
+	case c == event.Corrective && resource.TraitsOf(ev.Resource.Spec).ActsAlways:
 		return event.Intended
 	}
 	return c

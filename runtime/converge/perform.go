@@ -73,15 +73,11 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		return
 	}
 	d.Effects = named // of which the host keeps the same: see Removals.Protect
-	if w.stage(ctx, provider, d, ev) {
-		ev.Outcome = event.Changed
+	if w.stage(ctx, provider, d, ev) || w.joinTransaction(provider, d, ev) {
+		ev.Outcome = underWay
 		return
 	}
-	if !w.joinTransaction(provider, d, ev) {
-		w.performAlone(ctx, provider, d, ev)
-		return
-	}
-	ev.Outcome = event.Changed
+	w.performAlone(ctx, provider, d, ev)
 }
 
 // performAlone performs the actions of one resource and looks at it again. The event gets the
@@ -105,16 +101,14 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 		return
 	}
 	ev.Outcome = event.Changed
-	if resource.VerifiesItself(r.Spec) {
+	if resource.TraitsOf(r.Spec).VerifiesItself {
 		return
 	}
 	if w.grouping.mayDefer(ev.Index) {
-		w.checks = append(w.checks, deferredCheck{event: ev, provider: provider})
+		w.deferCheck(ev, provider)
 		return
 	}
-	if w.verify(ctx, provider, ev); ev.Err != nil {
-		ev.Outcome = event.Failed
-	}
+	w.verify(ctx, provider, ev)
 }
 
 // withDesired returns a context that names the things that an action of a provider must not remove
@@ -165,7 +159,7 @@ func hostFor(ctx context.Context, ev *event.Event, h *host.Host) *host.Host {
 	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
 		h = h.WithLog(log.With("resource", r.ID.String()))
 	}
-	if resource.VerifiesItself(r.Spec) {
+	if resource.TraitsOf(r.Spec).VerifiesItself {
 		h = h.WithRecord(func(res host.Result) { ev.Command = &res })
 	}
 	return h
@@ -179,15 +173,21 @@ func withCause(ctx context.Context, err error) error {
 	return err
 }
 
-// verify looks again at the event's resource. If something still differs, the event gets an
-// error.
+// verify looks again at the event's resource, and judges it.
 func (w *walk) verify(ctx context.Context, provider resource.Binding, ev *event.Event) {
 	state, err := provider.Status(ctx, w.view, ev.Resource.Spec)
 	w.judge(ev, state, err)
 }
 
-// judge gives the event the final state of its resource, and an error if something still differs.
+// judge gives the event the final state of its resource, which was acted on, and the outcome. If something still
+// differs, the event gets an error.
 func (w *walk) judge(ev *event.Event, state any, err error) {
+	ev.Outcome = event.Changed
+	defer func() {
+		if ev.Err != nil {
+			ev.Outcome = event.Failed
+		}
+	}()
 	if err != nil {
 		ev.Ensure, ev.Err = "", err
 		return

@@ -30,8 +30,8 @@ type cell struct {
 	Batch  bool              `ccm:"batch"`
 }
 
-func (cell) Validate() error     { return nil }
-func (c cell) MayPrefetch() bool { return !c.Batch }
+func (cell) Validate() error           { return nil }
+func (c cell) Traits() resource.Traits { return resource.Traits{MayPrefetch: !c.Batch} }
 func (c cell) Decide(have string) (d resource.Decision) {
 	if have != c.Value {
 		d.Add("value", have, c.Value)

@@ -28,9 +28,10 @@ type chore struct {
 	Installs bool   `ccm:"installs"`
 }
 
-func (chore) Validate() error                           { return nil }
-func (chore) MayPrefetch() bool                         { return true }
-func (chore) ProviderIgnoresSpec()                      {}
+func (chore) Validate() error { return nil }
+func (chore) Traits() resource.Traits {
+	return resource.Traits{MayPrefetch: true, ProviderIgnoresSpec: true}
+}
 func (c chore) Bounds() (path string, looks, acts bool) { return c.Name, true, c.Confined }
 func (c chore) Decide(installed bool) (d resource.Decision) {
 	if c.Installs && !installed {

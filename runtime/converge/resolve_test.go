@@ -157,8 +157,8 @@ type sayers struct{}
 
 var saidType = resource.Define[outputSpec, struct{}, sayers]("said")
 
-func (outputSpec) Validate() error      { return nil }
-func (outputSpec) VerifiesItself() bool { return true }
+func (outputSpec) Validate() error         { return nil }
+func (outputSpec) Traits() resource.Traits { return resource.Traits{VerifiesItself: true} }
 func (outputSpec) Decide(struct{}) (d resource.Decision) {
 	d.AddAction("Say", "said")
 	return d

@@ -27,7 +27,7 @@ func (groups) Status(context.Context, *host.View, group) (string, error) { retur
 func (group) Validate() error                                                    { return nil }
 func (group) FailsWithParts() bool                                               { return true }
 func (group) Child() resource.Child                                              { return resource.Child{} }
-func (group) VerifiesItself() bool                                               { return true }
+func (group) Traits() resource.Traits                                            { return resource.Traits{VerifiesItself: true} }
 func (group) Decide(string) (d resource.Decision)                                { return d }
 func (group) Perform(context.Context, *host.Host, groups, resource.Action) error { return nil }
 

@@ -35,9 +35,9 @@ type member struct {
 	decision resource.Decision
 }
 
-// canWait reports whether the transaction can be committed after resource i is decided about.
-func (t *transaction) canWait(g *grouping, i int) bool {
-	return g.catalog.Resources[i].Type == t.provider.Type && g.mayWait(i) && g.isIndependent(i, t.first)
+// canWait implements openWork.
+func (t *transaction) canWait(w *walk, i int) bool {
+	return w.catalog.Resources[i].Type == t.provider.Type && w.grouping.mayWait(i) && w.grouping.isIndependent(i, t.first)
 }
 
 // joins reports whether a decision can join the transaction, which may be nil.
@@ -51,11 +51,11 @@ func (t *transaction) joins(provider *resource.Binding, ev *event.Event, d resou
 // stable. It reports whether to look at the resource again, because the transaction may have
 // changed it.
 func (w *walk) commitUnlessJoins(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, err error) bool {
-	t := w.transaction
+	t, _ := w.open.(*transaction)
 	if t == nil || provider.Same(t.provider) && err == nil && (d.Stable() || t.joins(provider, ev, d)) {
 		return false
 	}
-	w.commitTransaction(ctx)
+	w.concludeOpen(ctx)
 	ev.Start = w.since
 	return !w.planning
 }
@@ -63,15 +63,17 @@ func (w *walk) commitUnlessJoins(ctx context.Context, provider *resource.Binding
 // joinTransaction adds a decision to the transaction, or begins one with it, and reports whether
 // it did. The caller has called commitUnlessJoins, so an open transaction fits.
 func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *event.Event) bool {
-	if w.transaction == nil {
+	t, _ := w.open.(*transaction)
+	if t == nil {
 		r := ev.Resource
-		if w.alone || w.isWriting() || len(w.checks) > 0 || d.Uncertain != "" || ev.Refreshed || !w.grouping.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
+		if w.open != nil || d.Uncertain != "" || ev.Refreshed || !w.grouping.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
 			return false
 		}
-		w.transaction = &transaction{first: ev.Index, provider: provider}
+		t = &transaction{first: ev.Index, provider: provider}
+		w.open = t
 	}
-	w.transaction.members = append(w.transaction.members, member{ev, d})
-	w.mayHaveChanged = w.planning // in a run, commitTransaction tells the prefetcher
+	t.members = append(t.members, member{ev, d})
+	w.mayHaveChanged = w.planning // in a run, performTransaction tells the prefetcher
 	return true
 }
 
@@ -82,23 +84,12 @@ func (t *transaction) noteStable(ev *event.Event) {
 	}
 }
 
-// commitTransaction performs the transaction, if there is one, looks at its resources again, and
-// reports all resources since the first of them.
-func (w *walk) commitTransaction(ctx context.Context) {
-	t := w.transaction
-	if t == nil {
-		return
+// conclude performs the transaction, and looks at its resources again.
+func (t *transaction) conclude(ctx context.Context, w *walk) {
+	if !w.planning {
+		w.performTransaction(ctx, t)
+		w.reconsider(ctx, t)
 	}
-	w.transaction = nil
-	if w.planning {
-		return
-	}
-	w.performTransaction(ctx, t)
-	w.reconsider(ctx, t)
-	events := w.queue
-	w.queue = nil
-	w.report(events)
-	w.since = w.view.Now()
 }
 
 // performTransaction performs the actions for all members together. If that fails, it performs
@@ -207,6 +198,7 @@ func (w *walk) amend(ctx context.Context, ev *event.Event, do func(ev *event.Eve
 		w.explain(ctx, ev)
 	}
 	ev.Duration += w.view.Now().Sub(began)
+	w.refreshes.finish(ev)
 	w.noteOutcome(ev)
 }
 
@@ -225,8 +217,6 @@ func (w *walk) reconsider(ctx context.Context, t *transaction) {
 		return
 	}
 	states, errs := statesOf(ctx, w.view, t.provider, t.stable)
-	w.alone = true
-	defer func() { w.alone = false }()
 	for i, ev := range t.stable {
 		if d := decide(ev, states[i], errs[i]); !d.Stable() {
 			w.amend(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })

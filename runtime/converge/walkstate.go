@@ -12,7 +12,7 @@ type walkState struct {
 	catalog  *catalog.Catalog
 	view     *host.View
 	planning bool
-	editing  bool // set while resources edit one file together, see edits
+	closed   bool // set while no further work may be opened: edits are open, or other work is concluded
 	outcomes []event.Outcome
 	// mayHaveChanged is set if the resource whose turn it is may have changed the machine or, in a
 	// plan, the view.

@@ -28,7 +28,7 @@ type Event struct {
 	Diff []resource.Delta
 	// Actions are the actions that were done, or would be.
 	Actions []resource.Action
-	// Command is the result of the command of a resource (resource.SelfVerifier); nil if none
+	// Command is the result of the command of a resource (VerifiesItself of resource.Traits); nil if none
 	// was run.
 	Command *host.Result
 	// Text is the content before and after; nil if unknown or not wanted.
@@ -41,7 +41,7 @@ type Event struct {
 	// Cause is why the resource was changed, or would be.
 	Cause Cause
 	// DesiredDigest is the digest of the desired state that the state has, if the resource was
-	// changed or is DataDependent.
+	// changed or depends on data.
 	DesiredDigest resource.DesiredDigest
 	// Reason is the reason of an unknown or skipped resource, or the other possible outcome of a
 	// pending one.

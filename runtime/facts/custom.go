@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
@@ -99,7 +100,7 @@ func (l Loader) openDirectory(name, path string) (*os.File, error) {
 		return nil, nil
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
-		if info, _ := l.View.Lstat(name); info.Kind == host.Missing {
+		if info, _ := l.View.Lstat(name); info.Kind == safepath.Missing {
 			return nil, nil // below something that is no directory, such as a HOME of /dev/null
 		}
 		err = errNoDirectory
@@ -184,7 +185,7 @@ func (l Loader) isLink(name string) (bool, error) {
 	if err != nil {
 		return false, unreadable(name, err)
 	}
-	if info.Kind == host.Symlink {
+	if info.Kind == safepath.Symlink {
 		l.View.Log().Warn("symbolic links are not followed for facts", "path", name)
 		return true, nil
 	}

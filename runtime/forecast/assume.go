@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -27,7 +27,7 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if paths := confinesOf(r); len(paths) > 0 {
 		there := d == nil && f.willExist(r)
 		for _, p := range paths {
-			f.view.Overlay().Assume(ev.Index, !there, host.PathEffect{Path: p, Unsure: !there, Vague: there})
+			f.view.Overlay().Assume(ev.Index, !there, overlay.PathEffect{Path: p, Unsure: !there, Vague: there})
 		}
 		return
 	}
@@ -47,7 +47,7 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 }
 
 // assumePossible adds effects to the view that resource i may have but is not expected to have.
-func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
+func (f *Forecaster) assumePossible(i int, effects []overlay.PathEffect) {
 	if !f.planning || f.catalog.Resources[i].IsOnlyPlanned() {
 		return
 	}
@@ -55,10 +55,10 @@ func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
 		if p.Account != nil {
 			a := *p.Account
 			a.Unsure = true
-			f.view.Overlay().Assume(i, true, host.PathEffect{Account: &a})
+			f.view.Overlay().Assume(i, true, overlay.PathEffect{Account: &a})
 			continue
 		}
-		f.view.Overlay().Assume(i, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
+		f.view.Overlay().Assume(i, true, overlay.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
 	}
 }
 
@@ -78,8 +78,8 @@ func (f *Forecaster) willExist(r *resource.Resource) bool {
 func (f *Forecaster) assumeUnknown(i int, d resource.Decision) {
 	paths, _ := managedBy(f.catalog.Resources[i])
 	for _, p := range paths {
-		if !slices.ContainsFunc(d.Effects, func(x host.PathEffect) bool { return x.Path == p }) {
-			f.view.Overlay().Assume(i, false, host.PathEffect{Path: p, Unsure: true})
+		if !slices.ContainsFunc(d.Effects, func(x overlay.PathEffect) bool { return x.Path == p }) {
+			f.view.Overlay().Assume(i, false, overlay.PathEffect{Path: p, Unsure: true})
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 		return
 	}
 	f.view.Overlay().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
-	_, installs := ev.Resource.Spec.(resource.FileInstaller)
+	installs := resource.TraitsOf(ev.Resource.Spec).BringsFiles
 	f.view.Overlay().ClaimRoom(d.Complete || d.FilesComplete || installs && !isRemoval(ev.Resource))
 	if !d.Complete {
 		p, predicted := f.predictions[ev.Index]

@@ -5,7 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -26,7 +26,7 @@ func (f *Forecaster) recordExpected(ev *event.Event) {
 // exactly what it wants.
 func (f *Forecaster) isExpected(ev *event.Event) bool {
 	r, x := ev.Resource, ev.Forecast
-	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.UncertainAfterPending(r.Spec) && !ev.Refreshed {
+	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.TraitsOf(r.Spec).IsUncertain && !ev.Refreshed {
 		return false
 	}
 	if e, ok := r.Spec.(resource.FileEditor); ok && e.EditedFile() != "" { // the line may be in what others bring
@@ -59,7 +59,7 @@ func (f *Forecaster) isBroughtByNobody(r *resource.Resource) bool {
 	paths, _ := managedBy(r)
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
 		name := f.view.Overlay().PathOf(p)
-		for range f.suspects.effects.matching(host.Look{Kind: host.PathLook, Name: name}, false) {
+		for range f.suspects.effects.matching(overlay.Look{Kind: overlay.PathLook, Name: name}, false) {
 			return true
 		}
 		return false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -75,8 +76,8 @@ func (f *Forecaster) RecordProviderError(ctx context.Context, ev *event.Event, e
 	}
 	f.suspects.failing = true
 	defer func() { f.suspects.failing = false }()
-	looks := new(host.Looks)
-	f.view.Recording(looks).Overlay().RecordLook(host.ProgramLook, ev.Resource.Type.Name, false)
+	looks := new(overlay.Looks)
+	f.view.Recording(looks).Overlay().RecordLook(overlay.ProgramLook, ev.Resource.Type.Name, false)
 	if suspects := f.suspects.of(ev.Index, looks); len(suspects) > 0 {
 		ev.Err = nil
 		f.blame(ctx, nil, ev, suspects)
@@ -95,7 +96,7 @@ func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Bin
 	f.suspects.failing = true
 	defer func() { f.suspects.failing = false }()
 	suspects := f.suspects.of(ev.Index, f.looks)
-	if errors.Is(err, host.ErrNeedsRoot) { // a command of this user cannot give the right, unless it has to do with the path
+	if errors.Is(err, overlay.ErrNeedsRoot) { // a command of this user cannot give the right, unless it has to do with the path
 		suspects = slices.DeleteFunc(suspects, func(x suspect) bool { return x.rank == mayBe })
 	}
 	if len(suspects) == 0 {
@@ -111,7 +112,7 @@ func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Bin
 func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
 	looks := f.newLooks()
-	looks.Grant = func(l host.Look, doubts []any) bool {
+	looks.Grant = func(l overlay.Look, doubts []any) bool {
 		return f.suspects.mayProvide(ev.Index, l) || slices.ContainsFunc(doubts, f.isPending)
 	}
 	v := f.view.Recording(looks)

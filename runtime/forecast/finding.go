@@ -41,7 +41,7 @@ func (f *Forecaster) CloseIfUncertain(ctx context.Context, provider *resource.Bi
 		f.RecordStatusError(ctx, provider, ev, d.Err)
 		return true
 	}
-	if f.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(ev.Resource.Spec)) && f.blameSuspects(ctx, provider, ev, x) {
+	if f.looks != nil && !(ev.Refreshed && resource.TraitsOf(ev.Resource.Spec).IsUncertain) && f.blameSuspects(ctx, provider, ev, x) {
 		return true
 	}
 	if x.Refresh == nil || !d.Stable() {

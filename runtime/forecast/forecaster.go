@@ -7,6 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -50,7 +51,7 @@ type Forecaster struct {
 	provider func(r *resource.Resource) (*resource.Binding, error)
 	// looks records the looks of the resource whose turn it is. It is nil where no record is
 	// needed: in a run, and in a plan before anything is pending.
-	looks *host.Looks
+	looks *overlay.Looks
 	// conditional is set for the resources that depend on an unknown one.
 	conditional []bool
 	// predictions are the answers of providers that predict many resources at once.
@@ -84,7 +85,7 @@ func (f *Forecaster) Recording(v *host.View) *host.View {
 	}
 	looks := f.newLooks()
 	if looks.Answers == nil {
-		looks.Answers = new(host.Answers)
+		looks.Answers = new(overlay.Answers)
 	}
 	f.looks = looks
 	return v.Recording(looks)
@@ -92,8 +93,8 @@ func (f *Forecaster) Recording(v *host.View) *host.View {
 
 // newLooks returns an empty record of looks for the resource whose turn it is. Each command runs
 // once for one record.
-func (f *Forecaster) newLooks() *host.Looks {
-	looks := new(host.Looks)
+func (f *Forecaster) newLooks() *overlay.Looks {
+	looks := new(overlay.Looks)
 	if f.looks != nil {
 		looks.Answers = f.looks.Answers
 	}
@@ -103,7 +104,7 @@ func (f *Forecaster) newLooks() *host.Looks {
 // PrefetchedCounts reports whether a prefetched state counts for the spec of the resource whose turn
 // it is: no pending resource can make a difference to it.
 func (f *Forecaster) PrefetchedCounts(spec any) bool {
-	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Overlay().IsDoubtful() && resource.MayPrefetch(spec)
+	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Overlay().IsDoubtful() && resource.TraitsOf(spec).MayPrefetch
 }
 
 // EndTurn ends the turn of the event's resource. It reports whether later resources may look

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -59,7 +60,7 @@ type incompleteEffects struct {
 // predicts many resources at once.
 func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, p resource.Prediction, predicted bool) {
 	r := s.catalog.Resources[i]
-	_, installsFiles := r.Spec.(resource.FileInstaller)
+	installsFiles := resource.TraitsOf(r.Spec).BringsFiles
 	x := &incompleteEffect{
 		index: i, r: r, installsFiles: installsFiles, onlyCommands: d.FilesComplete,
 		names: slices.Concat([]string{r.ID.Name}, p.Installs, p.Removes), predicted: predicted && p.Err == nil,
@@ -86,8 +87,8 @@ func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, p resour
 
 // declarationText returns the text of a resource's declaration, and the paths in it.
 func declarationText(v *host.View, r *resource.Resource) (text string, paths []string) {
-	if c, ok := r.Spec.(resource.CommandRunner); ok {
-		cmd := c.PlannedCommand()
+	if command := resource.TraitsOf(r.Spec).Command; command != nil {
+		cmd := command()
 		text = v.Overlay().Commands().Text(cmd)
 		return text, v.Overlay().Commands().Paths(cmd, text)
 	}
@@ -100,7 +101,7 @@ func declarationText(v *host.View, r *resource.Resource) (text string, paths []s
 		}
 		fmt.Fprintf(&b, "\n%v", e.Val.Go())
 	}
-	return b.String(), host.PathsInText(b.String())
+	return b.String(), overlay.PathsInText(b.String())
 }
 
 // index brings the indexes up to date: most plans never ask for a name.
@@ -140,7 +141,7 @@ func (e *incompleteEffects) mentionsPath(x *incompleteEffect, name string) bool 
 
 // matching yields the effects that have the path or name of a look. With onlyInstallers, it
 // yields only those that install files.
-func (e *incompleteEffects) matching(look host.Look, onlyInstallers bool) iter.Seq[*incompleteEffect] {
+func (e *incompleteEffects) matching(look overlay.Look, onlyInstallers bool) iter.Seq[*incompleteEffect] {
 	return func(yield func(*incompleteEffect) bool) {
 		for _, list := range e.candidates(look, onlyInstallers) {
 			for _, x := range list {
@@ -153,8 +154,8 @@ func (e *incompleteEffects) matching(look host.Look, onlyInstallers bool) iter.S
 }
 
 // candidates returns lists with all effects that have the path or name of a look, and few others.
-func (e *incompleteEffects) candidates(look host.Look, onlyInstallers bool) [][]*incompleteEffect {
-	if look.Kind == host.CommandLook {
+func (e *incompleteEffects) candidates(look overlay.Look, onlyInstallers bool) [][]*incompleteEffect {
+	if look.Kind == overlay.CommandLook {
 		return nil // its result depends on more than its words
 	}
 	e.index()
@@ -170,47 +171,41 @@ func (e *incompleteEffects) candidates(look host.Look, onlyInstallers bool) [][]
 }
 
 // matches reports whether x has the path or name of a look.
-func (e *incompleteEffects) matches(x *incompleteEffect, look host.Look) bool {
+func (e *incompleteEffects) matches(x *incompleteEffect, look overlay.Look) bool {
 	e.index()
 	return x.matches(look)
 }
 
 // unrelatedTo returns the effects that may change a look of a resource although they have nothing
 // in common with it.
-func (e *incompleteEffects) unrelatedTo(r *resource.Resource, look host.Look) []*incompleteEffect {
+func (e *incompleteEffects) unrelatedTo(r *resource.Resource, look overlay.Look) []*incompleteEffect {
 	switch {
-	case look.Kind == host.RepositoryLook:
+	case look.Kind == overlay.RepositoryLook:
 		return e.repositories
 	case isService(r):
 		return e.notServices // a service that is started says nothing about other services
-	case look.Kind == host.CommandLook:
+	case look.Kind == overlay.CommandLook:
 		return e.list
 	}
 	return e.changingFiles
 }
 
 // isService reports whether a resource starts something that has to stay up.
-func isService(r *resource.Resource) bool {
-	_, ok := r.Spec.(resource.SettleDelay)
-	return ok
-}
+func isService(r *resource.Resource) bool { return resource.TraitsOf(r.Spec).IsService }
 
 // repository matches the names of packages that add repositories.
 var repository = lazyregexp.New(`repo|release|keyring|sources|apt-config`)
 
 // mayAddRepository reports whether the resource may make packages available that were not.
 func (x *incompleteEffect) mayAddRepository() bool {
-	switch x.r.Spec.(type) {
-	case resource.CommandRunner, *resource.Properties:
-		return true
-	}
-	return x.installsFiles && repository().MatchString(x.r.ID.Name)
+	_, own := x.r.Spec.(*resource.Properties)
+	return own || resource.TraitsOf(x.r.Spec).Command != nil || x.installsFiles && repository().MatchString(x.r.ID.Name)
 }
 
 // namesOf returns the name by which a look is searched for in texts, and the names that are
 // compared with the names of packages.
-func namesOf(look host.Look) (name string, parts []string) {
-	if look.Kind <= host.TreeLook {
+func namesOf(look overlay.Look) (name string, parts []string) {
+	if look.Kind <= overlay.TreeLook {
 		return path.Base(look.Name), strings.Split(look.Name, "/")
 	}
 	name = strings.TrimSuffix(path.Base(look.Name), ".service")
@@ -218,14 +213,14 @@ func namesOf(look host.Look) (name string, parts []string) {
 }
 
 // matches reports whether the declaration or the names of x have the path or name of a look.
-func (x *incompleteEffect) matches(look host.Look) bool {
-	if look.Kind == host.CommandLook {
+func (x *incompleteEffect) matches(look overlay.Look) bool {
+	if look.Kind == overlay.CommandLook {
 		_, words, _ := strings.Cut(look.Name, " ")
 		return slices.ContainsFunc(strings.Fields(words), x.hasName)
 	}
 	name, parts := namesOf(look)
-	isThere := look.Kind == host.PathLook && look.Found
-	if hasWord(x.text, name, isThere) || look.Kind <= host.TreeLook && hasPath(x.text, look.Name, isThere) {
+	isThere := look.Kind == overlay.PathLook && look.Found
+	if hasWord(x.text, name, isThere) || look.Kind <= overlay.TreeLook && hasPath(x.text, look.Name, isThere) {
 		return true
 	}
 	return x.installsFiles && slices.ContainsFunc(parts, func(part string) bool {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -28,7 +28,7 @@ func (f *Forecaster) pendingInstallersAndRemovers(i int) (suspects []suspect, re
 // lostBefore returns the pending resources that remove packages for good. Resource i, which is to
 // be installed, may need one of these.
 func (f *Forecaster) lostBefore(i int) (suspects []suspect) {
-	if p := f.predictions[i]; p.Look.Kind != host.RepositoryLook || !p.Look.Found {
+	if p := f.predictions[i]; p.Look.Kind != overlay.RepositoryLook || !p.Look.Found {
 		return nil
 	}
 	for _, x := range f.suspects.pendingOf(i, f.deletions) {

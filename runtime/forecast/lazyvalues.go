@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // CloseIfLazyValuesUnknown reports whether the lazy values of the event's resource cannot be known,
@@ -42,7 +42,7 @@ func (f *Forecaster) isMissing(r *resource.Resource) bool {
 	looks := f.newLooks()
 	name, _, _ := resource.BoundsOf(r.Spec)
 	info, err := f.view.Recording(looks).Lstat(name)
-	return err == nil && info.Kind == host.Missing && len(looks.Doubts()) == 0
+	return err == nil && info.Kind == safepath.Missing && len(looks.Doubts()) == 0
 }
 
 // earlier returns the pending and unknown resources before resource i, first those that i comes

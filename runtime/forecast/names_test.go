@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -64,9 +64,9 @@ func TestIndexesOfNames(t *testing.T) {
 			}
 			e.changingFiles = append(e.changingFiles, &incompleteEffect{index: i, installsFiles: i%2 == 0, names: []string{random(names, 4), random(names, 4)}, r: &resource.Resource{ID: resource.ID{Type: text}}})
 		}
-		look := host.Look{Kind: []host.LookKind{host.UserLook, host.UnitLook}[rnd.IntN(2)], Name: random([][]string{letters, names}[rnd.IntN(2)], 4)}
+		look := overlay.Look{Kind: []overlay.LookKind{overlay.UserLook, overlay.UnitLook}[rnd.IntN(2)], Name: random([][]string{letters, names}[rnd.IntN(2)], 4)}
 		if rnd.IntN(2) == 0 {
-			look.Kind, look.Name = []host.LookKind{host.PathLook, host.TreeLook}[rnd.IntN(2)], "/"+look.Name
+			look.Kind, look.Name = []overlay.LookKind{overlay.PathLook, overlay.TreeLook}[rnd.IntN(2)], "/"+look.Name
 		}
 		for _, only := range []bool{false, true} {
 			found := make(map[int]bool)
@@ -95,17 +95,17 @@ func TestFewTextsAreSearched(t *testing.T) {
 		}
 		for i := range many {
 			e.changingFiles = append(e.changingFiles, &incompleteEffect{index: i, installsFiles: i%2 == 0, names: []string{fmt.Sprintf("pkg-%d-web%d", i, i)}, r: &resource.Resource{ID: resource.ID{Name: fmt.Sprintf("pkg-%d-web%d", i, i)}}})
-			for _, look := range []host.Look{
-				{Kind: host.PathLook, Name: "/etc/passwd"}, {Kind: host.PathLook, Name: fmt.Sprintf("/etc/cron.d/pkg-%d-web%d", i, i)},
-				{Kind: host.UserLook, Name: fmt.Sprintf("web%dd", i)}, {Kind: host.UnitLook, Name: fmt.Sprintf("pkg-%d-web%d.service", i, i)},
+			for _, look := range []overlay.Look{
+				{Kind: overlay.PathLook, Name: "/etc/passwd"}, {Kind: overlay.PathLook, Name: fmt.Sprintf("/etc/cron.d/pkg-%d-web%d", i, i)},
+				{Kind: overlay.UserLook, Name: fmt.Sprintf("web%dd", i)}, {Kind: overlay.UnitLook, Name: fmt.Sprintf("pkg-%d-web%d.service", i, i)},
 			} {
 				found := false
 				for _, list := range e.candidates(look, false) {
 					n += len(list)
 					found = found || slices.Contains(list, e.changingFiles[i])
 				}
-				ofPackage := look.Kind == host.UserLook && i%2 == 0 // only these share parts of names
-				require.Equal(t, ofPackage || look.Kind == host.UnitLook || strings.HasSuffix(look.Name, "b"+strconv.Itoa(i)), found, look.Name)
+				ofPackage := look.Kind == overlay.UserLook && i%2 == 0 // only these share parts of names
+				require.Equal(t, ofPackage || look.Kind == overlay.UnitLook || strings.HasSuffix(look.Name, "b"+strconv.Itoa(i)), found, look.Name)
 			}
 		}
 		return n

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -113,7 +113,7 @@ func (f *Forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
 	if len(paths) == 0 || !d.Has("ensure") || isRemoval(ev.Resource) {
 		return false
 	}
-	look := host.Look{Kind: host.PathLook, Name: f.view.Overlay().PathOf(paths[0])}
+	look := overlay.Look{Kind: overlay.PathLook, Name: f.view.Overlay().PathOf(paths[0])}
 	for range f.suspects.effects.matching(look, true) {
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -59,7 +60,7 @@ type suspectFinder struct {
 }
 
 // of returns the resources that may change the looks of resource i, the surest first.
-func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
+func (s *suspectFinder) of(i int, looks *overlay.Looks) []suspect {
 	if looks == nil {
 		return nil
 	}
@@ -79,11 +80,11 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 	list := looks.List()
 	s.asked = s.asked[:0]
 	for _, look := range list {
-		if _, words, _ := strings.Cut(look.Name, " "); look.Kind == host.CommandLook {
+		if _, words, _ := strings.Cut(look.Name, " "); look.Kind == overlay.CommandLook {
 			s.asked = append(s.asked, strings.Fields(words)...)
 		}
 	}
-	if resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
+	if resource.TraitsOf(s.catalog.Resources[i].Spec).IsUncertain {
 		list = looks.ListReads()
 	}
 	if s.dependsOnAnything(i, list) {
@@ -140,8 +141,8 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 
 // accountsIn returns who changes the users and groups in a file that resource i looks at. Types in
 // Lua ask for pending users and groups by name instead, unless they edit the file.
-func (s *suspectFinder) accountsIn(i int, look host.Look) []any {
-	if look.Kind != host.PathLook && look.Kind != host.TreeLook || !host.HoldsAccounts(look.Name, look.Kind == host.TreeLook) {
+func (s *suspectFinder) accountsIn(i int, look overlay.Look) []any {
+	if look.Kind != overlay.PathLook && look.Kind != overlay.TreeLook || !overlay.HoldsAccounts(look.Name, look.Kind == overlay.TreeLook) {
 		return nil
 	}
 	if own, ok := s.catalog.Resources[i].Spec.(*resource.Properties); ok && own.EditedFile() == "" {
@@ -151,9 +152,11 @@ func (s *suspectFinder) accountsIn(i int, look host.Look) []any {
 }
 
 // bringers returns the packages to be installed that may make the user or group of resource i: they share its name.
-func (s *suspectFinder) bringers(i int, effects []host.PathEffect) (list []suspect) {
+func (s *suspectFinder) bringers(i int, effects []overlay.PathEffect) (list []suspect) {
 	name := s.catalog.Resources[i].ID.Name
-	if !slices.ContainsFunc(effects, func(p host.PathEffect) bool { return p.Account != nil && !p.Account.Absent && p.Account.Name == name }) {
+	if !slices.ContainsFunc(effects, func(p overlay.PathEffect) bool {
+		return p.Account != nil && !p.Account.Absent && p.Account.Name == name
+	}) {
 		return nil
 	}
 	for _, x := range s.effects.list {
@@ -165,15 +168,15 @@ func (s *suspectFinder) bringers(i int, effects []host.PathEffect) (list []suspe
 }
 
 // dependsOnAnything reports whether the looks of resource i may depend on any earlier resource.
-func (s *suspectFinder) dependsOnAnything(i int, list []host.Look) bool {
-	if !resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
+func (s *suspectFinder) dependsOnAnything(i int, list []overlay.Look) bool {
+	if !resource.TraitsOf(s.catalog.Resources[i].Spec).IsUncertain {
 		return false
 	}
-	return len(list) == 0 || slices.ContainsFunc(list, func(l host.Look) bool { return l.Kind == host.CommandLook })
+	return len(list) == 0 || slices.ContainsFunc(list, func(l overlay.Look) bool { return l.Kind == overlay.CommandLook })
 }
 
 // mayProvide reports whether a resource may provide the thing that resource i did not find.
-func (s *suspectFinder) mayProvide(i int, look host.Look) bool {
+func (s *suspectFinder) mayProvide(i int, look overlay.Look) bool {
 	for range s.influences(i, look) {
 		return true
 	}
@@ -183,7 +186,7 @@ func (s *suspectFinder) mayProvide(i int, look host.Look) bool {
 // influences yields the resources with incomplete effects that may change a look of resource i,
 // and why. Resources that have nothing in common with the look come last. If a resource comes
 // twice, the lower rank counts.
-func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
+func (s *suspectFinder) influences(i int, look overlay.Look) iter.Seq2[int, rank] {
 	return func(yield func(int, rank) bool) {
 		if len(s.effects.list) == 0 || look.Kind.MattersMissing() && (look.Found || !s.failing) {
 			return
@@ -219,7 +222,7 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 // spares reports whether x, a package to be installed, has nothing to do with a look of resource i. It brings nothing
 // where packages bring nothing, unless the path has its name. It neither starts nor enables a service of another name
 // that is there. Of other packages it installs those that were predicted.
-func (s *suspectFinder) spares(x *incompleteEffect, i int, look host.Look) bool {
+func (s *suspectFinder) spares(x *incompleteEffect, i int, look overlay.Look) bool {
 	if !x.installsFiles || x.removes {
 		return false
 	}
@@ -227,10 +230,10 @@ func (s *suspectFinder) spares(x *incompleteEffect, i int, look host.Look) bool 
 	switch {
 	case isService(r):
 		return !s.failing && !x.hasName(r.ID.Name) && !slices.ContainsFunc(s.asked, x.hasName)
-	case look.Kind <= host.TreeLook:
+	case look.Kind <= overlay.TreeLook:
 		return isLocal(look.Name) && !s.effects.matches(x, look)
 	}
-	return r.Type == x.r.Type && x.predicted && look.Kind != host.RepositoryLook
+	return r.Type == x.r.Type && x.predicted && look.Kind != overlay.RepositoryLook
 }
 
 // isLocal reports whether a path is in a part of the file system that is the administrator's (FHS 3.0).
@@ -242,13 +245,13 @@ func isLocal(name string) bool {
 
 // mayReport reports whether a command that resource i runs may report an effect that only commands
 // report: a guard may, and so may a program that the type of x calls itself.
-func (s *suspectFinder) mayReport(i int, look host.Look, x *incompleteEffect) bool {
-	if look.Kind != host.CommandLook {
+func (s *suspectFinder) mayReport(i int, look overlay.Look, x *incompleteEffect) bool {
+	if look.Kind != overlay.CommandLook {
 		return false
 	}
 	spec := s.catalog.Resources[i].Spec
-	if _, own := spec.(*resource.Properties); !own || resource.UncertainAfterPending(spec) {
-		return resource.UncertainAfterPending(spec)
+	if _, own := spec.(*resource.Properties); !own || resource.TraitsOf(spec).IsUncertain {
+		return resource.TraitsOf(spec).IsUncertain
 	}
 	program, _, _ := strings.Cut(look.Name, " ")
 	of, ok := x.r.Spec.(*resource.Properties)
@@ -257,28 +260,28 @@ func (s *suspectFinder) mayReport(i int, look host.Look, x *incompleteEffect) bo
 
 // mayDiffer reports whether a resource that has nothing in common with a look of resource i may
 // still change it. After says that i comes after that resource.
-func (s *suspectFinder) mayDiffer(i int, look host.Look, after bool) bool {
+func (s *suspectFinder) mayDiffer(i int, look overlay.Look, after bool) bool {
 	spec := s.catalog.Resources[i].Spec
 	if _, own := spec.(*resource.Properties); own && !s.failing {
-		if look.Kind <= host.TreeLook {
+		if look.Kind <= overlay.TreeLook {
 			return false // it looks at its own paths
 		}
-		after = after && (look.Kind != host.CommandLook || !namesSomething(look.Name))
+		after = after && (look.Kind != overlay.CommandLook || !namesSomething(look.Name))
 	}
 	switch look.Kind {
-	case host.CommandLook:
-		return after || resource.UncertainAfterPending(spec)
-	case host.PathLook, host.TreeLook:
+	case overlay.CommandLook:
+		return after || resource.TraitsOf(spec).IsUncertain
+	case overlay.PathLook, overlay.TreeLook:
 		return !s.isManaged(look.Name) && (after || !look.Found || !isOfSite(s.catalog.Resources[i], look.Name))
-	case host.RepositoryLook:
+	case overlay.RepositoryLook:
 		return !look.Found
 	}
 	return true
 }
 
 // matching yields the incomplete effects that have the path or name of a look and may count.
-func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
-	isPath := look.Kind == host.PathLook || look.Kind == host.TreeLook
+func (s *suspectFinder) matching(look overlay.Look) iter.Seq[*incompleteEffect] {
+	isPath := look.Kind == overlay.PathLook || look.Kind == overlay.TreeLook
 	if !isPath || !s.isManaged(look.Name) {
 		return s.effects.matching(look, false)
 	}
@@ -301,14 +304,14 @@ func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 
 // mayBeProvided reports whether a resource that mentions the path of a look may provide it, or
 // something in it, though another resource manages the path.
-func mayBeProvided(look host.Look) bool { return !look.Found || look.Kind == host.TreeLook }
+func mayBeProvided(look overlay.Look) bool { return !look.Found || look.Kind == overlay.TreeLook }
 
 // matchCounts reports whether a resource that has the path or name of a look may change the look.
-func (s *suspectFinder) matchCounts(x *incompleteEffect, look host.Look) bool {
+func (s *suspectFinder) matchCounts(x *incompleteEffect, look overlay.Look) bool {
 	switch look.Kind {
-	case host.PathLook, host.TreeLook:
+	case overlay.PathLook, overlay.TreeLook:
 		return !s.isManaged(look.Name) || !look.Found && x.installsFiles || look.Found && x.removes || mayBeProvided(look) && s.effects.mentionsPath(x, look.Name)
-	case host.RepositoryLook:
+	case overlay.RepositoryLook:
 		return !look.Found && (!x.installsFiles || x.mayAddRepository()) // a package does not provide a repository of a similar name
 	}
 	return true
@@ -350,10 +353,8 @@ func (s *suspectFinder) isManaged(name string) bool {
 // managedBy returns the paths that a resource manages. Tree says that it also manages everything
 // below them.
 func managedBy(r *resource.Resource) (list []string, tree bool) {
-	if filepath.IsAbs(r.ID.Name) && r.Spec != nil {
-		if _, isCommand := r.Spec.(resource.CommandRunner); !isCommand {
-			list = append(list, path.Clean(r.ID.Name))
-		}
+	if filepath.IsAbs(r.ID.Name) && r.Spec != nil && resource.TraitsOf(r.Spec).Command == nil {
+		list = append(list, path.Clean(r.ID.Name))
 	}
 	if c, ok := r.Spec.(resource.EffectBound); ok {
 		var paths []string

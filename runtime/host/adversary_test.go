@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/host/unpack"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -46,11 +47,11 @@ func TestAdversary(t *testing.T) {
 	type run struct {
 		t     *testing.T
 		h     *host.Host
-		attr  host.Attr // the wanted attributes
-		f     string    // a file in the home directory
-		inDir string    // a file in a directory below it
-		dir   string    // a directory below it
-		root  string    // the root of a tree in that
+		attr  safepath.Attr // the wanted attributes
+		f     string        // a file in the home directory
+		inDir string        // a file in a directory below it
+		dir   string        // a directory below it
+		root  string        // the root of a tree in that
 	}
 	kinds := map[string]func(r run) error{
 		"replace": func(r run) error {
@@ -122,10 +123,10 @@ func TestAdversary(t *testing.T) {
 		},
 		"tree": func(r run) error {
 			var errs []error
-			entries, err := r.h.Sources().Tree(r.t.Context(), r.dir, host.MaxNames)
+			entries, err := r.h.Sources().Tree(r.t.Context(), r.dir, safepath.MaxNames)
 			errs = append(errs, err)
 			for _, e := range entries {
-				if e.Kind != host.Regular {
+				if e.Kind != safepath.Regular {
 					continue
 				}
 				src, err := r.h.Sources().Open(r.t.Context(), filepath.Join(r.dir, e.Rel))
@@ -139,7 +140,7 @@ func TestAdversary(t *testing.T) {
 				}
 				errs = append(errs, err)
 			}
-			_, err = r.h.Tree(r.t.Context(), r.dir, host.MaxNames)
+			_, err = r.h.Tree(r.t.Context(), r.dir, safepath.MaxNames)
 			return errors.Join(append(errs, err)...)
 		},
 	}
@@ -149,7 +150,7 @@ func TestAdversary(t *testing.T) {
 				"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")
 			a := hosttest.NewAdversary(t, "f", "dir")
 			r := run{
-				t: t, h: host.New(host.Options{}), attr: host.Attr{UID: a.UID, GID: a.GID, Mode: 0o644},
+				t: t, h: host.New(host.Options{}), attr: safepath.Attr{UID: a.UID, GID: a.GID, Mode: 0o644},
 				f: filepath.Join(a.Home, "f"), inDir: filepath.Join(a.Home, "dir/f"),
 				dir: filepath.Join(a.Home, "dir"), root: filepath.Join(a.Home, "dir/dir"),
 			}

@@ -12,65 +12,17 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Effects and looks of plans, from package overlay.
-type (
-	PathEffect    = overlay.PathEffect
-	Account       = overlay.Account
-	Look          = overlay.Look
-	Looks         = overlay.Looks
-	LookKind      = overlay.LookKind
-	Answers       = overlay.Answers
-	NotKnownError = overlay.NotKnownError
-)
-
-// The kinds of looks.
-const (
-	PathLook       = overlay.PathLook
-	DirectoryLook  = overlay.DirectoryLook
-	TreeLook       = overlay.TreeLook
-	UserLook       = overlay.UserLook
-	GroupLook      = overlay.GroupLook
-	ProgramLook    = overlay.ProgramLook
-	CommandLook    = overlay.CommandLook
-	UnitLook       = overlay.UnitLook
-	RepositoryLook = overlay.RepositoryLook
-)
-
-// NoAccount is the number of an account whose number is unknown.
-const NoAccount = overlay.NoAccount
-
-// IsPlaceholder reports whether a number is in a plan for an account that gets its number only
-// when it is made.
-func IsPlaceholder(id uint32) bool { return overlay.IsPlaceholder(id) }
-
 // PendingNumber returns the number of an account that will exist, or a placeholder. It is not ok
 // outside of a plan.
-func PendingNumber(v *View, a *Account) (id uint32, ok bool) {
+func PendingNumber(v *View, a *overlay.Account) (id uint32, ok bool) {
 	if v.overlay == nil {
 		return 0, false
 	}
 	return overlay.Placeholder(v.overlay, a), true
 }
 
-// HoldsAccounts reports whether a path is a file with the entries of users and groups, or a copy or
-// lock of one. With tree, it may also be a directory with such files.
-func HoldsAccounts(name string, tree bool) bool { return overlay.HoldsAccounts(name, tree) }
-
 // AccountAuthors returns the authors of all users and groups that a plan assumes.
 func AccountAuthors(v *View) []any { return overlay.AccountAuthors(v.planned()) }
-
-// Errors of looks in plans.
-var (
-	ErrNotKnown  = overlay.ErrNotKnown
-	ErrNeedsRoot = overlay.ErrNeedsRoot
-)
-
-// PathsInText returns the absolute paths that are in a text.
-func PathsInText(text string) []string { return overlay.PathsInText(text) }
-
-// NeedsRoot returns an error that something requires root, unless this
-// process runs as root.
-func NeedsRoot(what string) error { return overlay.NeedsRoot(what) }
 
 // Planning returns a view of the same machine for a plan. Effects can be assumed over it; looks
 // see them as done. The context ends the downloads that such looks need.
@@ -98,7 +50,7 @@ func (u underlay) ReadNames(name string, r *safepath.NameReader) ([]string, erro
 }
 
 // ReadTree is Tree with the limit of a call that reads names.
-func (u underlay) ReadTree(name string, r *safepath.NameReader) ([]TreeEntry, error) {
+func (u underlay) ReadTree(name string, r *safepath.NameReader) ([]safepath.TreeEntry, error) {
 	return u.tree(name, r)
 }
 
@@ -127,7 +79,7 @@ func (v *View) Without(authors map[any]bool) *View {
 }
 
 // Recording returns a view that records its looks in l. Outside plans it records nothing.
-func (v *View) Recording(l *Looks) *View {
+func (v *View) Recording(l *overlay.Looks) *View {
 	if v.overlay == nil {
 		return v
 	}
@@ -152,7 +104,7 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 		return v.overlay.Commands().LookPath(name, list, dir)
 	}
 	if v.CommandRoot() != "/" {
-		return overlay.New(context.Background(), underlay{v}).Recording(new(Looks)).Commands().LookPath(name, list, dir)
+		return overlay.New(context.Background(), underlay{v}).Recording(new(overlay.Looks)).Commands().LookPath(name, list, dir)
 	}
 	file := name
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
@@ -186,7 +138,7 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 	if err := v.refused(c); err != nil {
 		return Result{}, err
 	}
-	var known *Answers
+	var known *overlay.Answers
 	if o := v.planned(); o != nil {
 		if res, answered, err := o.Commands().Query(c); answered {
 			return res, err

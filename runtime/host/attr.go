@@ -14,21 +14,21 @@ import (
 // NewAttr returns the attributes of a new file or directory for which nobody wants others: the user of this
 // process, and the group of this process or, below a directory with setgid, that of the directory. Such
 // a directory passes setgid on to new directories (inode(7)).
-func NewAttr(v *View, name string, kind FileKind) Attr {
-	a := Attr{Mode: 0o644}
-	if kind == Directory {
+func NewAttr(v *View, name string, kind safepath.FileKind) safepath.Attr {
+	a := safepath.Attr{Mode: 0o644}
+	if kind == safepath.Directory {
 		a.Mode = 0o755
 	}
 	a.UID, a.GID = Self()
 	v = v.Recording(nil) // no plan is in doubt because of a group that nobody wants
 	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
 		info, err := v.Stat(dir)
-		if err == nil && info.Kind == Missing && dir != filepath.Dir(dir) {
+		if err == nil && info.Kind == safepath.Missing && dir != filepath.Dir(dir) {
 			continue // it will be made, and inherit both
 		}
-		if err == nil && info.Kind == Directory && info.Mode&unix.S_ISGID != 0 {
+		if err == nil && info.Kind == safepath.Directory && info.Mode&unix.S_ISGID != 0 {
 			a.GID = info.GID
-			if kind == Directory {
+			if kind == safepath.Directory {
 				a.Mode |= unix.S_ISGID
 			}
 		}
@@ -37,11 +37,13 @@ func NewAttr(v *View, name string, kind FileKind) Attr {
 }
 
 // SetAttr sets the owner and mode of the entry at the path. A link is refused.
-func (h *Host) SetAttr(name string, attr Attr) error { return h.SetAttrOf(name, Info{}, attr) }
+func (h *Host) SetAttr(name string, attr safepath.Attr) error {
+	return h.SetAttrOf(name, safepath.Info{}, attr)
+}
 
 // SetAttrOf is SetAttr for the entry that an earlier look has described as have. Another entry,
 // put in its place meanwhile, is not changed.
-func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
+func (h *Host) SetAttrOf(name string, have safepath.Info, attr safepath.Attr) error {
 	p, d, err := h.opened(name)
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func (h *Host) opened(name string) (target.Target, *safepath.Handle, error) {
 }
 
 // announceAttr announces that the owner or mode of an entry is about to change.
-func (h *Host) announceAttr(t target.Target, info Info) error {
+func (h *Host) announceAttr(t target.Target, info safepath.Info) error {
 	if err := h.batchEntry.refuseOther(); err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (h *Host) ChownLink(name string, uid, gid uint32) error {
 	defer d.Close()
 	info := safepath.InfoOf(&d.Stat)
 	switch {
-	case info.Kind != Symlink:
+	case info.Kind != safepath.Symlink:
 		return fmt.Errorf("%s: %w", name, diag.Expected("a symbolic link").Found("%s", info.Kind))
 	case info.UID == uid && info.GID == gid:
 		return nil

@@ -77,7 +77,7 @@ func (b Backups) rollbackInPlace(p target.Target, old target.BackupFile) error {
 		return err
 	}
 	defer f.Close()
-	if err := b.host.WriteFile(p.PathName, f, Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}); err != nil {
+	if err := b.host.WriteFile(p.PathName, f, safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}); err != nil {
 		return err
 	}
 	return p.RemoveBackup(old)

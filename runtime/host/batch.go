@@ -30,7 +30,7 @@ type batchEntry struct {
 	// isNew says that the path was missing when the file was written. before is the entry at the
 	// path as it was announced.
 	isNew  bool
-	before Info
+	before safepath.Info
 }
 
 // NewBatch begins a batch.
@@ -108,7 +108,7 @@ func (e *batchEntry) refuseOther() error {
 
 // writeStaged writes a file that Commit will move to its path. IsNew says that the path is
 // missing.
-func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool) error {
+func (h *Host) writeStaged(name string, content io.Reader, attr safepath.Attr, isNew bool) error {
 	e := h.batchEntry
 	if e.temp != nil {
 		return errInBatch
@@ -262,7 +262,7 @@ func (e *batchEntry) place() error {
 	if err := t.findDir(); err != nil {
 		return err
 	}
-	if e.before.Kind == Missing && t.temp == "" {
+	if e.before.Kind == safepath.Missing && t.temp == "" {
 		err := t.linkInPlace()
 		if errors.Is(err, os.ErrExist) {
 			return errConflict

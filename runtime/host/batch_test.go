@@ -182,8 +182,8 @@ func TestBatchOfLargeFiles(t *testing.T) {
 	}
 }
 
-func mine(mode uint32) host.Attr {
-	return host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: mode}
+func mine(mode uint32) safepath.Attr {
+	return safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: mode}
 }
 
 // The new Info of a file is announced before the commit, with its final owner, mode and times. It works for more

@@ -19,7 +19,7 @@ import (
 // directory of the machine. A missing entry has the kind Missing.
 type TreePair struct {
 	Rel            string // path relative to both directories
-	Source, Target Info
+	Source, Target safepath.Info
 	// Differs is set if both are regular files with different contents.
 	Differs bool
 }
@@ -29,9 +29,9 @@ type TreePair struct {
 // source; an entry that does not matter counts as missing. Files are compared byte by byte.
 // CompareTree stops at the first error, also of matters, and when ctx ends. In a plan it sees
 // assumed effects. It reads at most [MaxNames] names of either directory.
-func (s Sources) CompareTree(ctx context.Context, source, name string, matters func(TreeEntry) (bool, error), each func(TreePair) error) error {
+func (s Sources) CompareTree(ctx context.Context, source, name string, matters func(safepath.TreeEntry) (bool, error), each func(TreePair) error) error {
 	v := s.v
-	from, err := s.Tree(ctx, source, MaxNames)
+	from, err := s.Tree(ctx, source, safepath.MaxNames)
 	if err != nil {
 		return err
 	}
@@ -39,9 +39,9 @@ func (s Sources) CompareTree(ctx context.Context, source, name string, matters f
 	if err != nil {
 		return err
 	}
-	var to []TreeEntry
-	if top.Kind != Missing {
-		if to, err = v.Tree(ctx, name, MaxNames); err != nil {
+	var to []safepath.TreeEntry
+	if top.Kind != safepath.Missing {
+		if to, err = v.Tree(ctx, name, safepath.MaxNames); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (s Sources) CompareTree(ctx context.Context, source, name string, matters f
 		default:
 			p.Rel, p.Source, p.Target, from, to = from[0].Rel, from[0].Info, to[0].Info, from[1:], to[1:]
 		}
-		if p.Source.Kind == Regular && p.Target.Kind == Regular {
+		if p.Source.Kind == safepath.Regular && p.Target.Kind == safepath.Regular {
 			if p.Differs, err = files.differ(ctx, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
 				v.overlay.Looks().NoteError(err) // the unnoticed view did not record it
 				return err
@@ -140,7 +140,7 @@ const smallFile = 32 << 10
 // same content. It needs fewer system calls than sameContent. Ok is false if a file changed, is a
 // pseudo file, or could not be read. A source whose digest is known, because it was just copied,
 // is not read again.
-func (v *comparer) sameSmall(source, name string, info *Info) (same, ok bool) {
+func (v *comparer) sameSmall(source, name string, info *safepath.Info) (same, ok bool) {
 	buf := pairs.Get().(*[2][smallFile]byte)
 	defer pairs.Put(buf)
 	size := info.Size

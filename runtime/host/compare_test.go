@@ -11,18 +11,20 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // compare returns the differences between a directory of the machine and a source.
 func compare(t *testing.T, v *host.View, source, dir string) string {
 	t.Helper()
 	var out []string
-	err := v.Sources().CompareTree(t.Context(), source, dir, func(e host.TreeEntry) (bool, error) { return e.Rel != "left", nil },
+	err := v.Sources().CompareTree(t.Context(), source, dir, func(e safepath.TreeEntry) (bool, error) { return e.Rel != "left", nil },
 		func(p host.TreePair) error {
 			switch {
-			case p.Source.Kind == host.Missing:
+			case p.Source.Kind == safepath.Missing:
 				out = append(out, p.Rel+" extra")
-			case p.Target.Kind == host.Missing:
+			case p.Target.Kind == safepath.Missing:
 				out = append(out, p.Rel+" missing")
 			case p.Source.Kind != p.Target.Kind:
 				out = append(out, p.Rel+" other")
@@ -55,15 +57,15 @@ func TestCompareTree(t *testing.T) {
 	require.Contains(t, compare(t, &h.View, source+"/none", "/d"), "error: ")
 
 	v := h.Planning(t.Context())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/d/d/size", Kind: host.Regular, Content: new("12")}, host.PathEffect{Path: "/d/more", Kind: host.Missing},
-		host.PathEffect{Path: "/d/new", Kind: host.Regular, Content: new("")})
-	looks := new(host.Looks)
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/d/d/size", Kind: safepath.Regular, Content: new("12")}, overlay.PathEffect{Path: "/d/more", Kind: safepath.Missing},
+		overlay.PathEffect{Path: "/d/new", Kind: safepath.Regular, Content: new("")})
+	looks := new(overlay.Looks)
 	require.Equal(t, "d/end differs, kind other, kind/x extra, l other, left extra, new extra", compare(t, v.Recording(looks), source, "/d"))
 	require.LessOrEqual(t, len(looks.List()), 2, "a tree is one look, whatever is in it")
 
 	// The future content of a file is unknown.
-	v.Overlay().Assume("exec#x", false, host.PathEffect{Path: "/d/a", Kind: host.Regular})
-	require.Contains(t, compare(t, v.Recording(looks), source, "/d"), host.ErrNotKnown.Error())
+	v.Overlay().Assume("exec#x", false, overlay.PathEffect{Path: "/d/a", Kind: safepath.Regular})
+	require.Contains(t, compare(t, v.Recording(looks), source, "/d"), overlay.ErrNotKnown.Error())
 	require.Contains(t, looks.Doubts(), any("exec#x"))
 }
 

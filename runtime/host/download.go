@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/host/diskspace"
 	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -36,7 +37,7 @@ func (p Progress) String() string {
 // Download replaces the file at the path by what d fetches, in one step like [Host.WriteFile].
 // The content goes to a temporary file with the final owner and mode. That file is moved to the
 // path only if its checksum is right.
-func (h *Host) Download(ctx context.Context, name string, attr Attr, d fetch.Request) (err error) {
+func (h *Host) Download(ctx context.Context, name string, attr safepath.Attr, d fetch.Request) (err error) {
 	x := fetch.New(ctx, d, d.Limit())
 	defer x.Close()
 	h.log.Debug("download", "path", name, "url", fetch.RedactURL(d.URL))

@@ -4,7 +4,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A dropIn is a directory of which a program reads files with certain names.
@@ -50,8 +52,8 @@ var dropIns = []dropIn{
 
 // dropInNotes returns what is to be said of a file that will be in a directory of drop-ins: that the program does not
 // read it, by its name, or refuses it.
-func dropInNotes(v *View, p PathEffect) (notes []string) {
-	if p.Kind != Regular {
+func dropInNotes(v *View, p overlay.PathEffect) (notes []string) {
+	if p.Kind != safepath.Regular {
 		return nil
 	}
 	dir, name := path.Split(p.Path)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // An Edit collects several writes of one file and makes one write of them.
@@ -15,7 +16,7 @@ type Edit struct {
 
 	view       *Host // shows the file as written so far
 	content    string
-	attr       Attr
+	attr       safepath.Attr
 	onBehalfOf any // see Host.OnBehalfOf; of the last write
 	written    bool
 }
@@ -33,13 +34,13 @@ func (h *Host) NewEdit(ctx context.Context, name string) *Edit {
 func (e *Edit) Host() *Host { return e.view }
 
 // keep stores a write until Commit.
-func (e *Edit) keep(content io.Reader, attr Attr, on any) error {
+func (e *Edit) keep(content io.Reader, attr safepath.Attr, on any) error {
 	text, err := io.ReadAll(content)
 	if err != nil {
 		return err
 	}
 	e.content, e.attr, e.onBehalfOf, e.written = string(text), attr, on, true
-	e.view.Overlay().Assume(nil, false, PathEffect{Path: e.path, Kind: Regular, Content: &e.content, Attr: &attr})
+	e.view.Overlay().Assume(nil, false, overlay.PathEffect{Path: e.path, Kind: safepath.Regular, Content: &e.content, Attr: &attr})
 	return nil
 }
 
@@ -57,8 +58,8 @@ func (e *Edit) IsPlaced() bool {
 		return true
 	}
 	info, err := e.host.Lstat(e.path)
-	if err != nil || info.Kind != Regular || info.Size != int64(len(e.content)) ||
-		(Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}) != e.attr {
+	if err != nil || info.Kind != safepath.Regular || info.Size != int64(len(e.content)) ||
+		(safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}) != e.attr {
 		return false
 	}
 	text, err := e.host.ReadText(e.path, info.Size)

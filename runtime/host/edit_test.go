@@ -10,6 +10,8 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 func TestPlansReadWhatAFileWillHold(t *testing.T) {
@@ -24,14 +26,14 @@ func TestPlansReadWhatAFileWillHold(t *testing.T) {
 		return string(text)
 	}
 	require.Equal(t, "is", read())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Kept: true})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/a", Kind: safepath.Regular, Kept: true})
 	require.Equal(t, "is", read())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Content: new("will be")})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/a", Kind: safepath.Regular, Content: new("will be")})
 	require.Equal(t, "will be", read())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Kept: true})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/a", Kind: safepath.Regular, Kept: true})
 	require.Equal(t, "will be", read())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular})
-	require.Equal(t, "/a: "+host.ErrNotKnown.Error(), read())
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/a", Kind: safepath.Regular})
+	require.Equal(t, "/a: "+overlay.ErrNotKnown.Error(), read())
 	text, err := h.ReadUpTo("/a", 100)
 	require.NoError(t, err)
 	require.Equal(t, "is", string(text))
@@ -48,7 +50,7 @@ func TestEditIsOneWrite(t *testing.T) {
 	}})
 	file := filepath.Join(root, "a")
 	require.NoError(t, os.WriteFile(file, []byte("0"), 0o600))
-	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}
+	attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}
 
 	e := h.NewEdit(t.Context(), "/a")
 	for _, next := range []string{"1", "2", "3"} {

@@ -16,37 +16,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Entries at paths, as package safepath describes them.
-type (
-	FileKind        = safepath.FileKind
-	Info            = safepath.Info
-	Attr            = safepath.Attr
-	TreeEntry       = safepath.TreeEntry
-	UnsafeLinkError = safepath.UnsafeLinkError
-	HardLinkError   = safepath.HardLinkError
-)
-
-// The kinds of files.
-const (
-	Missing   = safepath.Missing
-	Regular   = safepath.Regular
-	Directory = safepath.Directory
-	Symlink   = safepath.Symlink
-	Special   = safepath.Special
-)
-
-// Limits on the names that a call reads.
-type (
-	NameLimit         = safepath.NameLimit
-	TooManyNamesError = safepath.TooManyNamesError
-)
-
-// MaxNames is the NameLimit for calls of scripts.
-const MaxNames = safepath.MaxNames
-
 // Lstat describes the entry at the path. A missing path has the kind Missing; an error means that
 // the kind cannot be determined. In a plan it sees assumed entries, of which only the Kind is known.
-func (v *View) Lstat(name string) (Info, error) {
+func (v *View) Lstat(name string) (safepath.Info, error) {
 	if o := v.planned(); o != nil {
 		return o.Lstat(name)
 	}
@@ -55,17 +27,17 @@ func (v *View) Lstat(name string) (Info, error) {
 }
 
 // lstat is Lstat without assumed effects.
-func lstat(v *View, name string) (Info, error) {
+func lstat(v *View, name string) (safepath.Info, error) {
 	return v.files.Lstat(name)
 }
 
 // Stat is Lstat for the target of a link at the path.
-func (v *View) Stat(name string) (Info, error) {
+func (v *View) Stat(name string) (safepath.Info, error) {
 	if o := v.planned(); o != nil {
 		return o.Stat(name)
 	}
 	info, err := v.Lstat(name)
-	if err != nil || info.Kind != Symlink {
+	if err != nil || info.Kind != safepath.Symlink {
 		return info, err
 	}
 	info, err = v.files.Stat(name)
@@ -237,7 +209,7 @@ func (v *View) readDir(name string, r *safepath.NameReader) ([]string, error) {
 
 // Names is ReadDir for a directory of any size. It ends with ctx, and returns a
 // [TooManyNamesError] if there are more names than l allows.
-func (v *View) Names(ctx context.Context, name string, l NameLimit) ([]string, error) {
+func (v *View) Names(ctx context.Context, name string, l safepath.NameLimit) ([]string, error) {
 	return v.readDir(name, &safepath.NameReader{Ctx: ctx, Limit: l})
 }
 
@@ -248,23 +220,23 @@ func (v *View) Names(ctx context.Context, name string, l NameLimit) ([]string, e
 // A run that finds nothing to do spends most of its time here. So LookAt resolves the path once,
 // and does not use os.File, which costs as much again as the system calls. It does not open
 // devices, because that has an effect on some of them.
-func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
+func (v *View) LookAt(name, want string) (info safepath.Info, same bool, err error) {
 	if o := v.planned(); o != nil {
 		return o.LookAt(name, want)
 	}
 	if strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") {
-		if info, err = v.Lstat(name); err != nil || info.Kind != Regular {
+		if info, err = v.Lstat(name); err != nil || info.Kind != safepath.Regular {
 			return info, false, err
 		}
 	}
 	fd, err := v.files.Open(name, unix.O_RDONLY|unix.O_NONBLOCK)
 	switch {
 	case safepath.IsMissing(err):
-		return Info{}, false, nil
+		return safepath.Info{}, false, nil
 	case err != nil:
 		cannotOpen := safepath.PathError("open", name, err)
 		// a link or a socket
-		if info, err = v.Lstat(name); err == nil && info.Kind == Regular {
+		if info, err = v.Lstat(name); err == nil && info.Kind == safepath.Regular {
 			err = cannotOpen
 		}
 		return info, false, err
@@ -273,7 +245,7 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 	err = safepath.IgnoringEINTR(func() error { return unix.Fstat(fd, &st) })
 	if err != nil {
 		err = &os.PathError{Op: "stat", Path: name, Err: err}
-	} else if info = safepath.InfoOf(&st); info.Kind == Regular && info.Size == int64(len(want)) {
+	} else if info = safepath.InfoOf(&st); info.Kind == safepath.Regular && info.Size == int64(len(want)) {
 		same, err = reads(fd, name, want)
 	}
 	_ = unix.Close(fd)

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // TestFollowLink: a link leads to what is there, and also to a missing file in an existing directory. A link of
@@ -17,7 +19,7 @@ func TestFollowLink(t *testing.T) {
 	require.NoError(t, os.MkdirAll(root+"/d/e", 0o755))
 	require.NoError(t, os.WriteFile(root+"/d/f", nil, 0o644))
 	views := map[string]*host.View{"run": &h.View, "plan": h.Planning(t.Context())}
-	views["plan"].Overlay().Assume(nil, false, host.PathEffect{Path: "/other", Kind: host.Regular, Content: new("")}) // it is active
+	views["plan"].Overlay().Assume(nil, false, overlay.PathEffect{Path: "/other", Kind: safepath.Regular, Content: new("")}) // it is active
 	for target, want := range map[string]struct{ end, err string }{
 		"d/f":      {end: "/d/f"},
 		"/d/../d":  {end: "/d"},

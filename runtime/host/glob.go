@@ -13,7 +13,7 @@ import (
 // Glob returns the paths that match pattern (path/filepath), sorted. Paths that cannot be looked
 // at do not match. It ends with ctx, and returns a [TooManyNamesError] once it has read more
 // names than l allows.
-func (v *View) Glob(ctx context.Context, pattern string, l NameLimit) ([]string, error) {
+func (v *View) Glob(ctx context.Context, pattern string, l safepath.NameLimit) ([]string, error) {
 	r := &safepath.NameReader{Ctx: ctx, Limit: l}
 	if o := v.planned(); o != nil {
 		found, err := o.Glob(pattern, r)
@@ -47,7 +47,7 @@ func (g globFS) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	info, err := lstat(g.v, "/"+name)
-	if err == nil && info.Kind == Missing {
+	if err == nil && info.Kind == safepath.Missing {
 		err = fs.ErrNotExist
 	}
 	return globEntry(name), err

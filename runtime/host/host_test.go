@@ -14,11 +14,13 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/systembus"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-func me() host.Attr {
-	return host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}
+func me() safepath.Attr {
+	return safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}
 }
 
 func TestWriteFile(t *testing.T) {
@@ -64,7 +66,7 @@ func TestLstat(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("12345"), 0o604))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "l")))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "p"), 0o600))
-	for path, kind := range map[string]host.FileKind{"/": host.Directory, "/f": host.Regular, "/l": host.Symlink, "/p": host.Special, "/x": host.Missing, "/f/x": host.Missing} {
+	for path, kind := range map[string]safepath.FileKind{"/": safepath.Directory, "/f": safepath.Regular, "/l": safepath.Symlink, "/p": safepath.Special, "/x": safepath.Missing, "/f/x": safepath.Missing} {
 		info, err := h.Lstat(path)
 		require.NoError(t, err)
 		require.Equal(t, kind, info.Kind, path)
@@ -82,7 +84,7 @@ func TestLstat(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, exists, "a dangling link does not exist")
 	plan := h.Planning(t.Context())
-	plan.Overlay().Assume(nil, false, host.PathEffect{Path: "/f", Kind: host.Regular, Content: new("12345")})
+	plan.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/f", Kind: safepath.Regular, Content: new("12345")})
 	_, same, err := plan.LookAt("/f", "12345")
 	require.NoError(t, err)
 	require.True(t, same, "what is assumed counts")

@@ -47,7 +47,7 @@ type InPlace struct {
 	Root     string // the directory used as /
 	Path     string // as the machine sees it
 	Dev, Ino uint64
-	Attr     Attr
+	Attr     safepath.Attr
 }
 
 // unrecorded is a Held that nobody completes.
@@ -158,7 +158,7 @@ func (t *Temp) commitInPlace() error {
 
 // overwrite writes content over that of an open file, and sets its owner and mode before. Begun is set if the
 // file may have changed.
-func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.File, attr Attr) (begun bool, err error) {
+func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.File, attr safepath.Attr) (begun bool, err error) {
 	name := p.Path()
 	if err := h.files.MayChange(p, &old.Stat); err != nil {
 		return false, err

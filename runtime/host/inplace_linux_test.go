@@ -17,6 +17,8 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // mount mounts something at a path until the end of the test, and skips the test if this process may not.
@@ -88,7 +90,7 @@ func TestMountPointIsWrittenInPlace(t *testing.T) {
 				after, err := h.Lstat("/f")
 				require.NoError(t, err)
 				require.Equal(t, before.Ino, after.Ino)
-				require.Equal(t, me(), host.Attr{UID: after.UID, GID: after.GID, Mode: after.Mode})
+				require.Equal(t, me(), safepath.Attr{UID: after.UID, GID: after.GID, Mode: after.Mode})
 				entries, err := os.ReadDir(root)
 				require.NoError(t, err)
 				require.Len(t, entries, 1)
@@ -146,21 +148,21 @@ func TestObstacles(t *testing.T) {
 		name  string
 		start func(t *testing.T, root string)
 		path  string // "/f" by default
-		kind  host.FileKind
+		kind  safepath.FileKind
 		whole bool // the root is that of the operating system
 		note  string
 		err   string
 	}{
 		{name: "plain file", start: func(*testing.T, string) {}},
 		{name: "mount point", start: func(t *testing.T, root string) { mountFile(t, root, "f", "old") }, note: "in place, because it is a mount point"},
-		{name: "removed mount point", start: func(t *testing.T, root string) { mountFile(t, root, "f", "old") }, kind: host.Missing,
+		{name: "removed mount point", start: func(t *testing.T, root string) { mountFile(t, root, "f", "old") }, kind: safepath.Missing,
 			err: "/f is a mount point, which cannot be removed (umount /f)"},
 		{name: "read-only mount point", start: func(t *testing.T, root string) {
 			at := mountFile(t, root, "f", "old")
 			require.NoError(t, unix.Mount("", at, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 		}, err: "/f is on a read-only mount, ROOT/f (mount -o remount,rw ROOT/f)"},
 		{name: "immutable file", start: func(t *testing.T, root string) { chattr(t, root+"/f", immutableFlag) }, err: "/f is immutable (chattr -i /f)"},
-		{name: "removed immutable file", start: func(t *testing.T, root string) { chattr(t, root+"/f", immutableFlag) }, kind: host.Missing,
+		{name: "removed immutable file", start: func(t *testing.T, root string) { chattr(t, root+"/f", immutableFlag) }, kind: safepath.Missing,
 			err: "/f is immutable (chattr -i /f)"},
 		{name: "append-only file", start: func(t *testing.T, root string) { chattr(t, root+"/f", appendOnlyFlag) }, err: "/f is append-only (chattr -a /f)"},
 		{name: "immutable directory", path: "/d/f", start: func(t *testing.T, root string) { chattr(t, root+"/d", immutableFlag) },
@@ -190,7 +192,7 @@ func TestObstacles(t *testing.T) {
 		{name: "setting of the kernel", whole: true, path: "/proc/sys/kernel/domainname",
 			err: `/proc/sys/kernel/domainname is a kernel setting: use std.sysctl, which also sets it at boot (sysctl { "kernel.domainname", value = ... })`},
 		{name: "file of the kernel", whole: true, path: comm, note: "in place, because the kernel provides it"},
-		{name: "removed file of the kernel", whole: true, path: comm, kind: host.Missing, err: comm + " cannot be removed: the kernel provides it"},
+		{name: "removed file of the kernel", whole: true, path: comm, kind: safepath.Missing, err: comm + " cannot be removed: the kernel provides it"},
 		{name: "no such file of the kernel", whole: true, path: "/proc/no-such-file",
 			err: "/proc/no-such-file cannot be created or removed: the kernel provides all files in /proc"},
 	} {
@@ -207,14 +209,14 @@ func TestObstacles(t *testing.T) {
 			if path == "" {
 				path = "/f"
 			}
-			kind := host.Regular
+			kind := safepath.Regular
 			if strings.HasPrefix(tt.name, "removed") {
 				kind = tt.kind
 			}
-			notes, err := host.Obstacles(h.Planning(t.Context()), host.PathEffect{Path: path, Kind: kind, Content: new("new")})
+			notes, err := host.Obstacles(h.Planning(t.Context()), overlay.PathEffect{Path: path, Kind: kind, Content: new("new")})
 			if tt.err != "" {
 				require.EqualError(t, err, strings.ReplaceAll(tt.err, "ROOT", root))
-				if kind == host.Missing {
+				if kind == safepath.Missing {
 					require.Error(t, h.Remove(path))
 				} else if path != "/proc/sys/kernel/domainname" { // which can be written, but does not stay
 					require.Error(t, h.WriteFile(path, strings.NewReader("new"), me()))
@@ -241,10 +243,10 @@ func TestObstacles(t *testing.T) {
 // judged.
 func TestNoObstacle(t *testing.T) {
 	h := host.New(host.Options{})
-	for _, p := range []host.PathEffect{
-		{Path: "/proc/sys/kernel/domainname", Kind: host.Regular},
-		{Path: "/proc/sys/kernel/no-such-setting", Kind: host.Regular},
-		{Path: "/proc/no-such-directory", Kind: host.Directory},
+	for _, p := range []overlay.PathEffect{
+		{Path: "/proc/sys/kernel/domainname", Kind: safepath.Regular},
+		{Path: "/proc/sys/kernel/no-such-setting", Kind: safepath.Regular},
+		{Path: "/proc/no-such-directory", Kind: safepath.Directory},
 		{Path: "/proc/sys", Vague: true},
 		{Path: "/proc/version", Unsure: true},
 	} {
@@ -274,7 +276,7 @@ func TestRootMayNotWrite(t *testing.T) {
 			err = unix.Capset(&header, &data[0])
 		}
 		if err == nil {
-			_, err = host.Obstacles(&h.View, host.PathEffect{Path: "/d/f", Kind: host.Regular})
+			_, err = host.Obstacles(&h.View, overlay.PathEffect{Path: "/d/f", Kind: safepath.Regular})
 		}
 		plan <- err
 		run <- h.WriteFile("/d/f", strings.NewReader("new"), me())
@@ -314,12 +316,12 @@ func TestChosenValue(t *testing.T) {
 		t.Skip("no such setting")
 	}
 	h := host.New(host.Options{})
-	if _, err := host.Obstacles(&h.View, host.PathEffect{Path: path, Kind: host.Regular}); err != nil {
+	if _, err := host.Obstacles(&h.View, overlay.PathEffect{Path: path, Kind: safepath.Regular}); err != nil {
 		t.Skip(err)
 	}
 	info, err := h.Lstat(path)
 	require.NoError(t, err)
-	require.NoError(t, h.WriteFile(path, strings.NewReader(string(text)), host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}))
+	require.NoError(t, h.WriteFile(path, strings.NewReader(string(text)), safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}))
 	again, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(text), string(again))

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // All tests pass on older kernels and without /proc.
@@ -30,7 +30,7 @@ func TestNoModes(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	path := filepath.Join(root, "f")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+	attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
 	require.ErrorContains(t, h.SetAttr("/f", attr), "chmod /f: modes cannot be set safely without /proc before Linux 6.6")
 	require.NoError(t, h.WriteFile("/f", strings.NewReader("new"), attr), "what is open for writing has its mode set by that")
 	fi, err := os.Stat(path)

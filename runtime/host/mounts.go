@@ -11,6 +11,9 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Mounts are the relative paths of the mount points below a directory. Files can be mount points
@@ -47,17 +50,17 @@ func (v *View) MountsBelow(dir string) (Mounts, error) {
 // CheckMounts returns an error if planned effects would remove a path with a mount point at or below it, or
 // replace a mount point: the kernel refuses both, and what is mounted is not part of the directory. A file that is a
 // mount point, as /etc/hosts in a container, is written in place.
-func CheckMounts(v *View, list ...PathEffect) error {
+func CheckMounts(v *View, list ...overlay.PathEffect) error {
 	quiet := v.Recording(nil)
 	mounts := sync.OnceValues(func() (Mounts, error) { return quiet.MountsBelow("/") })
 	for _, p := range list {
-		removes := p.Kind == Missing
-		replaces := (p.Kind == Regular || p.Kind == Symlink) && !p.Kept
+		removes := p.Kind == safepath.Missing
+		replaces := (p.Kind == safepath.Regular || p.Kind == safepath.Symlink) && !p.Kept
 		if p.Account != nil || p.OfSystem || p.Unsure || p.Vague || !removes && !replaces {
 			continue
 		}
 		info, err := quiet.Lstat(p.Path)
-		if err != nil || info.Kind == Missing || info.Kind == Symlink || info.Kind == Regular && p.Kind == Regular {
+		if err != nil || info.Kind == safepath.Missing || info.Kind == safepath.Symlink || info.Kind == safepath.Regular && p.Kind == safepath.Regular {
 			continue
 		}
 		all, err := mounts()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A listing of endlessly nested directories ends at the limit of a path's length, on the machine and in a plan.
@@ -29,9 +31,9 @@ func TestTreeDepth(t *testing.T) {
 	}
 	require.NoError(t, dir.Close())
 	planned := h.Planning(t.Context())
-	planned.Overlay().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
+	planned.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/new", Kind: safepath.Directory})
 	for what, v := range map[string]*host.View{"machine": &h.View, "plan": planned} {
-		entries, err := v.Tree(t.Context(), "/", host.MaxNames)
+		entries, err := v.Tree(t.Context(), "/", safepath.MaxNames)
 		require.ErrorIs(t, err, syscall.ENAMETOOLONG, what)
 		require.InDelta(t, 20, len(entries), 2, what)
 	}
@@ -48,7 +50,7 @@ func TestNameLimit(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	planned := h.Planning(t.Context())
-	planned.Overlay().Assume(nil, false, host.PathEffect{Path: "/b/3/new", Kind: host.Directory}) // otherwise the plan would read the machine
+	planned.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/b/3/new", Kind: safepath.Directory}) // otherwise the plan would read the machine
 	for what, v := range map[string]*host.View{"machine": &h.View, "plan": planned} {
 		below := 7
 		if v == planned {
@@ -67,15 +69,15 @@ func TestNameLimit(t *testing.T) {
 		require.NoError(t, err, what)
 		require.Len(t, entries, below-4, what)
 
-		tooMany := &host.TooManyNamesError{Limit: 2}
+		tooMany := &safepath.TooManyNamesError{Limit: 2}
 		_, err = v.Names(t.Context(), "/b", 2)
 		require.Equal(t, tooMany, err, what)
 		_, err = v.Glob(t.Context(), "/b/x*", 2)
 		require.Equal(t, tooMany, err, what)
 		_, err = v.Glob(t.Context(), "/*/[12]", 6)
-		require.Equal(t, &host.TooManyNamesError{Limit: 6}, err, what)
+		require.Equal(t, &safepath.TooManyNamesError{Limit: 6}, err, what)
 		_, err = v.Tree(t.Context(), "/", 6)
-		require.Equal(t, &host.TooManyNamesError{Limit: 6}, err, what)
+		require.Equal(t, &safepath.TooManyNamesError{Limit: 6}, err, what)
 		_, err = v.Sources().Tree(t.Context(), root+"/b", 2)
 		require.Equal(t, tooMany, err, what)
 
@@ -89,7 +91,7 @@ func TestNameLimit(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled, what)
 		_, err = v.Sources().Tree(ended, root+"/b", 4)
 		require.ErrorIs(t, err, context.Canceled, what)
-		err = v.Sources().CompareTree(ended, root+"/b", "/b", func(host.TreeEntry) (bool, error) { return true, nil }, func(host.TreePair) error { return nil })
+		err = v.Sources().CompareTree(ended, root+"/b", "/b", func(safepath.TreeEntry) (bool, error) { return true, nil }, func(host.TreePair) error { return nil })
 		require.ErrorIs(t, err, context.Canceled, what)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/unpack"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // setgid returns a host with a directory /t with setgid. Its group is another one if this process is root.
@@ -28,11 +30,11 @@ func setgid(t *testing.T) (h *host.Host, gid uint32) {
 // them.
 func TestNewAttrBelowSetgid(t *testing.T) {
 	h, gid := setgid(t)
-	file, dir := host.NewAttr(&h.View, "/t/f", host.Regular), host.NewAttr(&h.View, "/t/a/b", host.Directory)
+	file, dir := host.NewAttr(&h.View, "/t/f", safepath.Regular), host.NewAttr(&h.View, "/t/a/b", safepath.Directory)
 	require.Equal(t, []uint32{gid, 0o644}, []uint32{file.GID, file.Mode})
 	require.Equal(t, []uint32{gid, 0o2755}, []uint32{dir.GID, dir.Mode}, "the directory above it is missing, and will inherit setgid")
 	uid, own := host.Self()
-	require.Equal(t, host.Attr{UID: uid, GID: own, Mode: 0o755}, host.NewAttr(&h.View, "/u", host.Directory))
+	require.Equal(t, safepath.Attr{UID: uid, GID: own, Mode: 0o755}, host.NewAttr(&h.View, "/u", safepath.Directory))
 
 	require.NoError(t, h.WriteFile("/t/f", strings.NewReader("x"), file))
 	require.NoError(t, h.MakeDirectory("/t/a/b", dir))
@@ -45,7 +47,7 @@ func TestNewAttrBelowSetgid(t *testing.T) {
 	}
 	require.NoError(t, unpack.CopyTree(t.Context(), h, unpack.Copy{
 		Source: source, Directory: "/t/copy", Names: append(names, "sub"),
-		Attr: func(_, _ host.Info, made host.Attr) host.Attr { return made },
+		Attr: func(_, _ safepath.Info, made safepath.Attr) safepath.Attr { return made },
 	}))
 	for name, mode := range map[string]uint32{"/t/f": 0o644, "/t/a": 0o2755, "/t/a/b": 0o2755, "/t/copy": 0o2755, "/t/copy/sub/a": 0o2755, "/t/copy/sub/a/file": 0o644} {
 		info, err := h.Lstat(name)
@@ -61,16 +63,16 @@ func TestCheckMounts(t *testing.T) {
 	}
 	v := &host.New(host.Options{}).View
 	for _, x := range []struct {
-		effect host.PathEffect
+		effect overlay.PathEffect
 		fails  bool
 	}{
-		{host.PathEffect{Path: "/proc", Kind: host.Missing}, true},
-		{host.PathEffect{Path: "/proc", Kind: host.Regular}, true},
-		{host.PathEffect{Path: "/proc", Kind: host.Regular, Kept: true}, false},
-		{host.PathEffect{Path: "/proc", Kind: host.Directory}, false},
-		{host.PathEffect{Path: "/proc", Unsure: true}, false},
-		{host.PathEffect{Path: "/proc/version", Kind: host.Missing}, false},
-		{host.PathEffect{Path: "/proc-no-such", Kind: host.Missing}, false},
+		{overlay.PathEffect{Path: "/proc", Kind: safepath.Missing}, true},
+		{overlay.PathEffect{Path: "/proc", Kind: safepath.Regular}, true},
+		{overlay.PathEffect{Path: "/proc", Kind: safepath.Regular, Kept: true}, false},
+		{overlay.PathEffect{Path: "/proc", Kind: safepath.Directory}, false},
+		{overlay.PathEffect{Path: "/proc", Unsure: true}, false},
+		{overlay.PathEffect{Path: "/proc/version", Kind: safepath.Missing}, false},
+		{overlay.PathEffect{Path: "/proc-no-such", Kind: safepath.Missing}, false},
 	} {
 		err := host.CheckMounts(v, x.effect)
 		if !x.fails {

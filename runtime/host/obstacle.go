@@ -37,7 +37,7 @@ func obstacle(errno error, format string, args ...any) error {
 // files, read-only mounts, files of the kernel and the like. The error describes what to do about the
 // first one. Notes list the paths that are written in place, and why. An effect that cannot be judged,
 // because an earlier one is assumed at its path, has no obstacle.
-func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
+func Obstacles(v *View, list ...overlay.PathEffect) (notes []string, err error) {
 	var room *overlay.RoomProposal
 	if v.IsPlan() { // a run finds out by trying
 		room = &overlay.RoomProposal{Claims: make(map[overlay.Volume]overlay.Claim)}
@@ -63,13 +63,13 @@ func Obstacles(v *View, list ...PathEffect) (notes []string, err error) {
 }
 
 // obstacleOf is Obstacles for one effect.
-func obstacleOf(v *View, p PathEffect, room *overlay.RoomProposal) (note string, err error) {
+func obstacleOf(v *View, p overlay.PathEffect, room *overlay.RoomProposal) (note string, err error) {
 	at, dir, err := nearest(v, p.Path)
 	if err != nil {
 		return "", nil // the effect itself reports it
 	}
 	defer dir.Close()
-	if a := p.Attr; a != nil && !IsPlaceholder(a.UID) && !IsPlaceholder(a.GID) && !safepath.IsMapped(a.UID, a.GID) {
+	if a := p.Attr; a != nil && !overlay.IsPlaceholder(a.UID) && !overlay.IsPlaceholder(a.GID) && !safepath.IsMapped(a.UID, a.GID) {
 		return "", obstacle(unix.EINVAL, "%s cannot belong to uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", p.Path, a.UID, a.GID)
 	}
 	if dir != at.Dir { // a directory above the path is missing
@@ -81,39 +81,39 @@ func obstacleOf(v *View, p PathEffect, room *overlay.RoomProposal) (note string,
 	}
 	defer d.Close()
 	kind := safepath.InfoOf(&d.Stat).Kind
-	if p.Kind == Directory && (kind != Directory || p.Attr == nil) {
+	if p.Kind == safepath.Directory && (kind != safepath.Directory || p.Attr == nil) {
 		return "", checkRoom(v, room, p, d, d)
 	}
 	c := d.Constraint()
-	if c.OfKernel && !isWritten(p) && !(p.Kind == Missing && kind == Regular) {
-		if c.ReadOnly && p.Kind == Regular {
+	if c.OfKernel && !isWritten(p) && !(p.Kind == safepath.Missing && kind == safepath.Regular) {
+		if c.ReadOnly && p.Kind == safepath.Regular {
 			return "", readOnly(v, p.Path, at.Path())
 		}
 		return "", nil // a command may do what a write cannot
 	}
-	stays := p.Kind == kind && (p.Kept || kind == Directory) // only its owner or mode changes
+	stays := p.Kind == kind && (p.Kept || kind == safepath.Directory) // only its owner or mode changes
 	switch {
-	case c.OfKernel && p.Kind == Missing:
+	case c.OfKernel && p.Kind == safepath.Missing:
 		return "", obstacle(unix.EPERM, "%s cannot be removed: the kernel provides it", p.Path)
 	case c.OfKernel && isBelow(at.Path(), "/proc/sys") && v.root == "/" && !stays:
 		setting := strings.ReplaceAll(strings.TrimPrefix(at.Path(), "/proc/sys/"), "/", ".")
 		return "", obstacle(unix.EPERM, "%s is a kernel setting: use std.sysctl, which also sets it at boot (sysctl { %q, value = ... })", p.Path, setting)
-	case c.OfKernel && kind == Regular && !stays && d.Stat.Mode&0o222 == 0:
+	case c.OfKernel && kind == safepath.Regular && !stays && d.Stat.Mode&0o222 == 0:
 		return "", obstacle(unix.EACCES, "%s is read-only: the kernel lets nobody change it", p.Path)
 	case c.ReadOnly:
 		return "", readOnly(v, p.Path, at.Path())
-	case c.Mounted && p.Kind == Missing:
+	case c.Mounted && p.Kind == safepath.Missing:
 		return "", obstacle(unix.EBUSY, "%s is a mount point, which cannot be removed (umount %s)", p.Path, p.Path)
 	case c.Immutable:
 		return "", obstacle(unix.EPERM, "%s is immutable (chattr -i %s)", p.Path, p.Path)
 	case c.AppendOnly:
 		return "", obstacle(unix.EPERM, "%s is append-only (chattr -a %s)", p.Path, p.Path)
-	case kind == Regular && !stays && isSwap(v, at.Path(), d.Stat.Size):
+	case kind == safepath.Regular && !stays && isSwap(v, at.Path(), d.Stat.Size):
 		return "", obstacle(unix.ETXTBSY, "%s is a swap file in use (swapoff %s)", p.Path, p.Path)
 	case stays:
 		return "", checkRoom(v, room, p, d, d)
 	}
-	if kind == Regular && p.Kind == Regular {
+	if kind == safepath.Regular && p.Kind == safepath.Regular {
 		if reason := inPlaceReason(d, p.KeepsHardLinks); reason != "" {
 			return "in place, because " + reason, checkRoom(v, room, p, d, d)
 		}
@@ -148,8 +148,8 @@ func hasSwap(swaps, file string) bool {
 
 // isWritten reports whether ccm itself writes the content of a file, and not a command such as
 // sysctl.
-func isWritten(p PathEffect) bool {
-	return p.Kind == Regular && (p.Content != nil || p.Source != "" || p.Kept)
+func isWritten(p overlay.PathEffect) bool {
+	return p.Kind == safepath.Regular && (p.Content != nil || p.Source != "" || p.Kept)
 }
 
 // nearest returns the place of a path, and the directory in which an entry has to be made for it: that of the path, or
@@ -168,7 +168,7 @@ func nearest(v *View, name string) (at safepath.Location, dir *safepath.Handle, 
 
 // directoryObstacle returns what keeps an entry of a directory from being made, replaced or removed. Old is the present
 // entry, nil for none.
-func directoryObstacle(v *View, p PathEffect, dir, old *safepath.Handle, room *overlay.RoomProposal) error {
+func directoryObstacle(v *View, p overlay.PathEffect, dir, old *safepath.Handle, room *overlay.RoomProposal) error {
 	if _, assumed := v.overlay.Assumed(dir.Path); assumed {
 		return nil
 	}
@@ -197,8 +197,8 @@ func directoryObstacle(v *View, p PathEffect, dir, old *safepath.Handle, room *o
 // an effect besides what earlier resources of the plan take, and adds the effect to a proposal, unless that is nil. Old
 // is what is at the path, nil for nothing. What only commands and backups write does not count: what this refuses fails
 // in the run.
-func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *safepath.Handle) (err error) {
-	if proposal == nil || p.Kind != Missing && p.Kept {
+func checkRoom(v *View, proposal *overlay.RoomProposal, p overlay.PathEffect, dir, old *safepath.Handle) (err error) {
+	if proposal == nil || p.Kind != safepath.Missing && p.Kept {
 		return nil
 	}
 	room, ok := dir.Room()
@@ -208,7 +208,7 @@ func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *
 	need := overlay.Claim{Bytes: bytesOf(v, p), Files: 1}
 	uid, gid := ownerAfter(p, old)
 	for _, r := range append([]safepath.Room{room}, dir.Quotas(uid, gid)...) {
-		if e := claimRoom(v.overlay, proposal, r, p.Kind == Missing, need, dir, old); err == nil {
+		if e := claimRoom(v.overlay, proposal, r, p.Kind == safepath.Missing, need, dir, old); err == nil {
 			err = e
 		}
 	}
@@ -217,12 +217,12 @@ func checkRoom(v *View, proposal *overlay.RoomProposal, p PathEffect, dir, old *
 
 // ExplainNoRoom replaces err with the error of [Obstacles] if err is ENOSPC or EDQUOT, and a file system or quota has no
 // room for one of the effects. Other errors, and nil, are returned unchanged.
-func ExplainNoRoom(v *View, err error, list ...PathEffect) error {
+func ExplainNoRoom(v *View, err error, list ...overlay.PathEffect) error {
 	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
 		return err
 	}
 	for _, p := range list {
-		if p.Path == "" || p.Kind == Missing || p.Account != nil {
+		if p.Path == "" || p.Kind == safepath.Missing || p.Account != nil {
 			continue
 		}
 		if e := noRoom(v, p); e != nil {
@@ -233,7 +233,7 @@ func ExplainNoRoom(v *View, err error, list ...PathEffect) error {
 }
 
 // noRoom returns an error if the file system of a new file, or a quota of its owner, has no room for it now.
-func noRoom(v *View, p PathEffect) error {
+func noRoom(v *View, p overlay.PathEffect) error {
 	_, dir, err := nearest(v, p.Path)
 	if err != nil {
 		return nil // err of the caller says more
@@ -254,12 +254,12 @@ func noRoom(v *View, p PathEffect) error {
 }
 
 // ownerAfter returns the owner and group of what is at the path after an effect. Old is what is there before it.
-func ownerAfter(p PathEffect, old *safepath.Handle) (uid, gid uint32) {
+func ownerAfter(p overlay.PathEffect, old *safepath.Handle) (uid, gid uint32) {
 	uid, gid = safepath.Self()
 	if old != nil {
 		uid, gid = old.Stat.Uid, old.Stat.Gid
 	}
-	if a := p.Attr; a != nil && !IsPlaceholder(a.UID) && !IsPlaceholder(a.GID) {
+	if a := p.Attr; a != nil && !overlay.IsPlaceholder(a.UID) && !overlay.IsPlaceholder(a.GID) {
 		uid, gid = a.UID, a.GID
 	}
 	return uid, gid
@@ -270,14 +270,14 @@ func claimRoom(o *overlay.View, proposal *overlay.RoomProposal, room safepath.Ro
 	volume, freed := overlay.Volume{Device: room.Device, Quota: room.Quota}, int64(0)
 	if old != nil && room.Counts(&old.Stat) {
 		need.Files = 0
-		if safepath.InfoOf(&old.Stat).Kind == Regular && old.Stat.Nlink == 1 {
+		if safepath.InfoOf(&old.Stat).Kind == safepath.Regular && old.Stat.Nlink == 1 {
 			freed = old.Stat.Blocks * 512
 		}
 	}
 	before := proposal.Claims[volume]
 	if removed {
 		proposal.Claims[volume] = overlay.Claim{Bytes: before.Bytes - freed, Files: before.Files - 1}
-		proposal.FreesMore = proposal.FreesMore || old != nil && safepath.InfoOf(&old.Stat).Kind == Directory
+		proposal.FreesMore = proposal.FreesMore || old != nil && safepath.InfoOf(&old.Stat).Kind == safepath.Directory
 		return nil
 	}
 	proposal.Claims[volume] = overlay.Claim{Bytes: before.Bytes + need.Bytes - freed, Files: before.Files + need.Files}
@@ -320,7 +320,7 @@ func roomError(room safepath.Room, dir string, earlier, need overlay.Claim) erro
 }
 
 // bytesOf returns the number of bytes that an effect writes, as far as it is known.
-func bytesOf(v *View, p PathEffect) int64 {
+func bytesOf(v *View, p overlay.PathEffect) int64 {
 	switch {
 	case p.Content != nil:
 		return int64(len(*p.Content))

@@ -45,7 +45,7 @@ func (v *View) CheckParent(name string) error {
 	if err != nil {
 		return err
 	}
-	return &ParentError{dir, info.Kind == Missing}
+	return &ParentError{dir, info.Kind == safepath.Missing}
 }
 
 // MissingParents returns the missing directories above the path, the uppermost first. If one of
@@ -72,7 +72,7 @@ func WithParents(h *Host, name string, make func() error) (err error) {
 	missing, err := MissingParents(&h.View, name)
 	if err == nil && len(missing) > 0 {
 		dir := filepath.Dir(name)
-		err = h.MakeDirectory(dir, NewAttr(&h.View, dir, Directory))
+		err = h.MakeDirectory(dir, NewAttr(&h.View, dir, safepath.Directory))
 	}
 	if err == nil {
 		err = make()

@@ -14,14 +14,14 @@ type PreImage struct {
 	Path string
 	// Dir is the resolved directory of the path, as the machine sees it.
 	Dir string
-	Info
+	safepath.Info
 	// Content is set if the content changes too, not only the owner and mode.
 	Content bool
 	// Removed is set if nothing will be at the path.
 	Removed bool
 	// Next is the entry that the path will have, if that is known; nil otherwise. The host does
 	// not change it afterwards.
-	Next *Info
+	Next *safepath.Info
 	// For is the reason of the effect, see [Host.OnBehalfOf].
 	For any
 	// More is set if more pre-images follow before the effect begins. Backups have to be durable

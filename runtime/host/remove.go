@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -95,7 +96,7 @@ func (h *Host) RemoveTree(name string) error {
 	}
 	defer top.Close()
 	h.log.Debug("remove tree", "path", name)
-	err = CheckMounts(&h.View, PathEffect{Path: name, Kind: Missing}) // knows mounted files too
+	err = CheckMounts(&h.View, overlay.PathEffect{Path: name, Kind: safepath.Missing}) // knows mounted files too
 	if err == nil {
 		err = holdsNoMount(name, p.Dir, top)
 	}
@@ -176,8 +177,8 @@ func holdsNoMount(name string, above, d *safepath.Handle) error {
 	if d.IsMount(above) {
 		return mountPointError(name)
 	}
-	return safepath.EachIn(d, func(p safepath.Location, info Info) error {
-		if info.Kind != Directory {
+	return safepath.EachIn(d, func(p safepath.Location, info safepath.Info) error {
+		if info.Kind != safepath.Directory {
 			return nil
 		}
 		sub, err := p.OpenDirectory()

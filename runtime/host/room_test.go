@@ -48,9 +48,9 @@ func TestRoomOfQuota(t *testing.T) {
 	room.Quota = "uid 1001"
 	require.NoError(t, claimRoom(v, claims, room, false, need, dir, old), "another quota; the file that it replaces does not count")
 	require.Equal(t, overlay.Claim{Bytes: 50, Files: 1}, claims.Claims[overlay.Volume{Device: 7, Quota: "uid 1001"}])
-	for p, want := range map[*PathEffect][2]uint32{
-		{Kind: Regular}: {1000, 0},
-		{Kind: Regular, Attr: &Attr{UID: 5, GID: 6}}: {5, 6},
+	for p, want := range map[*overlay.PathEffect][2]uint32{
+		{Kind: safepath.Regular}: {1000, 0},
+		{Kind: safepath.Regular, Attr: &safepath.Attr{UID: 5, GID: 6}}: {5, 6},
 	} {
 		uid, gid := ownerAfter(*p, old)
 		require.Equal(t, want, [2]uint32{uid, gid})

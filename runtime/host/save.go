@@ -48,18 +48,18 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 		return safepath.PathError("open", name, err)
 	}
 	defer p.Close()
-	own := NewAttr(&h.View, name, Regular)
+	own := NewAttr(&h.View, name, safepath.Regular)
 	switch {
-	case info.Kind == Missing:
+	case info.Kind == safepath.Missing:
 		own.Mode = mode &^ umask()
 		return h.WriteFile(name, content, own)
-	case info.Kind == Regular:
-		attr := Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+	case info.Kind == safepath.Regular:
+		attr := safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 		if own.UID != 0 { // only root may give files away
 			attr.UID, attr.GID = Self()
 		}
 		return h.WriteFile(p.Path(), content, attr)
-	case info.Kind == Special && (safepath.IsOurs(info.UID) || !safepath.IsShared(&p.Dir.Stat)):
+	case info.Kind == safepath.Special && (safepath.IsOurs(info.UID) || !safepath.IsShared(&p.Dir.Stat)):
 		fd, err := p.Open(unix.O_WRONLY|unix.O_NOCTTY, 0)
 		if err != nil {
 			return safepath.PathError("open", name, err)
@@ -73,13 +73,13 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 
 // savedAt returns the place to which a path leads, with a link at the end followed, and its
 // entry.
-func savedAt(files *safepath.Resolver, name string) (safepath.Location, Info, error) {
+func savedAt(files *safepath.Resolver, name string) (safepath.Location, safepath.Info, error) {
 	p, err := files.At(name)
 	if err != nil {
-		return p, Info{}, err
+		return p, safepath.Info{}, err
 	}
 	info, err := p.Stat()
-	if err != nil || info.Kind != Symlink {
+	if err != nil || info.Kind != safepath.Symlink {
 		return p, info, err
 	}
 	p.Close()
@@ -130,7 +130,7 @@ func (h *Host) SaveDirectory(name string) error {
 	if err := h.SaveDirectory(filepath.Dir(name)); err != nil {
 		return err
 	}
-	attr := NewAttr(&h.View, name, Directory)
+	attr := NewAttr(&h.View, name, safepath.Directory)
 	attr.Mode &^= umask()
 	return h.MakeDirectory(name, attr)
 }

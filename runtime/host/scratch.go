@@ -74,7 +74,7 @@ func (s *Scratch) SetMode(rel string, mode uint32) error {
 }
 
 // Tree lists everything below a directory, in order of path.
-func (s *Scratch) Tree(rel string) ([]TreeEntry, error) {
+func (s *Scratch) Tree(rel string) ([]safepath.TreeEntry, error) {
 	d, err := s.files.Directory(s.Path(rel))
 	if err != nil {
 		return nil, safepath.PathError("open", s.Path(rel), err)
@@ -84,7 +84,7 @@ func (s *Scratch) Tree(rel string) ([]TreeEntry, error) {
 }
 
 // Info describes the entry at rel, without following a link.
-func (s *Scratch) Info(rel string) (Info, error) {
+func (s *Scratch) Info(rel string) (safepath.Info, error) {
 	info, err := s.files.Lstat(s.Path(rel))
 	return info, safepath.PathError("lstat", s.Path(rel), err)
 }

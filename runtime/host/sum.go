@@ -46,7 +46,7 @@ func (s Sources) KnownSum(name string, g StatData) string {
 
 // NoteContent records the digest of a source whose whole content was read. Info is that of the
 // source before the read.
-func (s Sources) NoteContent(name string, info *Info, content []byte) {
+func (s Sources) NoteContent(name string, info *safepath.Info, content []byte) {
 	if g := sources.StatDataOfInfo(info, s.v.Now()); g.Reliable {
 		s.v.sums.Set(name, g, sha256sum.Bytes(content))
 	}

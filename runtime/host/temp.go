@@ -34,12 +34,12 @@ type Temp struct {
 	finished bool
 	// info describes the file once it is at the target, if the attributes were set after the
 	// content was written.
-	info Info
+	info safepath.Info
 	// inPlace is the reason why the content is written over that of the file at the target, "" if
 	// that file is replaced. Then held is the content so far, and attr the owner and mode.
 	inPlace string
 	held    Held
-	attr    Attr
+	attr    safepath.Attr
 	// xattrs are the extended attributes of the file that it replaces; nil if it replaces none.
 	xattrs safepath.Xattrs
 }
@@ -49,12 +49,12 @@ type Temp struct {
 //
 // The temporary file is locked while it has a name (flock). An unlocked one was left by a dead
 // run and is removed.
-func (h *Host) Create(name string, attr Attr) (*Temp, error) {
+func (h *Host) Create(name string, attr safepath.Attr) (*Temp, error) {
 	return h.create(name, attr, (*Temp).open)
 }
 
 // create is Create with open as the function that makes the file.
-func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, error) {
+func (h *Host) create(name string, attr safepath.Attr, open func(*Temp) error) (*Temp, error) {
 	t, err := h.begin(name, func(t *Temp) (err error) {
 		if t.target, err = h.files.At(name); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (t *Temp) call(op string, call func() error) error {
 }
 
 // setAttr sets the owner, the extended attributes and then the mode of the file, if they differ.
-func (t *Temp) setAttr(attr Attr) error {
+func (t *Temp) setAttr(attr safepath.Attr) error {
 	var st unix.Stat_t
 	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
 		return &os.PathError{Op: "stat", Path: t.path(), Err: err}

@@ -52,7 +52,7 @@ func (t *Temp) openIn(mode uint32) error {
 
 // createUnnamed is Create for a file that takes long to write. If possible, the file has no name
 // before Commit, so that a dead run leaves nothing.
-func (h *Host) createUnnamed(name string, attr Attr) (*Temp, error) {
+func (h *Host) createUnnamed(name string, attr safepath.Attr) (*Temp, error) {
 	return h.create(name, attr, func(t *Temp) error { return t.openIn(0o600) })
 }
 
@@ -62,7 +62,7 @@ func (t *Temp) commitUnnamed() error {
 	if err != nil {
 		return safepath.PathError("lstat", t.name, err)
 	}
-	if now.Kind == Missing {
+	if now.Kind == safepath.Missing {
 		if err := t.linkInPlace(); !errors.Is(err, unix.EEXIST) {
 			return err
 		}
@@ -75,7 +75,7 @@ func (t *Temp) commitUnnamed() error {
 
 // copyTo copies the file to the target by way of a temporary name, for file systems on which an
 // unnamed file cannot get a name later.
-func (t *Temp) copyTo(attr Attr) error {
+func (t *Temp) copyTo(attr safepath.Attr) error {
 	named, err := t.h.Create(t.name, attr)
 	if err != nil {
 		return err

@@ -13,11 +13,11 @@ import (
 // their entries. Links are listed and not followed. Entries that cannot be read are left out, and
 // are part of the error. In a plan it sees assumed effects. It ends with ctx, and returns a
 // [TooManyNamesError] once it has read more names than l allows.
-func (v *View) Tree(ctx context.Context, name string, l NameLimit) ([]TreeEntry, error) {
+func (v *View) Tree(ctx context.Context, name string, l safepath.NameLimit) ([]safepath.TreeEntry, error) {
 	return v.tree(name, &safepath.NameReader{Ctx: ctx, Limit: l})
 }
 
-func (v *View) tree(name string, r *safepath.NameReader) ([]TreeEntry, error) {
+func (v *View) tree(name string, r *safepath.NameReader) ([]safepath.TreeEntry, error) {
 	if o := v.planned(); o != nil {
 		return o.Tree(name, false, r)
 	}
@@ -32,7 +32,7 @@ func (v *View) tree(name string, r *safepath.NameReader) ([]TreeEntry, error) {
 
 // Tree is Tree for a directory that the user names as a source. The root does not apply to it,
 // and a link to it is followed.
-func (s Sources) Tree(ctx context.Context, dir string, l NameLimit) ([]TreeEntry, error) {
+func (s Sources) Tree(ctx context.Context, dir string, l safepath.NameLimit) ([]safepath.TreeEntry, error) {
 	r := &safepath.NameReader{Ctx: ctx, Limit: l}
 	if name, ok := s.v.overlay.SourceOf(dir); ok {
 		return s.v.overlay.SourceTree(dir, name, r)
@@ -56,7 +56,7 @@ func (s Sources) Directory(name string) (*safepath.Handle, error) {
 }
 
 // Lstat describes a file or directory of the user, without following a link.
-func (s Sources) Lstat(name string) (Info, error) {
+func (s Sources) Lstat(name string) (safepath.Info, error) {
 	info, err := s.v.sources.Lstat(name)
 	return info, safepath.PathError("lstat", name, err)
 }

@@ -8,11 +8,13 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-func rels(entries []host.TreeEntry) map[string]host.FileKind {
-	m := make(map[string]host.FileKind)
+func rels(entries []safepath.TreeEntry) map[string]safepath.FileKind {
+	m := make(map[string]safepath.FileKind)
 	for _, e := range entries {
 		m[e.Rel] = e.Kind
 	}
@@ -27,30 +29,30 @@ func TestTree(t *testing.T) {
 	require.NoError(t, os.WriteFile(root+"/top/d/f", nil, 0o600))
 	require.NoError(t, os.WriteFile(root+"/top/d-f", nil, 0o600))
 	require.NoError(t, os.Symlink("../out", root+"/top/link"))
-	entries, err := h.Tree(t.Context(), "/top", host.MaxNames)
+	entries, err := h.Tree(t.Context(), "/top", safepath.MaxNames)
 	require.NoError(t, err)
-	require.Equal(t, map[string]host.FileKind{
-		"d": host.Directory, "d/e": host.Directory, "d/f": host.Regular, "d-f": host.Regular, "link": host.Symlink,
+	require.Equal(t, map[string]safepath.FileKind{
+		"d": safepath.Directory, "d/e": safepath.Directory, "d/f": safepath.Regular, "d-f": safepath.Regular, "link": safepath.Symlink,
 	}, rels(entries))
 	require.Equal(t, "d", entries[0].Rel, "in order of path")
 
 	// A link to a directory is no directory.
-	entries, err = h.Tree(t.Context(), "/top/link", host.MaxNames)
+	entries, err = h.Tree(t.Context(), "/top/link", safepath.MaxNames)
 	require.NoError(t, err)
 	require.Empty(t, entries)
 
-	_, err = h.Tree(t.Context(), "/no", host.MaxNames)
+	_, err = h.Tree(t.Context(), "/no", safepath.MaxNames)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	// A plan includes its assumptions.
 	v := h.Planning(t.Context())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/top/d/f", Kind: host.Missing}, host.PathEffect{Path: "/top/new", Kind: host.Regular}, host.PathEffect{Path: "/no", Kind: host.Directory})
-	entries, err = v.Tree(t.Context(), "/top", host.MaxNames)
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/top/d/f", Kind: safepath.Missing}, overlay.PathEffect{Path: "/top/new", Kind: safepath.Regular}, overlay.PathEffect{Path: "/no", Kind: safepath.Directory})
+	entries, err = v.Tree(t.Context(), "/top", safepath.MaxNames)
 	require.NoError(t, err)
-	require.Equal(t, map[string]host.FileKind{
-		"d": host.Directory, "d/e": host.Directory, "d-f": host.Regular, "link": host.Symlink, "new": host.Regular,
+	require.Equal(t, map[string]safepath.FileKind{
+		"d": safepath.Directory, "d/e": safepath.Directory, "d-f": safepath.Regular, "link": safepath.Symlink, "new": safepath.Regular,
 	}, rels(entries))
-	entries, err = v.Tree(t.Context(), "/no", host.MaxNames)
+	entries, err = v.Tree(t.Context(), "/no", safepath.MaxNames)
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
@@ -62,11 +64,11 @@ func TestSourceTree(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/src/f", nil, 0o600))
 	require.NoError(t, os.Symlink("src", dir+"/link"))
 	for _, name := range []string{"/src", "/src/", "/link"} {
-		entries, err := h.Sources().Tree(t.Context(), dir+name, host.MaxNames)
+		entries, err := h.Sources().Tree(t.Context(), dir+name, safepath.MaxNames)
 		require.NoError(t, err)
-		require.Equal(t, map[string]host.FileKind{"d": host.Directory, "f": host.Regular}, rels(entries), name)
+		require.Equal(t, map[string]safepath.FileKind{"d": safepath.Directory, "f": safepath.Regular}, rels(entries), name)
 	}
-	_, err := h.Sources().Tree(t.Context(), dir+"/src/f", host.MaxNames)
+	_, err := h.Sources().Tree(t.Context(), dir+"/src/f", safepath.MaxNames)
 	require.EqualError(t, err, dir+"/src/f is not a directory")
 }
 
@@ -106,7 +108,7 @@ func TestScratch(t *testing.T) {
 		require.Equal(t, uint32(0o644), info.Mode)
 		info, err = s.Info("no")
 		require.NoError(t, err)
-		require.Equal(t, host.Missing, info.Kind)
+		require.Equal(t, safepath.Missing, info.Kind)
 		entries, err := s.Tree(".")
 		require.NoError(t, err)
 		require.Len(t, entries, 3)

@@ -22,7 +22,7 @@ func (v *View) UserID(user string) (uint32, error) { return accountID(v, v.accou
 func (v *View) GroupID(group string) (uint32, error) { return accountID(v, v.accounts.Groups, group) }
 
 // PendingName returns the name of the account with a number that a plan assumes, "" for none.
-func PendingName(v *View, kind LookKind, id uint32) string {
+func PendingName(v *View, kind overlay.LookKind, id uint32) string {
 	if o := v.planned(); o != nil {
 		return overlay.PendingName(o, kind, id)
 	}
@@ -31,17 +31,17 @@ func PendingName(v *View, kind LookKind, id uint32) string {
 
 // PendingAccount returns the account that a plan assumes, nil for none. Needed means that the
 // caller needs the actual numbers, which nobody knows before the account exists.
-func PendingAccount(v *View, kind LookKind, name string, needed bool) *Account {
+func PendingAccount(v *View, kind overlay.LookKind, name string, needed bool) *overlay.Account {
 	o := v.planned()
 	if o == nil {
 		return nil
 	}
 	a, by := overlay.PendingAccount(o, kind, name)
 	if a != nil && needed && !a.Absent {
-		o.Looks().NoteError(&NotKnownError{Path: name, Author: by})
+		o.Looks().NoteError(&overlay.NotKnownError{Path: name, Author: by})
 	}
 	if a == nil && needed && o.Looks() != nil { // records the look: a pending resource may make the account
-		_, _ = accountID(v, map[LookKind]*accounts.Database{UserLook: v.accounts.Users, GroupLook: v.accounts.Groups}[kind], name)
+		_, _ = accountID(v, map[overlay.LookKind]*accounts.Database{overlay.UserLook: v.accounts.Users, overlay.GroupLook: v.accounts.Groups}[kind], name)
 	}
 	return a
 }
@@ -120,12 +120,16 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 }
 
 // UserName returns the name of a user, or the number as text if it has none.
-func (v *View) UserName(uid uint32) string { return accountName(v, v.accounts.Users, UserLook, uid) }
+func (v *View) UserName(uid uint32) string {
+	return accountName(v, v.accounts.Users, overlay.UserLook, uid)
+}
 
 // GroupName returns the name of a group, or the number as text if it has none.
-func (v *View) GroupName(gid uint32) string { return accountName(v, v.accounts.Groups, GroupLook, gid) }
+func (v *View) GroupName(gid uint32) string {
+	return accountName(v, v.accounts.Groups, overlay.GroupLook, gid)
+}
 
-func accountName(v *View, d *accounts.Database, kind LookKind, id uint32) string {
+func accountName(v *View, d *accounts.Database, kind overlay.LookKind, id uint32) string {
 	pending := PendingName(v, kind, id)
 	if overlay.IsPlaceholder(id) && pending != "" {
 		return pending

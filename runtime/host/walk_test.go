@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -125,7 +126,7 @@ func TestWalk(t *testing.T) {
 				}
 				about := fmt.Sprintf("%s below %s, stepwise %t", x.path, root, stepwise)
 				text, err := h.ReadFile(name)
-				unsafe, isUnsafe := errors.AsType[*UnsafeLinkError](err)
+				unsafe, isUnsafe := errors.AsType[*safepath.UnsafeLinkError](err)
 				switch {
 				case strings.HasPrefix(x.want, "unsafe "):
 					require.Truef(t, isUnsafe, "%s: %v %s", about, err, text)
@@ -143,15 +144,15 @@ func TestWalk(t *testing.T) {
 				}
 				// A plan with an assumption walks paths itself, and finds the same files.
 				plan := h.Planning(t.Context())
-				plan.Overlay().Assume(nil, false, PathEffect{Path: "/elsewhere", Kind: Regular})
+				plan.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/elsewhere", Kind: safepath.Regular})
 				planned, planErr := plan.ReadFile(name)
-				_, planUnsafe := errors.AsType[*UnsafeLinkError](planErr)
+				_, planUnsafe := errors.AsType[*safepath.UnsafeLinkError](planErr)
 				require.Equal(t, isUnsafe, planUnsafe, "plan: %s: %v", about, planErr)
 				require.Equal(t, err == nil, planErr == nil, "plan: %s: %v", about, planErr)
 				require.Equal(t, string(text), string(planned), "plan: %s", about)
 				// A path to change is resolved the same way, except that a link at its end is not followed.
 				p, err := h.files.At(name)
-				if _, ok := errors.AsType[*UnsafeLinkError](err); ok {
+				if _, ok := errors.AsType[*safepath.UnsafeLinkError](err); ok {
 					require.True(t, isUnsafe, about)
 				}
 				if err == nil {
@@ -191,7 +192,7 @@ func TestWalkLeavesNothingOpen(t *testing.T) {
 					_, _ = h.Exists(name)
 					_, _ = h.Canonical(name)
 					if start == "/a" {
-						_, _ = h.Tree(t.Context(), root+start, MaxNames)
+						_, _ = h.Tree(t.Context(), root+start, safepath.MaxNames)
 					}
 					if f, err := h.Open(name); err == nil {
 						f.Close()
@@ -230,7 +231,7 @@ func TestSharedDirectory(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.Chmod(root, 0o777|os.ModeSticky))
 	uid, gid := Self()
-	attr := Attr{UID: uid, GID: gid, Mode: 0o755}
+	attr := safepath.Attr{UID: uid, GID: gid, Mode: 0o755}
 	for _, name := range []string{".f.ccm-new", ".f.ccm-old", ".a.tar.ccm-extract"} {
 		require.NoError(t, os.Mkdir(filepath.Join(root, name), 0o755))
 	}
@@ -298,7 +299,7 @@ func TestSetAttrOf(t *testing.T) {
 	require.NoError(t, os.Rename(root+"/f", root+"/g"))
 	require.NoError(t, os.WriteFile(root+"/f", nil, 0o600))
 	uid, gid := Self()
-	attr := Attr{UID: uid, GID: gid, Mode: 0o4755}
+	attr := safepath.Attr{UID: uid, GID: gid, Mode: 0o4755}
 	require.EqualError(t, h.SetAttrOf("/f", have, attr), "/f: replaced by something else meanwhile")
 	info, err := h.Lstat("/f")
 	require.NoError(t, err)
@@ -316,10 +317,10 @@ func TestSetAttrOfHardLink(t *testing.T) {
 	require.NoError(t, os.Link(root+"/etc/f", root+"/ada/f"))
 	require.NoError(t, os.Link(root+"/etc/f", root+"/etc/g"))
 	h := New(Options{Root: root})
-	err := h.SetAttr("/ada/f", Attr{UID: ada, GID: ada, Mode: 0o644})
-	_, ok := errors.AsType[*HardLinkError](err)
+	err := h.SetAttr("/ada/f", safepath.Attr{UID: ada, GID: ada, Mode: 0o644})
+	_, ok := errors.AsType[*safepath.HardLinkError](err)
 	require.Truef(t, ok, "%v", err)
-	require.NoError(t, h.SetAttr("/etc/g", Attr{Mode: 0o640}))
+	require.NoError(t, h.SetAttr("/etc/g", safepath.Attr{Mode: 0o640}))
 	info, err := h.Lstat("/etc/f")
 	require.NoError(t, err)
 	require.Equal(t, uint32(0), info.UID)

@@ -14,7 +14,7 @@ import (
 // WriteFile replaces the file at the path in one step: readers see the old or the new content,
 // with the new owner and mode, and nothing in between. On any error the old file is untouched and
 // no temporary file is left.
-func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) {
+func (h *Host) WriteFile(name string, content io.Reader, attr safepath.Attr) (err error) {
 	if h.edit != nil && h.edit.path == name {
 		return h.edit.keep(content, attr, h.onBehalfOf)
 	}
@@ -38,12 +38,12 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 
 // WriteNewFile is WriteFile for a path that the caller found missing. If it exists by now, the
 // error is fs.ErrExist or, in a batch, a conflict.
-func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
+func (h *Host) WriteNewFile(name string, content io.Reader, attr safepath.Attr) error {
 	if h.batchEntry != nil {
 		return h.writeStaged(name, content, attr, true)
 	}
 	info, err := h.Lstat(name)
-	if err == nil && info.Kind != Missing {
+	if err == nil && info.Kind != safepath.Missing {
 		err = &os.PathError{Op: "create", Path: name, Err: os.ErrExist}
 	}
 	if err != nil {
@@ -54,14 +54,14 @@ func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 
 // MakeDirectory makes the directory at the path and missing directories above it. Those get the
 // attributes of [NewAttr].
-func (h *Host) MakeDirectory(name string, attr Attr) error {
+func (h *Host) MakeDirectory(name string, attr safepath.Attr) error {
 	if parent := filepath.Dir(name); parent != name {
 		ok, err := h.IsDirectory(parent)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			if err := WithXattrs(h, nil).MakeDirectory(parent, NewAttr(&h.View, parent, Directory)); err != nil {
+			if err := WithXattrs(h, nil).MakeDirectory(parent, NewAttr(&h.View, parent, safepath.Directory)); err != nil {
 				return err
 			}
 		}

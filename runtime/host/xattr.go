@@ -28,7 +28,7 @@ func ReadXattrs(v *View, name string) (Xattrs, error) {
 		return nil, safepath.PathError("open", name, err)
 	}
 	defer d.Close()
-	if kind := safepath.InfoOf(&d.Stat).Kind; kind != Regular && kind != Directory {
+	if kind := safepath.InfoOf(&d.Stat).Kind; kind != safepath.Regular && kind != safepath.Directory {
 		return nil, nil
 	}
 	x, errs := d.Xattrs()

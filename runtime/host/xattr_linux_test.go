@@ -111,7 +111,7 @@ func TestXattrsOfReplacedFile(t *testing.T) {
 			require.Equal(t, "new", string(text))
 			info, err := h.Lstat("/f")
 			require.NoError(t, err)
-			require.Equal(t, me(), host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode})
+			require.Equal(t, me(), safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode})
 		})
 	}
 }

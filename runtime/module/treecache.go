@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/atomicfile"
 )
 
 // knownFile is the file in a cache that lists verified directories.
@@ -88,12 +90,5 @@ func (k *treeCache) save() {
 	for _, line := range lines {
 		b.WriteString(line + "\n")
 	}
-	f, err := os.CreateTemp(filepath.Dir(k.file), knownFile+".*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(b.Bytes())
-	if f.Close() != nil || err != nil || os.Rename(f.Name(), k.file) != nil {
-		_ = os.Remove(f.Name())
-	}
+	_ = atomicfile.Write(k.file, atomicfile.Options{Shared: true}, atomicfile.Text(b.Bytes())) // without it, all are verified again
 }

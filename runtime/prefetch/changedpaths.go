@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // ChangedPaths are the paths changed by resources that change nothing else
@@ -53,7 +54,7 @@ func (c *ChangedPaths) Clear() {
 // add adds the path of a change. It is false if the change may affect other paths too: the path
 // cannot be resolved, or the file has other names.
 func (c *ChangedPaths) add(path string) bool {
-	if info, err := c.View.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
+	if info, err := c.View.Lstat(path); err != nil || info.Kind == safepath.Regular && info.Links > 1 {
 		return false
 	}
 	return c.AddReplaced(path)

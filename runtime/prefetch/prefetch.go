@@ -147,7 +147,7 @@ func (p *Prefetcher) newJob() *prefetchJob {
 
 // mayPrefetch reports whether a resource may be looked at before its turn.
 func mayPrefetch(r *resource.Resource) bool {
-	return r.Skip == "" && r.Resolve == nil && r.Common.Timeout <= 0 && resource.MayPrefetch(r.Spec)
+	return r.Skip == "" && r.Resolve == nil && r.Common.Timeout <= 0 && resource.TraitsOf(r.Spec).MayPrefetch
 }
 
 // add adds a resource to a job, unless it has no provider.
@@ -235,7 +235,7 @@ func (p *Prefetcher) match() {
 		case all[k].resource == r:
 			p.results[i] = all[k]
 			k++
-		case resource.MayPrefetch(r.Spec):
+		case resource.TraitsOf(r.Spec).MayPrefetch:
 			// The catalog has another order than the jobs, or a resource is in no job.
 			byResource = make(map[*resource.Resource]*statusResult, len(all))
 			for _, x := range all[k:] {
@@ -292,7 +292,7 @@ func (p *Prefetcher) Result(ctx context.Context, v *host.View, i int, provider *
 		}
 	}
 	// What may be looked at before its turn is cheap, and looked at alone. Only the rest is asked for together.
-	if resource.MayPrefetch(r.Spec) || r.Common.Timeout > 0 || !provider.HasBulkStatus() {
+	if resource.TraitsOf(r.Spec).MayPrefetch || r.Common.Timeout > 0 || !provider.HasBulkStatus() {
 		return nil, false, nil
 	}
 	return p.bulkStatus(ctx, v, i, provider)
@@ -312,7 +312,7 @@ func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provid
 	var at []int
 	for k := i; k < end; k++ {
 		x := p.catalog.Resources[k]
-		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.MayPrefetch(x.Spec) {
+		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.TraitsOf(x.Spec).MayPrefetch {
 			continue
 		}
 		if other, err := p.providers.Select(x); err != nil || !other.Same(*provider) {

@@ -84,7 +84,7 @@ func (t Text) unknownStory(e *event.Event) string {
 	if many {
 		causes = strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
-	if f.Outcome == event.Pending && f.Once && e.BecauseSurely && resource.UncertainAfterPending(e.Resource.Spec) {
+	if f.Outcome == event.Pending && f.Once && e.BecauseSurely && resource.TraitsOf(e.Resource.Spec).IsUncertain {
 		would += " if its guards allow"
 	}
 	switch {

@@ -12,6 +12,43 @@ import (
 // it lacks. Each is tested for in one place. Package contract checks the promises that
 // the engine relies on.
 
+// Traits are what the engine and plans want to know of a spec.
+type Traits struct {
+	// VerifiesItself: Perform decides whether an action has succeeded, as the exit code of a command does. The engine
+	// does not call Status again. Otherwise Decide has to return no actions after Perform.
+	VerifiesItself bool
+	// ActsAlways: there may be an action in every run, whatever the state of the machine. Otherwise an action after a
+	// run means that the machine has drifted (ccm drift, "corrective").
+	ActsAlways bool
+	// DependsOnData: the desired state depends on the facts and data of a run, not only on the properties.
+	DependsOnData bool
+	// IsService: the actions start something that has to stay up, for SettleTime if that is not 0. Status is asked
+	// again only when that time is over, once for consecutive resources of the type.
+	IsService  bool
+	SettleTime time.Duration
+	// MayPrefetch: Status is cheap and runs no command, so that it may be called early, and its result discarded.
+	// Otherwise Status is called in order.
+	MayPrefetch bool
+	// ProviderIgnoresSpec: the choice of the provider does not depend on the spec. Otherwise a provider is chosen for
+	// each resource.
+	ProviderIgnoresSpec bool
+	// IsUncertain: the state may depend on anything, because commands of the user report it. A plan calls the resource
+	// unknown once an earlier resource with incomplete effects is pending.
+	IsUncertain bool
+	// BringsFiles: files are installed that other resources may manage, as packages do.
+	BringsFiles bool
+	// Command returns the one command that is run, which may change the paths among its arguments; nil for none.
+	Command func() host.Cmd
+}
+
+// TraitsOf returns the traits of a spec.
+func TraitsOf(spec any) Traits {
+	if c, ok := spec.(Characterized); ok {
+		return c.Traits()
+	}
+	return Traits{}
+}
+
 // Abilities of specs: properties and decisions.
 type (
 	// A Refresher can act on the change of a resource that it subscribes to. Refresh
@@ -19,10 +56,8 @@ type (
 	Refresher[S any] interface {
 		Refresh(have S, d Decision) Decision
 	}
-	// A SelfVerifier decides in Perform whether an action has succeeded, as the exit code
-	// of a command does. The engine does not call Status again. Without it, Decide has to
-	// return no actions after Perform.
-	SelfVerifier interface{ VerifiesItself() bool }
+	// A Characterized spec has traits. Without it, all are zero.
+	Characterized interface{ Traits() Traits }
 	// A PathResolver is a pointer to a spec with paths. ResolvePaths makes relative paths
 	// absolute, given the directory of the script or manifest. Without it, paths have to be
 	// absolute.
@@ -30,23 +65,12 @@ type (
 	// A CommonValidator validates the spec together with the common properties. ValidateWith is
 	// called after Validate. Without it, the combination is not checked.
 	CommonValidator interface{ ValidateWith(c Common) error }
-	// A Repeater may have an action in every run, whatever the state of the machine.
-	// Without it, an action after a run means that the machine has drifted (ccm drift,
-	// "corrective").
-	Repeater interface{ ActsAlways() bool }
-	// A DataDependent spec has a desired state that depends on the facts and data of a
-	// run. Without it, the properties are all of the desired state.
-	DataDependent interface{ DependsOnData() bool }
 	// An EnsureReporter returns the desired value of ensure for reports; "absent" or "purged" if
 	// the thing has to be absent ([IsAbsent]). Without it, reports have none.
 	EnsureReporter interface{ WantedEnsure() string }
 	// A RefreshDropper is the state of a machine that is not running. DroppedRefresh returns the
 	// reason why a refresh does nothing there, "" if it acts.
 	RefreshDropper interface{ DroppedRefresh() string }
-	// A SettleDelay has actions whose effect must last for SettleTime. Status is asked again only
-	// when that time is over, once for consecutive resources of the type. Without it, the state
-	// right after the actions counts.
-	SettleDelay interface{ SettleTime() time.Duration }
 	// An Applier applies a script or manifest, the child. In the catalog the child's resources
 	// come before the applying resource, and after everything that the applying resource comes
 	// after. If FailsWithParts is true, the resource fails when one of them fails; otherwise it is
@@ -59,9 +83,6 @@ type (
 
 // Abilities of specs: speed.
 type (
-	// A Prefetchable spec has a Status that is cheap and runs no command, so that it may
-	// be called early, and its result discarded. Without it, Status is called in order.
-	Prefetchable interface{ MayPrefetch() bool }
 	// A PathConfined spec manages one path. Looks means that Status depends only on the entry
 	// at the path, not following a link, on what is below it, on the directories that lead to
 	// it, and on users and groups; acts means that the actions change only that entry and make
@@ -70,9 +91,6 @@ type (
 	PathConfined interface {
 		Bounds() (path string, looks, acts bool)
 	}
-	// A SpecIndependentProvider means that the choice of the provider does not depend on
-	// the spec. Without it, a provider is chosen for each resource.
-	SpecIndependentProvider interface{ ProviderIgnoresSpec() }
 	// A SecretSource names properties that refer to secrets. Their own texts need not be secret.
 	// Without it, only texts are checked for secrets.
 	SecretSource interface{ SecretProperties() []string }
@@ -100,22 +118,15 @@ type (
 // Abilities of specs: plans. Without them, a pending resource of the type makes more of the later
 // resources unknown.
 type (
-	// An UncertainState may depend on anything, because commands of the user report it. If so, a
-	// plan calls the resource unknown once an earlier resource with incomplete effects is pending.
-	UncertainState interface{ UncertainAfterPending() bool }
 	// An EffectBound spec has actions that change only the entries at some paths and, with
 	// tree, below these, and make the directories above them.
 	EffectBound interface {
 		ConfinedTo() (paths []string, tree bool)
 	}
-	// A FileInstaller installs files that other resources may manage, as packages do.
-	FileInstaller interface{ BringsFiles() }
 	// A WholeSetter sets all of a thing, such as a file with its content, whatever was there. isNew means that the
 	// thing is missing now: then content that is not known yet counts too. Without it, a plan takes it that an
 	// earlier resource may leave nothing to do.
 	WholeSetter interface{ SetsWhole(isNew bool) bool }
-	// A CommandRunner runs one command, which may change the paths among its arguments.
-	CommandRunner interface{ PlannedCommand() host.Cmd }
 	// An InitialState returns the state of a thing right after another resource has
 	// installed it.
 	InitialState[S any] interface{ Fresh() S }

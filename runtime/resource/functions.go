@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -54,7 +55,7 @@ type Functions struct {
 	// Programs returns the programs that an action cannot do without, for [Decision].Programs; may be nil.
 	Programs func(want *Properties, have any, a Action) ([]host.Cmd, error)
 	// Effects returns the effects of Perform. Have is nil if the state is not known.
-	Effects func(want *Properties, have any) (list []host.PathEffect, more OtherEffects, err error)
+	Effects func(want *Properties, have any) (list []overlay.PathEffect, more OtherEffects, err error)
 }
 
 // OtherEffects describes effects that are not in the list of effects.
@@ -161,7 +162,7 @@ func (p *Properties) SetsWhole(isNew bool) bool {
 		return false
 	}
 	list, _, err := p.functions.Effects(p, nil)
-	return err == nil && slices.ContainsFunc(list, func(x host.PathEffect) bool {
+	return err == nil && slices.ContainsFunc(list, func(x overlay.PathEffect) bool {
 		return x.Content != nil || x.Target != "" || isNew && x.Source != ""
 	})
 }

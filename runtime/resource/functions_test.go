@@ -69,7 +69,7 @@ func TestFunctions(t *testing.T) {
 	require.Equal(t, resource.ID{Type: "note", Name: "a"}, r.ID)
 	require.Equal(t, "present", want.WantedEnsure())
 	require.Equal(t, "/a", want.EditedFile())
-	require.False(t, resource.MayPrefetch(r.Spec))
+	require.False(t, resource.TraitsOf(r.Spec).MayPrefetch)
 	require.False(t, b.Type.Refreshable())
 
 	state, err := b.Status(t.Context(), nil, r.Spec)

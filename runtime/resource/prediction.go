@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 )
 
 // A Prediction is the expected success of a pending resource.
@@ -13,7 +14,7 @@ type Prediction struct {
 	// Err is the error with which the actions are going to fail.
 	Err error
 	// Look is the lookup on which the prediction depends. If its name is "", there is none.
-	Look host.Look
+	Look overlay.Look
 	// DependsOn lists paths whose change may change the prediction.
 	DependsOn []string
 	// Installs lists the names of further resources of the type that are installed with

@@ -15,7 +15,7 @@ type ProviderCache struct {
 }
 
 // A providerKey is all that the choice of a provider depends on, if the providers of the type do
-// not look at specs ([SpecIndependentProvider]).
+// not look at specs ([Traits]).
 type providerKey struct {
 	typ  *Type
 	name string
@@ -40,7 +40,7 @@ func (c *ProviderCache) Select(r *Resource) (*Binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, same := r.Spec.(SpecIndependentProvider); same {
+	if TraitsOf(r.Spec).ProviderIgnoresSpec {
 		c.cache[key] = &provider
 	}
 	return &provider, nil

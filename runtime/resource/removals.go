@@ -11,6 +11,8 @@ import (
 
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Provenance is what is recorded of how an entry came to be.
@@ -31,7 +33,7 @@ const (
 type Removals struct {
 	// Made returns the provenance of the entry at a path, for the resource that removes it. Nil means
 	// that none was made.
-	Made func(remover ID, path string, found host.Info) Provenance
+	Made func(remover ID, path string, found safepath.Info) Provenance
 	// WithData lets all resources remove what no run has created. The property with_data lets one.
 	WithData bool
 	// MaxFile and MaxTotal are the sizes in bytes of the largest file and of all files together that
@@ -59,7 +61,7 @@ func (x *Removals) Check(ctx context.Context, v *host.View, r *Resource, d Decis
 		return c
 	}
 	s := x.search(ctx, v, r.ID, d.Effects)
-	var effects []host.PathEffect // that stay if data is kept
+	var effects []overlay.PathEffect // that stay if data is kept
 	removes := false
 	for _, e := range d.Effects {
 		if !e.Removes() {
@@ -115,7 +117,7 @@ func (x *Removals) Protect(ctx context.Context, h *host.Host, r *Resource, d Dec
 				return append(s.unknown.paths, s.changed.paths...), err
 			}
 		}
-		_, err := s.add(host.PathEffect{Path: dir})
+		_, err := s.add(overlay.PathEffect{Path: dir})
 		if err == nil && s.hasForeign() {
 			err = errors.New(s.reason())
 		}
@@ -163,10 +165,10 @@ type foreign struct {
 // Sizes are the sizes of files.
 type sizes struct {
 	total   int64
-	largest host.TreeEntry // the largest file, with its path as Rel
+	largest safepath.TreeEntry // the largest file, with its path as Rel
 }
 
-func (x *Removals) search(ctx context.Context, v *host.View, remover ID, effects []host.PathEffect) *search {
+func (x *Removals) search(ctx context.Context, v *host.View, remover ID, effects []overlay.PathEffect) *search {
 	s := &search{Removals: x, ctx: ctx, view: v, remover: remover, gone: make(map[string]bool)}
 	for _, e := range effects {
 		if e.Removes() {
@@ -180,14 +182,14 @@ func (s *search) hasForeign() bool { return len(s.unknown.paths)+len(s.changed.p
 
 // add adds what is at a path that is removed and, if it is a directory, below it. It returns the
 // effects of removing what is not foreign.
-func (s *search) add(e host.PathEffect) ([]host.PathEffect, error) {
+func (s *search) add(e overlay.PathEffect) ([]overlay.PathEffect, error) {
 	info, err := s.view.Lstat(e.Path)
-	if err != nil || info.Kind == host.Missing {
+	if err != nil || info.Kind == safepath.Missing {
 		return nil, nil // the removal reports it
 	}
 	s.runs.add(e.Path, info)
-	if info.Kind != host.Directory {
-		return []host.PathEffect{e}, nil
+	if info.Kind != safepath.Directory {
+		return []overlay.PathEffect{e}, nil
 	}
 	mounts, err := s.view.MountsBelow(path.Dir(e.Path))
 	if err != nil {
@@ -199,8 +201,8 @@ func (s *search) add(e host.PathEffect) ([]host.PathEffect, error) {
 	if e.KeepReason != "" {
 		s.whole = e.KeepReason
 	}
-	entries, err := s.view.Tree(s.ctx, e.Path, host.MaxNames)
-	if many, ok := errors.AsType[*host.TooManyNamesError](err); ok || s.ctx.Err() != nil {
+	entries, err := s.view.Tree(s.ctx, e.Path, safepath.MaxNames)
+	if many, ok := errors.AsType[*safepath.TooManyNamesError](err); ok || s.ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", e.Path, errors.Join(many, s.ctx.Err()))
 	}
 	// Other errors concern single directories, which the removal reports.
@@ -209,7 +211,7 @@ func (s *search) add(e host.PathEffect) ([]host.PathEffect, error) {
 
 // addEntries adds the entries below the directory of an effect, in order, and returns the effects
 // of removing what is not foreign.
-func (s *search) addEntries(effect host.PathEffect, entries []host.TreeEntry) []host.PathEffect {
+func (s *search) addEntries(effect overlay.PathEffect, entries []safepath.TreeEntry) []overlay.PathEffect {
 	keeps := make(map[string]bool)
 	for _, rel := range effect.Keeps {
 		keeps[path.Clean(rel)] = true
@@ -233,14 +235,14 @@ func (s *search) addEntries(effect host.PathEffect, entries []host.TreeEntry) []
 		}
 		stays[e.Rel] = in
 		s.others.add(at, e.Info)
-		if e.Kind == host.Regular {
+		if e.Kind == safepath.Regular {
 			in.size += e.Size
 		}
 	}
 	if len(stays) == 0 {
-		return []host.PathEffect{effect}
+		return []overlay.PathEffect{effect}
 	}
-	var list []host.PathEffect
+	var list []overlay.PathEffect
 	goes := make(map[string]bool)
 	for _, e := range entries {
 		if _, ok := stays[e.Rel]; ok {
@@ -248,7 +250,7 @@ func (s *search) addEntries(effect host.PathEffect, entries []host.TreeEntry) []
 		}
 		goes[e.Rel] = true
 		if !goes[path.Dir(e.Rel)] {
-			list = append(list, host.PathEffect{Path: path.Join(effect.Path, e.Rel), Keeps: []string{}})
+			list = append(list, overlay.PathEffect{Path: path.Join(effect.Path, e.Rel), Keeps: []string{}})
 		}
 	}
 	return list
@@ -256,7 +258,7 @@ func (s *search) addEntries(effect host.PathEffect, entries []host.TreeEntry) []
 
 // foreign returns where a foreign entry that is not below another one is added, nil for an entry
 // that may go.
-func (s *search) foreign(effect host.PathEffect, keeps map[string]bool, at string, e host.TreeEntry) *foreign {
+func (s *search) foreign(effect overlay.PathEffect, keeps map[string]bool, at string, e safepath.TreeEntry) *foreign {
 	from := NotMade
 	if s.Made != nil && (effect.Keeps == nil || keeps[e.Rel]) {
 		from = s.Made(s.remover, at, e.Info)
@@ -270,12 +272,12 @@ func (s *search) foreign(effect host.PathEffect, keeps map[string]bool, at strin
 	return &s.unknown
 }
 
-func (z *sizes) add(at string, info host.Info) {
-	if info.Kind != host.Regular {
+func (z *sizes) add(at string, info safepath.Info) {
+	if info.Kind != safepath.Regular {
 		return
 	}
 	if z.total += info.Size; info.Size > z.largest.Size {
-		z.largest = host.TreeEntry{Rel: at, Info: info}
+		z.largest = safepath.TreeEntry{Rel: at, Info: info}
 	}
 }
 
@@ -354,7 +356,7 @@ func KeptData(ctx context.Context, v *host.View, dir, like string, created []str
 	if !ok {
 		x.Removals = new(Removals)
 	}
-	entries, err := v.Tree(ctx, dir, host.MaxNames)
+	entries, err := v.Tree(ctx, dir, safepath.MaxNames)
 	if err != nil {
 		return "", nil, err
 	}
@@ -363,14 +365,14 @@ func KeptData(ctx context.Context, v *host.View, dir, like string, created []str
 		same[rel] = true
 	}
 	if like != "" {
-		all := func(host.TreeEntry) (bool, error) { return true, nil }
+		all := func(safepath.TreeEntry) (bool, error) { return true, nil }
 		// Without the source directory nothing is like it.
 		_ = v.Sources().CompareTree(ctx, like, dir, all, func(p host.TreePair) error {
 			same[p.Rel] = same[p.Rel] || p.Source.Kind == p.Target.Kind && !p.Differs
 			return nil
 		})
 	}
-	effect := host.PathEffect{Path: dir, Keeps: []string{}}
+	effect := overlay.PathEffect{Path: dir, Keeps: []string{}}
 	for _, e := range entries {
 		made := same[e.Rel] || x.Made != nil && x.Made(x.remover, path.Join(dir, e.Rel), e.Info) == Made
 		if !made {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -90,7 +91,7 @@ type Decision struct {
 	Err error
 	// Effects are the effects of the actions on the file system. A plan looks at later resources
 	// as if the effects were there.
-	Effects []host.PathEffect
+	Effects []overlay.PathEffect
 	// Complete is set if Effects are all that the actions do to the machine. Otherwise the actions
 	// may have any effect, and a plan cannot know whether a later error will stay.
 	Complete bool

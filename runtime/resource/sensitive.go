@@ -84,7 +84,7 @@ func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 	for _, p := range mix.Secrets(tab) {
 		r.Sensitive = append(r.Sensitive, p.Name)
 	}
-	if k.Any() && DependsOnData(r.Spec) {
+	if k.Any() && TraitsOf(r.Spec).DependsOnData {
 		r.Sensitive = append(r.Sensitive, "data")
 	}
 	var errs diag.List

@@ -349,25 +349,6 @@ func (t *Type) DecideFresh(spec any) (Decision, bool) {
 // DecideZero decides for the zero state of the type: the thing is absent.
 func (t *Type) DecideZero(spec any) Decision { return t.decide(spec, t.zero) }
 
-// VerifiesItself reports whether Perform of the spec judges its own success.
-func VerifiesItself(spec any) bool {
-	j, ok := spec.(SelfVerifier)
-	return ok && j.VerifiesItself()
-}
-
-// UncertainAfterPending reports whether a plan cannot know the state of spec while an earlier
-// resource with incomplete effects is pending.
-func UncertainAfterPending(spec any) bool {
-	u, ok := spec.(UncertainState)
-	return ok && u.UncertainAfterPending()
-}
-
-// MayPrefetch reports whether Status of spec may be asked before its turn.
-func MayPrefetch(spec any) bool {
-	a, ok := spec.(Prefetchable)
-	return ok && a.MayPrefetch()
-}
-
 // BoundsOf returns the one path that spec manages. Looks means that its state depends only on that
 // path, acts that its actions change only that path (see [PathConfined]).
 func BoundsOf(spec any) (path string, looks, acts bool) {
@@ -375,24 +356,6 @@ func BoundsOf(spec any) (path string, looks, acts bool) {
 		return b.Bounds()
 	}
 	return "", false, false
-}
-
-// ActsAlways reports whether spec asks for an action in every run.
-func ActsAlways(spec any) bool {
-	r, ok := spec.(Repeater)
-	return ok && r.ActsAlways()
-}
-
-// HasToSettle reports whether the effect of the actions of spec has to last for a while.
-func HasToSettle(spec any) bool {
-	s, ok := spec.(SettleDelay)
-	return ok && s.SettleTime() > 0
-}
-
-// DependsOnData reports whether the desired state of spec depends on the data of a run.
-func DependsOnData(spec any) bool {
-	r, ok := spec.(DataDependent)
-	return ok && r.DependsOnData()
 }
 
 // Same reports whether two bindings are of the same provider and type.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -49,7 +50,7 @@ func TestOvertaken(t *testing.T) {
 				if c.Path != "/f" {
 					continue
 				}
-				require.Equal(t, host.Regular, c.Before.Kind)
+				require.Equal(t, safepath.Regular, c.Before.Kind)
 				if x.want == "theirs" {
 					require.False(t, c.Content)
 					require.Equal(t, state.Mode(0o600), c.Before.Mode)
@@ -73,7 +74,7 @@ func TestForetoldBySecond(t *testing.T) {
 	c := cat(t, file("/f", "new"), file("/other", "x"))
 	run.AddCatalog(c)
 	first, second := c.Resources[1], c.Resources[0]
-	require.NoError(t, h.OnBehalfOf(first).SetAttr("/f", host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}))
+	require.NoError(t, h.OnBehalfOf(first).SetAttr("/f", safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}))
 	run.Event(&event.Event{Resource: first, Outcome: event.Changed})
 	info, err := h.Lstat("/f")
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Differs returns the differences between the path as it is now and the version to restore.
@@ -21,7 +22,7 @@ func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (dif
 	if now.Kind != r.Want.Kind {
 		add("ensure", kinds[now.Kind], kinds[r.Want.Kind])
 	}
-	if r.Want.Kind == host.Missing {
+	if r.Want.Kind == safepath.Missing {
 		return diff, nil
 	}
 	same, err := s.same(ctx, v, r, now)
@@ -30,7 +31,7 @@ func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (dif
 	}
 	if !same && r.Want.Object != "" {
 		have := ""
-		if now.Kind == host.Regular {
+		if now.Kind == safepath.Regular {
 			if have, err = v.Sum(ctx, r.Path); err != nil {
 				return nil, err
 			}
@@ -53,14 +54,14 @@ func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (dif
 	if r.Want.Kind != now.Kind || now.GID != r.Want.GID {
 		add("group", nameOf(now, v.GroupName(now.GID)), v.GroupName(r.Want.GID))
 	}
-	if r.Want.Kind != host.Symlink && (r.Want.Kind != now.Kind || now.Mode != r.Want.Mode) {
+	if r.Want.Kind != safepath.Symlink && (r.Want.Kind != now.Kind || now.Mode != r.Want.Mode) {
 		add("mode", nameOf(now, now.Mode.String()), r.Want.Mode.String())
 	}
 	return diff, nil
 }
 
 func nameOf(v Version, name string) string {
-	if v.Kind == host.Missing {
+	if v.Kind == safepath.Missing {
 		return ""
 	}
 	return name
@@ -86,7 +87,7 @@ func (s Restorer) masked(v *host.View, r Restoration, now Version, have string) 
 
 // same reports whether the file at the path already has the content to restore.
 func (s Restorer) same(ctx context.Context, v *host.View, r Restoration, now Version) (bool, error) {
-	if r.Want.Kind != host.Regular || now.Kind != host.Regular {
+	if r.Want.Kind != safepath.Regular || now.Kind != safepath.Regular {
 		return now.Kind == r.Want.Kind, nil
 	}
 	if r.Want.Object == "" {
@@ -112,7 +113,7 @@ func (s Restorer) Text(v *host.View, r Restoration) (*resource.TextChange, error
 
 // TextSince is Text after the restoration: before is the version that it replaced.
 func (s Restorer) TextSince(before Version, r Restoration) (*resource.TextChange, error) {
-	if before.Kind == host.Regular && before.Object == "" {
+	if before.Kind == safepath.Regular && before.Object == "" {
 		return nil, nil // the content stays, or was not kept
 	}
 	return s.text(before, r, func() ([]byte, error) { return s.store.Content(before.Object) })
@@ -122,7 +123,7 @@ func (s Restorer) text(now Version, r Restoration, read func() ([]byte, error)) 
 	if r.Sensitive || now.Size > resource.TextLimit || r.Want.Size > resource.TextLimit {
 		return nil, nil
 	}
-	t := &resource.TextChange{Path: r.Path, HaveExists: now.Kind == host.Regular, WantExists: r.Want.Kind == host.Regular}
+	t := &resource.TextChange{Path: r.Path, HaveExists: now.Kind == safepath.Regular, WantExists: r.Want.Kind == safepath.Regular}
 	if t.WantExists && r.Want.Object == "" || !t.HaveExists && !t.WantExists {
 		return nil, nil
 	}

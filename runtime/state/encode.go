@@ -6,8 +6,8 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/jsonwriter"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Lines for changed files are encoded without reflection, because a run writes one for every
@@ -48,7 +48,7 @@ func (n Name) appendJSON(b []byte) ([]byte, error) {
 func (v Version) appendJSON(b []byte) (_ []byte, err error) {
 	o := jsonwriter.Begin(b)
 	o.Text("kind", kinds[v.Kind])
-	if v.Kind == host.Missing {
+	if v.Kind == safepath.Missing {
 		return o.End(), nil
 	}
 	o.Text("mode", v.Mode.String())

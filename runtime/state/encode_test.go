@@ -11,14 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 func TestChangeLine(t *testing.T) {
 	mtime := time.Date(2026, 2, 3, 4, 5, 6, 7_000, time.UTC)
-	file := Version{Kind: host.Regular, Mode: 0o4755, UID: 1, GID: 2, Size: 3, MTime: mtime, Dev: 1 << 63, Ino: 5, Object: "ab", Unkept: `it is "large"`}
-	link := Version{Kind: host.Symlink, Mode: 0o777, MTime: mtime, Target: "\xff"}
+	file := Version{Kind: safepath.Regular, Mode: 0o4755, UID: 1, GID: 2, Size: 3, MTime: mtime, Dev: 1 << 63, Ino: 5, Object: "ab", Unkept: `it is "large"`}
+	link := Version{Kind: safepath.Symlink, Mode: 0o777, MTime: mtime, Target: "\xff"}
 	for _, c := range []Change{
 		{Path: "/f"},
 		{Path: "/ä <&> \u2028\n\"", Resource: "file#/f", Content: true, Sensitive: true, Before: file, Next: &file, After: &link},
@@ -38,7 +38,7 @@ func TestChangeLine(t *testing.T) {
 		`{"kind":"file","mode":"4755","uid":1,"gid":2,"size":3,"mtime":"2026-02-03T04:05:06.000007Z","dev":9223372036854775808,"ino":5,"object":"ab","unkept":"it is \"large\""}`+
 		`,"content":true,"after":{"kind":"absent"}}`, string(text))
 
-	_, err = changeLine{changeProtocol, &Change{Path: "/f", Before: Version{Kind: host.Regular, MTime: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)}}}.appendJSON(nil)
+	_, err = changeLine{changeProtocol, &Change{Path: "/f", Before: Version{Kind: safepath.Regular, MTime: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)}}}.appendJSON(nil)
 	require.Error(t, err, "nobody could read it")
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/backup"
 )
 
@@ -89,14 +90,14 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	if by != nil {
 		line.Resource = Name(by.ID.String())
 	}
-	if pre.Kind == host.Symlink {
+	if pre.Kind == safepath.Symlink {
 		target, err := v.Readlink(pre.Path)
 		if err != nil {
 			return err
 		}
 		line.Before.Target = Name(target)
 	}
-	if pre.Content && (pre.Kind == host.Regular || pre.Kind == host.Directory) {
+	if pre.Content && (pre.Kind == safepath.Regular || pre.Kind == safepath.Directory) {
 		x, err := host.ReadXattrs(v, pre.Path)
 		if err != nil {
 			return fmt.Errorf("cannot back up the present state: %w", err)
@@ -113,19 +114,19 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		line.Next = new(versionOf(*pre.Next))
 	}
 	line.Sensitive = r.noteSecrets(by) || r.sensitive.HeldIn(pre.Path)
-	if pre.Content && pre.Kind == host.Regular {
+	if pre.Content && pre.Kind == safepath.Regular {
 		if err := r.backUp(v, pre, by, &line); err != nil {
 			return fmt.Errorf("cannot back up the present state: %w (skip it with backup = false)", err)
 		}
 	}
-	if line.Sensitive && pre.Kind != host.Directory {
+	if line.Sensitive && pre.Kind != safepath.Directory {
 		if err := r.sensitive.notePath(pre.Path); err != nil {
 			return fmt.Errorf("cannot record that it contains secrets: %w", err)
 		}
 	}
 	// The record of a creation need not survive a loss of power; that of a replaced or removed
 	// file must.
-	durable := line.Before.Kind != host.Missing
+	durable := line.Before.Kind != safepath.Missing
 	record := r.enqueue
 	if !pre.More {
 		record = func(objects ...any) error { return r.add(durable, objects...) }

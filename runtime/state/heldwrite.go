@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -117,14 +119,14 @@ func completeWrites(dir *statedir.Dir, image string) {
 	_ = dir.RemoveTemporary(heldDir)
 	recorded := make(map[string]bool)
 	for _, e := range entries {
-		if base, ok := strings.CutSuffix(e.Name(), heldSuffix); ok && !strings.HasPrefix(base, statedir.TempPrefix) {
+		if base, ok := strings.CutSuffix(e.Name(), heldSuffix); ok && !strings.HasPrefix(base, atomicfile.Prefix) {
 			recorded[base] = true
 		}
 	}
 	for _, e := range entries {
 		name := filepath.Join(heldDir, e.Name())
 		switch base := strings.TrimSuffix(e.Name(), heldSuffix); {
-		case strings.HasPrefix(base, statedir.TempPrefix):
+		case strings.HasPrefix(base, atomicfile.Prefix):
 		case base != e.Name():
 			completeWrite(dir, filepath.Join(heldDir, base), image)
 		case !recorded[base]:
@@ -152,7 +154,7 @@ func completeWrite(dir *statedir.Dir, name, image string) {
 	} else {
 		defer f.Close()
 		h := host.New(host.Options{Root: x.Root})
-		w := host.InPlace{Root: x.Root, Path: string(x.Path), Dev: x.Dev, Ino: x.Ino, Attr: host.Attr{UID: x.UID, GID: x.GID, Mode: uint32(x.Mode)}}
+		w := host.InPlace{Root: x.Root, Path: string(x.Path), Dev: x.Dev, Ino: x.Ino, Attr: safepath.Attr{UID: x.UID, GID: x.GID, Mode: uint32(x.Mode)}}
 		err = dir.Do("overwrite", w.Path, func() error { return host.CompleteWrite(h, w, f) })
 		switch {
 		case err == nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -67,7 +68,7 @@ func TestKilledInPlace(t *testing.T) {
 		effect, asked := hosttest.Failing(n, 1<<30)
 		b.effect = effect
 		h := host.New(host.Options{Root: b.root, Effect: effect, Hold: b.store().Work("r").Hold})
-		attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o600}
+		attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o600}
 		err := h.WriteFile("/f", strings.NewReader("the new content"), attr)
 		done = asked() < n
 		b.effect = nil
@@ -110,7 +111,7 @@ func TestHeldForAnotherFile(t *testing.T) {
 		}
 		return nil
 	}})
-	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o600}
+	attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o600}
 	require.ErrorIs(t, h.WriteFile("/f", strings.NewReader("new"), attr), hosttest.ErrInjected)
 	require.NoError(t, unix.Unmount(at, unix.MNT_DETACH))
 	other := b.mountFile(t, "f", "another")

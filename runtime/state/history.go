@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 const historyFile = "history.ndjson"
@@ -350,7 +351,7 @@ func (s *Store) LaterChanges(run string) (LaterChanges, error) {
 // if nothing but later runs, whose changes are given, changed the path since. Only files have
 // content.
 func (s *Store) After(v *host.View, later LaterChanges, c Change) (text []byte, known bool, err error) {
-	if c.After == nil || c.After.Kind != host.Regular {
+	if c.After == nil || c.After.Kind != safepath.Regular {
 		return nil, c.After != nil, nil
 	}
 	if was := later[c.Path].Replaced; was != nil {

@@ -256,7 +256,7 @@ func (a *appliedRecord) keyed(r *resource.Resource, found resource.DesiredDigest
 // that depends on data renders it only when its turn comes, and secrets in it may have been
 // decrypted only then.
 func (a *appliedRecord) mayHoldSecrets(r *resource.Resource) bool {
-	return len(r.Sensitive) > 0 || a.s.secrets.Any() && resource.DependsOnData(r.Spec)
+	return len(r.Sensitive) > 0 || a.s.secrets.Any() && resource.TraitsOf(r.Spec).DependsOnData
 }
 
 // keyedText returns the text of a digest without anything that others could guess from it. In a

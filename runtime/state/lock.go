@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -169,7 +170,7 @@ func lockFirst(d *statedir.Dir, holder []byte) *LockHandle {
 	if _, err := d.Stat(lockFile); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	temp := fmt.Sprintf("%s%s-%d", statedir.TempPrefix, lockFile, os.Getpid())
+	temp := fmt.Sprintf("%s%s-%d", atomicfile.Prefix, lockFile, os.Getpid())
 	f, err := d.Open(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -29,8 +30,8 @@ const maxMadeEntries = 200_000
 type madeEntry struct {
 	Path Name `json:"path"`
 	// By is the ID of the resource.
-	By   Name          `json:"by"`
-	Kind host.FileKind `json:"kind"`
+	By   Name              `json:"by"`
+	Kind safepath.FileKind `json:"kind"`
 	// Size and MTime are those of a file or link, 0 of directories.
 	Size  int64 `json:"size,omitempty"`
 	MTime int64 `json:"mtime,omitempty"` // nanoseconds since 1970
@@ -38,7 +39,7 @@ type madeEntry struct {
 
 func newMadeEntry(at Name, by Name, v Version) madeEntry {
 	e := madeEntry{Path: at, By: by, Kind: v.Kind}
-	if v.Kind != host.Directory {
+	if v.Kind != safepath.Directory {
 		e.Size, e.MTime = v.Size, nanoseconds(v.MTime)
 	}
 	return e
@@ -52,16 +53,16 @@ func nanoseconds(t time.Time) int64 {
 }
 
 // is reports whether the entry found at the path is as it was made.
-func (e madeEntry) is(found host.Info) bool {
+func (e madeEntry) is(found safepath.Info) bool {
 	return e == newMadeEntry(e.Path, e.By, versionOf(found))
 }
 
 // after returns the entry after a change of its path, and whether it is still one that runs have
 // made.
 func (e madeEntry) after(c *Change) (madeEntry, bool) {
-	was := c.Before.Kind == host.Missing || e == newMadeEntry(e.Path, e.By, c.Before)
+	was := c.Before.Kind == safepath.Missing || e == newMadeEntry(e.Path, e.By, c.Before)
 	switch {
-	case c.After.Kind == host.Missing:
+	case c.After.Kind == safepath.Missing:
 		return e, was
 	case was || c.Resource == e.By:
 		return newMadeEntry(e.Path, e.By, *c.After), true
@@ -72,7 +73,7 @@ func (e madeEntry) after(c *Change) (madeEntry, bool) {
 // isMadeInside reports whether a run made a path inside of the tree of a resource: below the path
 // that the resource is named by, or somewhere else, but not as a directory above it.
 func (c *Change) isMadeInside() bool {
-	if c.Before.Kind != host.Missing || c.After == nil || c.After.Kind == host.Missing || c.Resource == "" {
+	if c.Before.Kind != safepath.Missing || c.After == nil || c.After.Kind == safepath.Missing || c.Resource == "" {
 		return false
 	}
 	named, at := pathOf(string(c.Resource)), string(c.Path)
@@ -188,7 +189,7 @@ func MadeTrees(s *Store, site, root, typ string, c *catalog.Catalog, v *host.Vie
 	for _, top := range tops {
 		at := string(top.Path)
 		found, err := v.Lstat(at)
-		if err != nil || found.Kind == host.Missing || named[top.Path] {
+		if err != nil || found.Kind == safepath.Missing || named[top.Path] {
 			continue
 		}
 		list = append(list, MadeTree{at, !made[at].is(found)})

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // What a run made stays known through changes of runs, and is no longer known once something else has
 // changed it.
 func TestMadeEntryAfter(t *testing.T) {
 	at := func(seconds int64) Version {
-		return Version{Kind: host.Regular, Size: 3, MTime: time.Unix(seconds, 0)}
+		return Version{Kind: safepath.Regular, Size: 3, MTime: time.Unix(seconds, 0)}
 	}
 	none := Version{}
 	for name, x := range map[string]struct {
@@ -28,15 +28,15 @@ func TestMadeEntryAfter(t *testing.T) {
 		"removed":                         {"directory#/d", at(1), none, true, false},
 		"removed after a stranger":        {"directory#/d", at(5), none, false, false},
 		"restored":                        {"directory#/d", none, at(9), true, true},
-		"replaced by something else":      {"line#x", Version{Kind: host.Directory}, at(2), true, false},
-		"made a link by another resource": {"link#/d/f", at(1), Version{Kind: host.Symlink, Size: 1}, true, true},
+		"replaced by something else":      {"line#x", Version{Kind: safepath.Directory}, at(2), true, false},
+		"made a link by another resource": {"link#/d/f", at(1), Version{Kind: safepath.Symlink, Size: 1}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newMadeEntry("/d/f", "directory#/d", at(1))
 			e, known := e.after(&Change{Path: "/d/f", Resource: Name(x.by), Before: x.before, After: &x.after})
 			require.Equal(t, x.known, known)
 			if known {
-				require.Equal(t, x.is, e.is(host.Info{Kind: x.after.Kind, Size: x.after.Size, MTime: x.after.MTime}))
+				require.Equal(t, x.is, e.is(safepath.Info{Kind: x.after.Kind, Size: x.after.Size, MTime: x.after.MTime}))
 			}
 		})
 	}
@@ -44,7 +44,7 @@ func TestMadeEntryAfter(t *testing.T) {
 
 // Inside of the tree of a resource is what is neither its own path nor above it.
 func TestIsMadeInside(t *testing.T) {
-	there := &Version{Kind: host.Regular}
+	there := &Version{Kind: safepath.Regular}
 	for name, x := range map[string]struct {
 		c    Change
 		want bool

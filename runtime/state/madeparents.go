@@ -10,7 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
@@ -30,8 +30,8 @@ type MadeParent struct {
 }
 
 // Is reports whether the directory found at the path is the one that the run made.
-func (p MadeParent) Is(found host.Info) bool {
-	return found.Kind == host.Directory && found.Ino == p.Ino
+func (p MadeParent) Is(found safepath.Info) bool {
+	return found.Kind == safepath.Directory && found.Ino == p.Ino
 }
 
 // noteParents notes the directories above the event's resource that were made for it.
@@ -40,7 +40,7 @@ func (a *appliedRecord) noteParents(changes []*fileChange, e *event.Event) {
 		return
 	}
 	for _, c := range changes {
-		made := c.by == e.Resource.ID && c.Before.Kind == host.Missing && c.After != nil && c.After.Kind == host.Directory
+		made := c.by == e.Resource.ID && c.Before.Kind == safepath.Missing && c.After != nil && c.After.Kind == safepath.Directory
 		if made && strings.HasPrefix(e.Resource.ID.Name, string(c.Path)+"/") {
 			a.parents = append(a.parents, MadeParent{c.Path, c.After.Ino})
 		}

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Removals returns the rules of what removals of a site below a root may take along: what the
@@ -15,7 +15,7 @@ import (
 func (s *Store) Removals(site, root string, catalog *catalog.Catalog) resource.Removals {
 	made := sync.OnceValue(func() *madePaths { return s.madePaths(site, root, catalog) })
 	return resource.Removals{
-		Made: func(remover resource.ID, at string, found host.Info) resource.Provenance {
+		Made: func(remover resource.ID, at string, found safepath.Info) resource.Provenance {
 			return made().provenance(remover, at, found)
 		},
 		MaxFile: s.backups.Object, MaxTotal: s.backups.Bytes,
@@ -35,7 +35,7 @@ type madePaths struct {
 	declaredPaths map[string]bool
 }
 
-func (m *madePaths) provenance(remover resource.ID, at string, found host.Info) resource.Provenance {
+func (m *madePaths) provenance(remover resource.ID, at string, found safepath.Info) resource.Provenance {
 	if m.declaredPaths[at] {
 		return resource.NotMade
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // release points the link current to a release.
@@ -69,7 +70,7 @@ func TestRestoreOfMadeAfterLinkMoved(t *testing.T) {
 // TestRestoreWithLink: a run that changed a link and files behind it is restored, in either order of the changes.
 func TestRestoreWithLink(t *testing.T) {
 	type step func(h *host.Host) error
-	own := host.Attr{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o644}
+	own := safepath.Attr{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o644}
 	point := func(h *host.Host) error { return h.Symlink("releases/8", "/current") }
 	write := func(h *host.Host) error {
 		etc := own

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/jsonreader"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Name is a path, the target of a link, or the ID of a resource: bytes, mostly UTF-8. In JSON it is a string if it is
@@ -62,18 +63,18 @@ func (m *Mode) UnmarshalText(text []byte) error {
 }
 
 // kinds are the words for kinds of entries.
-var kinds = [...]string{host.Missing: "absent", host.Regular: "file", host.Directory: "directory", host.Symlink: "link", host.Special: "special"}
+var kinds = [...]string{safepath.Missing: "absent", safepath.Regular: "file", safepath.Directory: "directory", safepath.Symlink: "link", safepath.Special: "special"}
 
 // A Version is the entry at a path at one time.
 type Version struct {
-	Kind  host.FileKind `json:"-"`
-	Mode  Mode          `json:"mode"`
-	UID   uint32        `json:"uid"`
-	GID   uint32        `json:"gid"`
-	Size  int64         `json:"size"`
-	MTime time.Time     `json:"mtime"`
-	Dev   uint64        `json:"dev"`
-	Ino   uint64        `json:"ino"`
+	Kind  safepath.FileKind `json:"-"`
+	Mode  Mode              `json:"mode"`
+	UID   uint32            `json:"uid"`
+	GID   uint32            `json:"gid"`
+	Size  int64             `json:"size"`
+	MTime time.Time         `json:"mtime"`
+	Dev   uint64            `json:"dev"`
+	Ino   uint64            `json:"ino"`
 	// Target is the target of a link.
 	Target Name `json:"target,omitempty"`
 	// Xattrs are the extended attributes of a file or directory that was replaced or removed.
@@ -103,7 +104,7 @@ func (v *Version) ReadJSON(r *jsonreader.Reader) error {
 	for k, word := range kinds {
 		if word == x.Kind {
 			*v = Version(x.plainVersion)
-			v.Kind = host.FileKind(k)
+			v.Kind = safepath.FileKind(k)
 			return nil
 		}
 	}
@@ -111,7 +112,7 @@ func (v *Version) ReadJSON(r *jsonreader.Reader) error {
 }
 
 // versionOf returns the Version of an Info.
-func versionOf(i host.Info) Version {
+func versionOf(i safepath.Info) Version {
 	return Version{
 		Kind: i.Kind, Mode: Mode(i.Mode), UID: i.UID, GID: i.GID, Size: i.Size,
 		MTime: i.MTime.UTC(), Dev: i.Dev, Ino: i.Ino,
@@ -125,7 +126,7 @@ func versionAt(v *host.View, path string) (Version, error) {
 		return Version{}, err
 	}
 	x := versionOf(info)
-	if x.Kind == host.Symlink {
+	if x.Kind == safepath.Symlink {
 		target, err := v.Readlink(path)
 		x.Target = Name(target)
 		return x, err
@@ -136,11 +137,11 @@ func versionAt(v *host.View, path string) (Version, error) {
 // Is reports whether v and w are the same thing, untouched between the two times: with the same
 // owner, mode and content.
 func (v Version) Is(w Version) bool {
-	if v.Kind != w.Kind || v.Kind == host.Missing {
+	if v.Kind != w.Kind || v.Kind == safepath.Missing {
 		return v.Kind == w.Kind
 	}
 	same := v.Mode == w.Mode && v.UID == w.UID && v.GID == w.GID && v.Target == w.Target
-	if v.Kind == host.Directory {
+	if v.Kind == safepath.Directory {
 		return same
 	}
 	return same && v.sameContent(w)

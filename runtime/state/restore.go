@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -76,7 +77,7 @@ func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error
 		if x, changed := later[Name(r.Path)]; changed {
 			r.Left = x.Left
 		}
-		if r.Want.Kind == host.Regular && r.Want.Object == "" {
+		if r.Want.Kind == safepath.Regular && r.Want.Object == "" {
 			r.findContent(later)
 		}
 	}
@@ -99,10 +100,10 @@ func (r Restoration) Changed(v *host.View) error {
 		return nil
 	}
 	now, err := versionAt(v, r.Path)
-	if err != nil || now.Kind == host.Missing || now.isLike(*r.Left) || now.isLike(r.Want) {
+	if err != nil || now.Kind == safepath.Missing || now.isLike(*r.Left) || now.isLike(r.Want) {
 		return err
 	}
-	if now.Kind == host.Directory && r.Left.Kind == host.Directory && r.Want.Kind == host.Missing {
+	if now.Kind == safepath.Directory && r.Left.Kind == safepath.Directory && r.Want.Kind == safepath.Missing {
 		return nil // it is removed only if it is empty
 	}
 	return &ChangedError{}
@@ -189,14 +190,14 @@ func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration,
 // restoreAll restores the entries of some paths, and then the modes of their directories.
 func (x *restoreCall) restoreAll(which []int, hidden []bool) {
 	for _, i := range which {
-		if hidden[i] || x.list[i].Want.Kind != host.Regular {
+		if hidden[i] || x.list[i].Want.Kind != safepath.Regular {
 			x.commit() // a link or a directory may lead the paths of the files elsewhere
 		}
 		if hidden[i] {
 			x.errs[i] = x.clear(x.list[i])
 		}
 		// What is to be missing was cleared, and a restored link may lead its path elsewhere now.
-		if x.errs[i] == nil && x.list[i].Want.Kind != host.Missing {
+		if x.errs[i] == nil && x.list[i].Want.Kind != safepath.Missing {
 			if err := x.create(i); err != nil {
 				x.errs[i] = err
 			}
@@ -204,13 +205,15 @@ func (x *restoreCall) restoreAll(which []int, hidden []bool) {
 	}
 	x.commit()
 	for _, i := range slices.Backward(which) {
-		if x.errs[i] == nil && x.list[i].Want.Kind == host.Directory {
+		if x.errs[i] == nil && x.list[i].Want.Kind == safepath.Directory {
 			x.errs[i] = x.finish(x.list[i])
 		}
 	}
 }
 
-func (v Version) attr() host.Attr { return host.Attr{UID: v.UID, GID: v.GID, Mode: uint32(v.Mode)} }
+func (v Version) attr() safepath.Attr {
+	return safepath.Attr{UID: v.UID, GID: v.GID, Mode: uint32(v.Mode)}
+}
 
 // BeforeRestore is called before a path is changed: see [Restorer.Restore].
 type BeforeRestore func(Restoration) (*resource.Resource, error)
@@ -281,13 +284,13 @@ func (x *restoreCall) clear(r Restoration) error {
 		return err
 	}
 	info, err := x.h.Lstat(r.Path)
-	if err != nil || info.Kind == r.Want.Kind || info.Kind == host.Missing {
+	if err != nil || info.Kind == r.Want.Kind || info.Kind == safepath.Missing {
 		return err
 	}
 	if err := x.possible(r, info); err != nil {
 		return err
 	}
-	if info.Kind == host.Directory {
+	if info.Kind == safepath.Directory {
 		names, err := x.h.ReadDir(r.Path)
 		if err != nil {
 			return err
@@ -296,7 +299,7 @@ func (x *restoreCall) clear(r Restoration) error {
 			return cmp.Or(x.mounted(r), diag.Expected("%s", r.Want.Kind).Found("a directory that is not empty"))
 		}
 	}
-	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {
+	if r.Want.Kind == safepath.Regular && info.Kind == safepath.Symlink || r.Want.Kind == safepath.Symlink && info.Kind == safepath.Regular {
 		return nil // the new entry replaces it in one step
 	}
 	if _, err := x.before(r); err != nil {
@@ -307,7 +310,7 @@ func (x *restoreCall) clear(r Restoration) error {
 		return cmp.Or(x.mounted(r), err)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		if _, why := host.Obstacles(&x.h.View, host.PathEffect{Path: r.Path, Kind: host.Missing}); why != nil {
+		if _, why := host.Obstacles(&x.h.View, overlay.PathEffect{Path: r.Path, Kind: safepath.Missing}); why != nil {
 			return why
 		}
 	}
@@ -321,11 +324,11 @@ func (x *restoreCall) mounted(r Restoration) error {
 }
 
 // possible returns the reason why a path cannot be restored, or nil.
-func (x *restoreCall) possible(r Restoration, now host.Info) error {
+func (x *restoreCall) possible(r Restoration, now safepath.Info) error {
 	switch {
-	case r.Want.Kind == host.Special:
+	case r.Want.Kind == safepath.Special:
 		return errors.New("it was a device, socket or pipe, which cannot be backed up")
-	case r.Want.Kind != host.Regular || r.Want.Object != "":
+	case r.Want.Kind != safepath.Regular || r.Want.Object != "":
 		return nil
 	case r.LossReason != "":
 		return fmt.Errorf("its content was not backed up: %s", r.LossReason)
@@ -342,7 +345,7 @@ func (x *restoreCall) create(i int) error {
 		return err
 	}
 	diff, err := x.Differs(x.ctx, &x.h.View, r)
-	if err != nil || r.Want.Kind == host.Missing {
+	if err != nil || r.Want.Kind == safepath.Missing {
 		return err
 	}
 	info, err := x.h.Lstat(r.Path)
@@ -358,13 +361,13 @@ func (x *restoreCall) create(i int) error {
 	}
 	attr := r.Want.attr()
 	switch r.Want.Kind {
-	case host.Directory:
-		if info.Kind == host.Missing {
+	case safepath.Directory:
+		if info.Kind == safepath.Missing {
 			// The final mode is set after the entries are back.
-			return host.WithXattrs(x.h, r.Want.Xattrs).MakeDirectory(r.Path, host.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
+			return host.WithXattrs(x.h, r.Want.Xattrs).MakeDirectory(r.Path, safepath.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
 		}
 		return nil
-	case host.Symlink:
+	case safepath.Symlink:
 		return x.link(r, info)
 	}
 	if same, err := x.same(x.ctx, &x.h.View, r, versionOf(info)); err != nil || same {
@@ -400,15 +403,15 @@ func (x *restoreCall) finish(r Restoration) error {
 }
 
 // link restores a symbolic link.
-func (x *restoreCall) link(r Restoration, now host.Info) error {
+func (x *restoreCall) link(r Restoration, now safepath.Info) error {
 	target := ""
-	if now.Kind == host.Symlink {
+	if now.Kind == safepath.Symlink {
 		var err error
 		if target, err = x.h.Readlink(r.Path); err != nil {
 			return err
 		}
 	}
-	if now.Kind != host.Symlink || target != string(r.Want.Target) {
+	if now.Kind != safepath.Symlink || target != string(r.Want.Target) {
 		if err := x.h.Symlink(string(r.Want.Target), r.Path); err != nil {
 			return err
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -319,15 +318,15 @@ func TestRecord(t *testing.T) {
 	require.Len(t, rec.Events, 2)
 	require.Equal(t, "/f", string(rec.Changes[0].Path))
 	require.Equal(t, state.Name("file#/f"), rec.Changes[0].Resource)
-	require.Equal(t, host.Regular, rec.Changes[0].Before.Kind)
+	require.Equal(t, safepath.Regular, rec.Changes[0].Before.Kind)
 	require.Equal(t, state.Mode(0o640), rec.Changes[0].Before.Mode)
-	require.Equal(t, host.Missing, rec.Changes[1].Before.Kind)
+	require.Equal(t, safepath.Missing, rec.Changes[1].Before.Kind)
 	for i, name := range []string{"f", "g"} {
 		fi, err := os.Stat(filepath.Join(b.root, name))
 		require.NoError(t, err)
 		st := fi.Sys().(*syscall.Stat_t)
 		require.Equal(t, &state.Version{
-			Kind: host.Regular, Mode: 0o644, UID: st.Uid, GID: st.Gid, Size: fi.Size(), MTime: fi.ModTime().UTC(), Dev: uint64(st.Dev), Ino: st.Ino,
+			Kind: safepath.Regular, Mode: 0o644, UID: st.Uid, GID: st.Gid, Size: fi.Size(), MTime: fi.ModTime().UTC(), Dev: uint64(st.Dev), Ino: st.Ino,
 		}, rec.Changes[i].After, "without looking for it")
 		require.Nil(t, rec.Changes[i].Next)
 	}

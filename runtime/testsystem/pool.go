@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
@@ -72,10 +73,7 @@ func (r *Record) save() error {
 		return err
 	}
 	name := filepath.Join(r.dir(), "system.json")
-	if err := os.WriteFile(name+".new", append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
+	return atomicfile.Write(name, atomicfile.Options{}, atomicfile.Text(append(text, '\n')))
 }
 
 // errLocked means that another process has a lock.

@@ -7,14 +7,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/plainsecret"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // content is a file of the machine, as it was read.
 type content struct {
-	host.Info
+	safepath.Info
 	text   []byte
 	secret string // why it is a secret, or ""
 	err    error

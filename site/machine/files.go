@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -50,7 +49,7 @@ func (r *reader) files() {
 // A foundFile is a path below one of fileRoots.
 type foundFile struct {
 	path string
-	host.Info
+	safepath.Info
 	owner owned
 	top   string // the highest directory above it, or itself, that no package owns; "" if there is none
 }

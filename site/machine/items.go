@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/luaccm/ccm/runtime/encryption"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -84,7 +84,7 @@ func (w *Writer) importState(ctx context.Context, typ, name string) (*declaratio
 }
 
 // attributes sets the owner, group and mode of a file.
-func (w *Writer) attributes(d *declaration, info host.Info) {
+func (w *Writer) attributes(d *declaration, info safepath.Info) {
 	d.text("owner", w.View.UserName(info.UID)).text("group", w.View.GroupName(info.GID)).text("mode", fmt.Sprintf("%04o", info.Mode))
 	if info.Mode > 0o777 {
 		d.set("special_bits", schema.BoolValue(true))

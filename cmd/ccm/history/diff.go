@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -143,13 +144,13 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 		return "", "outcome unknown: the run ended first", nil
 	}
 	is = *c.After
-	if was.Kind != host.Regular && is.Kind != host.Regular {
+	if was.Kind != safepath.Regular && is.Kind != safepath.Regular {
 		return "", kindChange(was.Kind, is.Kind), nil
 	}
 	if !c.Content && was.Kind == is.Kind {
 		return "", "", nil
 	}
-	t := resource.TextChange{Path: string(c.Path), HaveExists: was.Kind == host.Regular, WantExists: is.Kind == host.Regular}
+	t := resource.TextChange{Path: string(c.Path), HaveExists: was.Kind == safepath.Regular, WantExists: is.Kind == safepath.Regular}
 	if t.HaveExists {
 		if was.Object == "" {
 			return "", "previous content not kept: " + was.Unkept, nil
@@ -188,7 +189,7 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 }
 
 // kindChange describes a change between two kinds of which neither is a file.
-func kindChange(was, is host.FileKind) string {
+func kindChange(was, is safepath.FileKind) string {
 	if was == is {
 		return ""
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -190,9 +191,9 @@ func describeChange(v *host.View, c state.Change) (mark, what string) {
 	switch {
 	case c.After == nil:
 		mark, what = "?", "outcome unknown"
-	case c.Before.Kind == host.Missing:
+	case c.Before.Kind == safepath.Missing:
 		mark, what = "+", "created"
-	case c.After.Kind == host.Missing:
+	case c.After.Kind == safepath.Missing:
 		mark, what = "-", "removed"
 	case what == "":
 		what = "replaced"
@@ -205,7 +206,7 @@ func describeChange(v *host.View, c state.Change) (mark, what string) {
 
 // attributeChanges describes the changes of a path other than its content.
 func attributeChanges(v *host.View, c state.Change) (list []string) {
-	if c.After == nil || c.Before.Kind == host.Missing || c.After.Kind == host.Missing {
+	if c.After == nil || c.Before.Kind == safepath.Missing || c.After.Kind == safepath.Missing {
 		return nil
 	}
 	a, b := c.Before, *c.After

@@ -16,8 +16,10 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // NoWait does not wait: on a [Machine] a moment passes with each query instead.
@@ -218,7 +220,7 @@ func (tool Tool) Plans(t *testing.T, provider *svctool.Scripts) {
 	have, err := provider.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.True(t, have.Missing)
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/etc/init.d/y", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/etc/init.d/y", Kind: safepath.Regular})
 	_, err = provider.Status(t.Context(), v, want)
 	var unknown *resource.UnknownError
 	require.ErrorAs(t, err, &unknown)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // TestPlanning: a plan sees the machine as if pending changes were done.
@@ -17,14 +17,14 @@ func TestPlanning(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "old"), []byte("x"), 0o640))
 	v := h.Planning(t.Context())
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory}, host.PathEffect{Path: "/old", Kind: host.Missing})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/new", Kind: safepath.Directory}, overlay.PathEffect{Path: "/old", Kind: safepath.Missing})
 	dir, err := v.IsDirectory("/new")
 	require.NoError(t, err)
 	require.True(t, dir)
 	there, err := v.Exists("/old")
 	require.NoError(t, err)
 	require.False(t, there)
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: root + "/made", OfSystem: true, Kind: host.Directory}, host.PathEffect{Path: "/made", OfSystem: true, Kind: host.Missing})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: root + "/made", OfSystem: true, Kind: safepath.Directory}, overlay.PathEffect{Path: "/made", OfSystem: true, Kind: safepath.Missing})
 	dir, err = v.IsDirectory("/made")
 	require.NoError(t, err)
 	require.True(t, dir, "a path of the operating system is that of the machine below its root, and no other")
@@ -43,7 +43,7 @@ func TestProgramThatGoes(t *testing.T) {
 	found, err := v.Overlay().Recording(new(overlay.Looks)).Commands().LookPath("tool", list, "/")
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(root, "tool"), found)
-	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/tool", Kind: host.Missing})
+	v.Overlay().Assume(nil, false, overlay.PathEffect{Path: "/tool", Kind: safepath.Missing})
 	_, err = v.Overlay().Recording(new(overlay.Looks)).Commands().LookPath("tool", list, "/")
 	require.EqualError(t, err, `command "tool" not found in `+root+`, /a, /b and 2 more directories`)
 }

@@ -26,7 +26,7 @@ type Copy struct {
 	// Attr returns the owner and mode of the copy of a file or directory. Have describes the
 	// present entry, with kind Missing for none; then made has what a new entry gets there (see
 	// [host.NewAttr]).
-	Attr func(source, have host.Info, made host.Attr) host.Attr
+	Attr func(source, have safepath.Info, made safepath.Attr) safepath.Attr
 	// Links is what becomes of a symbolic link at the path of an entry.
 	Links CopyLinks
 }
@@ -142,10 +142,10 @@ func (x *treeCopy) copyBelow(names []string) error {
 func (x *treeCopy) copyExisting(name string) (there bool, err error) {
 	at := path.Join(x.Directory, name)
 	have, err := x.h.Lstat(at)
-	if err != nil || have.Kind == host.Missing {
+	if err != nil || have.Kind == safepath.Missing {
 		return false, err
 	}
-	if have.Kind == host.Symlink && name != "." {
+	if have.Kind == safepath.Symlink && name != "." {
 		return x.copyOverLink(name, at, have)
 	}
 	return true, x.copyOne(name, at, have)
@@ -153,16 +153,16 @@ func (x *treeCopy) copyExisting(name string) (there bool, err error) {
 
 // copyOverLink copies an entry to a path with a symbolic link, and reports whether something is there:
 // a directory is copied as a missing one.
-func (x *treeCopy) copyOverLink(name, at string, have host.Info) (there bool, err error) {
+func (x *treeCopy) copyOverLink(name, at string, have safepath.Info) (there bool, err error) {
 	source, err := x.h.Sources().Lstat(filepath.Join(x.Source, name))
 	switch {
 	case err != nil:
 		return false, err
-	case x.Links == ReplaceLinks && source.Kind == host.Directory:
+	case x.Links == ReplaceLinks && source.Kind == safepath.Directory:
 		return false, x.h.Remove(at)
 	case x.Links == ReplaceLinks:
-		return true, x.copyOne(name, at, host.Info{})
-	case x.Links == FollowLinks && source.Kind == host.Regular:
+		return true, x.copyOne(name, at, safepath.Info{})
+	case x.Links == FollowLinks && source.Kind == safepath.Regular:
 		if at, err = host.FollowLink(&x.h.View, at); err == nil {
 			have, err = x.h.Lstat(at)
 		}
@@ -174,7 +174,7 @@ func (x *treeCopy) copyOverLink(name, at string, have host.Info) (there bool, er
 }
 
 // copyOne copies one entry to a path in one step.
-func (x *treeCopy) copyOne(name, at string, have host.Info) error {
+func (x *treeCopy) copyOne(name, at string, have safepath.Info) error {
 	source, err := x.h.Sources().Lstat(filepath.Join(x.Source, name))
 	if err != nil {
 		return err
@@ -182,18 +182,18 @@ func (x *treeCopy) copyOne(name, at string, have host.Info) error {
 	if err := x.checkKind(name, source); err != nil {
 		return err
 	}
-	if have.Kind != host.Missing && have.Kind != source.Kind {
+	if have.Kind != safepath.Missing && have.Kind != source.Kind {
 		return fmt.Errorf("%s: %w", at, diag.Expected("%s", source.Kind).Found("%s, which is not replaced", have.Kind))
 	}
-	var made host.Attr
-	if have.Kind == host.Missing {
+	var made safepath.Attr
+	if have.Kind == safepath.Missing {
 		made = host.NewAttr(&x.h.View, at, source.Kind)
 	}
 	attr := x.Attr(source, have, made)
 	switch {
-	case source.Kind == host.Directory && have.Kind == host.Missing:
+	case source.Kind == safepath.Directory && have.Kind == safepath.Missing:
 		return x.h.MakeDirectory(at, attr)
-	case source.Kind == host.Directory:
+	case source.Kind == safepath.Directory:
 		return x.h.SetAttr(at, attr)
 	}
 	f, err := x.h.Sources().Open(x.ctx, filepath.Join(x.Source, name))
@@ -205,8 +205,8 @@ func (x *treeCopy) copyOne(name, at string, have host.Info) error {
 }
 
 // checkKind returns an error for a source that is neither a file nor a directory.
-func (x *treeCopy) checkKind(name string, source host.Info) error {
-	if source.Kind != host.Regular && source.Kind != host.Directory {
+func (x *treeCopy) checkKind(name string, source safepath.Info) error {
+	if source.Kind != safepath.Regular && source.Kind != safepath.Directory {
 		return fmt.Errorf("%s: %w", filepath.Join(x.Source, name), diag.Expected("files and directories").Found("%s", source.Kind))
 	}
 	return nil
@@ -216,7 +216,7 @@ func (x *treeCopy) checkKind(name string, source host.Info) error {
 func (x *treeCopy) copyNew(n newEntries) (err error) {
 	if len(n.names) <= fewEntries && n.top == "" {
 		for _, name := range n.names {
-			if err := x.copyOne(name, path.Join(x.Directory, name), host.Info{}); err != nil {
+			if err := x.copyOne(name, path.Join(x.Directory, name), safepath.Info{}); err != nil {
 				return err
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/host/unpack"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A copySource is a directory with files, directories, and a hole.
@@ -40,9 +41,9 @@ func copySource(t *testing.T) (dir string, names []string) {
 }
 
 // sourceAttr gives files the mode of their source and directories 0750.
-func sourceAttr(source, _ host.Info, _ host.Attr) host.Attr {
-	a := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: source.Mode}
-	if source.Kind == host.Directory {
+func sourceAttr(source, _ safepath.Info, _ safepath.Attr) safepath.Attr {
+	a := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: source.Mode}
+	if source.Kind == safepath.Directory {
 		a.Mode = 0o750
 	}
 	return a
@@ -75,7 +76,7 @@ func TestCopyTree(t *testing.T) {
 	require.Equal(t, 1, ops["sync"])
 	require.Len(t, told, len(names)+1) // and /srv
 	for _, d := range told {
-		require.Equal(t, host.Missing, d.Kind)
+		require.Equal(t, safepath.Missing, d.Kind)
 		if info, err := h.Lstat(d.Path); d.Next != nil {
 			require.NoError(t, err)
 			info.CTime = d.Next.CTime // changed by the mode and the rename
@@ -188,9 +189,9 @@ func TestCopyIsComparedByItsDigest(t *testing.T) {
 	h := host.New(host.Options{Root: root, Clock: laterClock{}})
 	require.NoError(t, unpack.CopyTree(t.Context(), h, unpack.Copy{Source: source, Directory: "/new", Names: []string{".", "f00", "f01", "f02", "f03"}, Attr: sourceAttr}))
 	differing := func() (list []string) {
-		every := func(host.TreeEntry) (bool, error) { return true, nil }
+		every := func(safepath.TreeEntry) (bool, error) { return true, nil }
 		require.NoError(t, h.Sources().CompareTree(t.Context(), source, "/new", every, func(p host.TreePair) error {
-			if p.Target.Kind == host.Regular && p.Differs {
+			if p.Target.Kind == safepath.Regular && p.Differs {
 				list = append(list, p.Rel)
 			}
 			return nil

@@ -25,10 +25,10 @@ type stagedTree struct {
 	// in has the names of the entries in each directory below the source.
 	in map[string][]string
 	// dirs has the attributes of the new directories, and files the Info of the new files.
-	dirs  map[string]host.Attr
-	files map[string]*host.Info
-	made  map[host.FileKind]host.Attr // what new entries get in the directory of the stage
-	buf   []byte                      // for the contents of small files
+	dirs  map[string]safepath.Attr
+	files map[string]*safepath.Info
+	made  map[safepath.FileKind]safepath.Attr // what new entries get in the directory of the stage
+	buf   []byte                              // for the contents of small files
 }
 
 // begin makes the stage for new entries.
@@ -43,10 +43,10 @@ func (x *treeCopy) begin(n newEntries) (*stagedTree, error) {
 	}
 	t := &stagedTree{
 		stage: s, treeCopy: x, n: n,
-		made: map[host.FileKind]host.Attr{
-			host.Regular: host.NewAttr(&x.h.View, path.Join(parent, "x"), host.Regular), host.Directory: host.NewAttr(&x.h.View, path.Join(parent, "x"), host.Directory),
+		made: map[safepath.FileKind]safepath.Attr{
+			safepath.Regular: host.NewAttr(&x.h.View, path.Join(parent, "x"), safepath.Regular), safepath.Directory: host.NewAttr(&x.h.View, path.Join(parent, "x"), safepath.Directory),
 		},
-		in: make(map[string][]string), dirs: make(map[string]host.Attr), files: make(map[string]*host.Info, len(n.names)),
+		in: make(map[string][]string), dirs: make(map[string]safepath.Attr), files: make(map[string]*safepath.Info, len(n.names)),
 		buf: make([]byte, 64<<10),
 	}
 	for _, name := range n.names {
@@ -150,7 +150,7 @@ func (t *stagedTree) add(from, to *safepath.Handle, name string) error {
 
 // mkdir makes a directory in the stage. It gets its owner and mode once it is full.
 func (t *stagedTree) mkdir(in *safepath.Handle, name string, source unix.Stat_t) error {
-	t.dirs[name] = t.Attr(safepath.InfoOf(&source), host.Info{}, t.made[host.Directory])
+	t.dirs[name] = t.Attr(safepath.InfoOf(&source), safepath.Info{}, t.made[safepath.Directory])
 	at := t.staged(name)
 	return t.do("mkdir", at, func() error {
 		return safepath.PathError("mkdir", t.full(at), unix.Mkdirat(in.FD, path.Base(at), 0o700))
@@ -165,7 +165,7 @@ func (t *stagedTree) setAttr(name string) error {
 		return safepath.PathError("open", t.full(at), err)
 	}
 	defer d.Close()
-	t.kinds[at], t.modes[at] = host.Directory, attr.Mode
+	t.kinds[at], t.modes[at] = safepath.Directory, attr.Mode
 	if d.Stat.Uid != attr.UID || d.Stat.Gid != attr.GID {
 		if err := t.do("chown", at, func() error { return safepath.PathError("chown", t.full(at), d.Chown(attr.UID, attr.GID)) }); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (t *stagedTree) setAttr(name string) error {
 func (t *stagedTree) copyFile(source int, st *unix.Stat_t, in *safepath.Handle, name string) (err error) {
 	p := safepath.Location{Dir: in, Name: path.Base(name)}
 	at := t.full(t.staged(name))
-	attr := t.Attr(safepath.InfoOf(st), host.Info{}, t.made[host.Regular])
+	attr := t.Attr(safepath.InfoOf(st), safepath.Info{}, t.made[safepath.Regular])
 	fd, err := p.Open(unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY, attr.Mode&0o777)
 	if err != nil {
 		return safepath.PathError("create", at, err)
@@ -249,7 +249,7 @@ func (t *stagedTree) copyContent(to *os.File, name string) error {
 }
 
 // setFileAttr sets the owner and mode of an open file, and returns its Info.
-func setFileAttr(fd int, attr host.Attr) (*host.Info, error) {
+func setFileAttr(fd int, attr safepath.Attr) (*safepath.Info, error) {
 	var st unix.Stat_t
 	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(fd, &st) }); err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (t *stagedTree) place() error {
 // isFree returns an error if the path of an entry exists by now.
 func (t *stagedTree) isFree(at string) error {
 	info, err := safepath.Location{Dir: t.parent, Name: at}.Stat()
-	if err == nil && info.Kind != host.Missing {
+	if err == nil && info.Kind != safepath.Missing {
 		err = os.ErrExist
 	}
 	return safepath.PathError("create", t.full(at), err)

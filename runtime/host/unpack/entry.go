@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Format is the format of an archive, named after its suffix.
@@ -69,7 +69,7 @@ func FormatOf(name string) Format {
 // An entry is one entry of an archive.
 type entry struct {
 	name  string // as written in the archive
-	kind  host.FileKind
+	kind  safepath.FileKind
 	mode  uint32
 	mtime time.Time
 	// target is the target of a symbolic link, or the name of the entry to which a hard link
@@ -98,7 +98,7 @@ func readEntries(f *os.File, name string, format Format, check func() error, add
 	defer closeSource()
 	if format.isSingle() {
 		name = name[:len(name)-len(format)]
-		if err := add(entry{name: name, kind: host.Regular, mode: 0o644, body: checked(src, check)}); err != nil {
+		if err := add(entry{name: name, kind: safepath.Regular, mode: 0o644, body: checked(src, check)}); err != nil {
 			return fmt.Errorf("entry %q: %w", name, err)
 		}
 		return nil
@@ -177,13 +177,13 @@ func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
 	}
 	switch head.Typeflag {
 	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
-		e.kind = host.Regular
+		e.kind = safepath.Regular
 	case tar.TypeDir:
-		e.kind = host.Directory
+		e.kind = safepath.Directory
 	case tar.TypeSymlink:
-		e.kind = host.Symlink
+		e.kind = safepath.Symlink
 	case tar.TypeLink:
-		e.kind, e.hardLink = host.Regular, true
+		e.kind, e.hardLink = safepath.Regular, true
 	case tar.TypeXGlobalHeader:
 		return e, true, nil
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
@@ -227,7 +227,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 	}
 	mode, kind := zipMode(file)
 	e := entry{name: name, kind: kind, mode: mode, mtime: file.Modified, unique: true}
-	if kind == host.Special {
+	if kind == safepath.Special {
 		return errors.New("is a device or pipe, which is not extracted")
 	}
 	body, err := file.Open()
@@ -236,7 +236,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 	}
 	defer body.Close()
 	e.body, e.size = checked(body, check), int64(file.UncompressedSize64)
-	if kind == host.Symlink {
+	if kind == safepath.Symlink {
 		target, err := io.ReadAll(io.LimitReader(e.body, maxLinkLen+1))
 		if err != nil {
 			return unreadable(err)
@@ -276,21 +276,21 @@ func zipName(file *zip.File) (string, error) {
 
 // zipMode returns the permissions and the kind of a zip entry. An entry that was not made on Unix
 // gets the usual ones.
-func zipMode(file *zip.File) (uint32, host.FileKind) {
+func zipMode(file *zip.File) (uint32, safepath.FileKind) {
 	bits := file.ExternalAttrs >> 16
 	if !onUnix(file) || bits == 0 {
 		if strings.HasSuffix(file.Name, "/") || strings.HasSuffix(file.Name, `\`) && !onUnix(file) {
-			return 0o755, host.Directory
+			return 0o755, safepath.Directory
 		}
-		return 0o644, host.Regular
+		return 0o644, safepath.Regular
 	}
 	switch m := file.Mode(); {
 	case m.IsDir():
-		return bits & 0o7777, host.Directory
+		return bits & 0o7777, safepath.Directory
 	case m&os.ModeSymlink != 0:
-		return bits & 0o7777, host.Symlink
+		return bits & 0o7777, safepath.Symlink
 	case m.IsRegular():
-		return bits & 0o7777, host.Regular
+		return bits & 0o7777, safepath.Regular
 	}
-	return bits & 0o7777, host.Special
+	return bits & 0o7777, safepath.Special
 }

@@ -9,14 +9,13 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A layout is the entries that an archive makes below a directory, by clean relative path. It
 // decides what may be made there; it makes nothing.
 type layout struct {
-	kinds map[string]host.FileKind
+	kinds map[string]safepath.FileKind
 	// links has the targets of symbolic links.
 	links map[string]string
 	// modes has the permissions of directories with an entry in the archive.
@@ -24,7 +23,7 @@ type layout struct {
 }
 
 func newLayout() *layout {
-	return &layout{kinds: make(map[string]host.FileKind), links: make(map[string]string), modes: make(map[string]uint32)}
+	return &layout{kinds: make(map[string]safepath.FileKind), links: make(map[string]string), modes: make(map[string]uint32)}
 }
 
 // Limits of the name of an entry: PATH_MAX, and more nested directories than anybody uses. The
@@ -68,22 +67,22 @@ func strip(name string, n int) string {
 
 // put adds an entry and the directories above it. It reports whether it replaces an earlier entry
 // of the same name.
-func (l *layout) put(name string, kind host.FileKind) (replaces bool, err error) {
+func (l *layout) put(name string, kind safepath.FileKind) (replaces bool, err error) {
 	for at := parentOf(name); at != ""; at = parentOf(at) {
-		if k, ok := l.kinds[at]; ok && k != host.Directory {
+		if k, ok := l.kinds[at]; ok && k != safepath.Directory {
 			return false, fmt.Errorf("is below %s, which is %s in the archive", at, k)
 		}
 	}
-	for at := parentOf(name); at != "" && l.kinds[at] != host.Directory; at = parentOf(at) {
-		l.kinds[at] = host.Directory
+	for at := parentOf(name); at != "" && l.kinds[at] != safepath.Directory; at = parentOf(at) {
+		l.kinds[at] = safepath.Directory
 	}
 	old, replaces := l.kinds[name]
-	if replaces && (old == host.Directory) != (kind == host.Directory) {
+	if replaces && (old == safepath.Directory) != (kind == safepath.Directory) {
 		return false, fmt.Errorf("is both %s and %s in the archive", old, kind)
 	}
 	l.kinds[name] = kind
 	delete(l.links, name)
-	return replaces && kind != host.Directory, nil
+	return replaces && kind != safepath.Directory, nil
 }
 
 // parentOf returns the directory of a clean relative path, "" at the top.

@@ -69,7 +69,7 @@ func (s *stage) units() (units []string, last string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if there && s.kinds[name] == host.Directory {
+		if there && s.kinds[name] == safepath.Directory {
 			continue
 		}
 		units = append(units, name)
@@ -84,7 +84,7 @@ func (s *stage) units() (units []string, last string, err error) {
 // directories stay as they are.
 func (s *stage) setModes(units []string) error {
 	for _, name := range slices.Backward(s.paths) {
-		if s.kinds[name] != host.Directory || !inUnit(units, name) {
+		if s.kinds[name] != safepath.Directory || !inUnit(units, name) {
 			continue
 		}
 		mode, ok := s.modes[name]
@@ -112,7 +112,7 @@ func inUnit(units []string, name string) bool {
 // what is there.
 func (s *stage) fits(name string) (there bool, err error) {
 	info, err := s.look(name, false)
-	if err == nil && s.kinds[name] == host.Directory && info.Kind == host.Symlink {
+	if err == nil && s.kinds[name] == safepath.Directory && info.Kind == safepath.Symlink {
 		info, err = s.look(name, true) // a link to a directory inside the parent is good too
 		if errors.Is(err, os.ErrNotExist) {
 			return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("a directory").Found("a symbolic link without target"))
@@ -125,19 +125,19 @@ func (s *stage) fits(name string) (there bool, err error) {
 		return false, fmt.Errorf("%s: %w", s.full(parentOf(name)), diag.Expected("a directory").Found("something else"))
 	case err != nil:
 		return false, fmt.Errorf("%s: a symbolic link in its path points outside of %s or is broken: %w", s.full(name), s.x.Parent, err)
-	case (s.kinds[name] == host.Directory) != (info.Kind == host.Directory):
+	case (s.kinds[name] == safepath.Directory) != (info.Kind == safepath.Directory):
 		return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("%s", s.kinds[name]).Found("%s", info.Kind))
-	case info.Kind == host.Special:
-		return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("a file").Found("%s", host.Special))
+	case info.Kind == safepath.Special:
+		return true, fmt.Errorf("%s: %w", s.full(name), diag.Expected("a file").Found("%s", safepath.Special))
 	}
 	return true, nil
 }
 
 // look describes what is at the path of an entry. With follow, a link at the end is followed.
-func (s *stage) look(name string, follow bool) (host.Info, error) {
+func (s *stage) look(name string, follow bool) (safepath.Info, error) {
 	p, err := s.h.Resolver().Beneath(s.parent).To(name, follow)
 	if err != nil {
-		return host.Info{}, err
+		return safepath.Info{}, err
 	}
 	defer p.Close()
 	return s.h.Resolver().StatAt(p)
@@ -186,7 +186,7 @@ func (s *stage) move(name string) error {
 func (s *stage) moveTo(name string, from, to safepath.Location, rename func(from, to safepath.Location) error) error {
 	moving := func() error { return s.do("rename", name, func() error { return rename(from, to) }) }
 	mode := s.modes[name]
-	if s.kinds[name] != host.Directory || mode&0o200 != 0 {
+	if s.kinds[name] != safepath.Directory || mode&0o200 != 0 {
 		return moving()
 	}
 	d, err := from.OpenDirectory()

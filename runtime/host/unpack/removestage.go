@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -37,7 +36,7 @@ func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
 	switch {
 	case err != nil:
 		return false, safepath.PathError("stat", path, err)
-	case info.Kind != host.Directory || info.UID != own || isLocked(p):
+	case info.Kind != safepath.Directory || info.UID != own || isLocked(p):
 		return false, nil // it is another directory by now, or another process uses it
 	case dev == 0 && ino == 0:
 		err := safepath.Unlink(p)

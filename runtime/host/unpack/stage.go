@@ -119,7 +119,7 @@ func (s *stage) removeLeft() error {
 			continue
 		}
 		info, err := p.Stat()
-		if own, _ := safepath.Self(); err != nil || info.Kind != host.Directory || info.UID != own || info.Mode&0o777 != stageMode {
+		if own, _ := safepath.Self(); err != nil || info.Kind != safepath.Directory || info.UID != own || info.Mode&0o777 != stageMode {
 			continue
 		}
 		if err := s.remove(p); err != nil {
@@ -179,8 +179,8 @@ func makeWritable(p safepath.Location) {
 	}
 	defer d.Close()
 	_ = d.Chmod(0o700)
-	_ = safepath.EachIn(d, func(p safepath.Location, info host.Info) error {
-		if info.Kind == host.Directory {
+	_ = safepath.EachIn(d, func(p safepath.Location, info safepath.Info) error {
+		if info.Kind == safepath.Directory {
 			makeWritable(p)
 		}
 		return nil
@@ -213,7 +213,7 @@ func (s *stage) add(e entry) error {
 		return nil
 	}
 	if name == "" {
-		if e.kind != host.Directory {
+		if e.kind != safepath.Directory {
 			return errors.New("is the directory itself, but not a directory in the archive")
 		}
 		return nil
@@ -248,10 +248,10 @@ func (s *stage) add(e entry) error {
 		}
 	}
 	switch {
-	case e.kind == host.Directory:
+	case e.kind == safepath.Directory:
 		s.modes[name] = e.mode & 0o777
 		return s.do("mkdir", name, func() error { return s.root.MkdirAll(name, 0o700) })
-	case e.kind == host.Symlink:
+	case e.kind == safepath.Symlink:
 		if e.target == "" || len(e.target) > maxLinkLen || strings.ContainsRune(e.target, 0) {
 			return errors.New("is a symbolic link without target")
 		}
@@ -281,11 +281,11 @@ func (s *stage) linked(name string, e *entry) (string, error) {
 	}
 	target = strip(target, s.x.Strip)
 	kind := s.kinds[target]
-	if kind != host.Regular && kind != host.Symlink || target == name {
+	if kind != safepath.Regular && kind != safepath.Symlink || target == name {
 		return "", fmt.Errorf("is a hard link to %q, which is not a file earlier in the archive", e.target)
 	}
-	if kind == host.Symlink {
-		e.kind, e.hardLink, e.target = host.Symlink, false, s.links[target]
+	if kind == safepath.Symlink {
+		e.kind, e.hardLink, e.target = safepath.Symlink, false, s.links[target]
 	}
 	return target, nil
 }

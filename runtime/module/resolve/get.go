@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
@@ -142,18 +143,7 @@ func (r *Resolver) index(source module.Source, version string, got *CachedModule
 		return err
 	}
 	file := indexFile(r.Caches[0], source, version)
-	f, err := os.CreateTemp(filepath.Dir(file), "new-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.Write(file, atomicfile.Options{Shared: true}, atomicfile.Text(append(text, '\n')))
 }
 
 // place moves the files of a module to their directory in the cache, which is named by their hash and read-only. If

@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Trial is one spec, a start, and the expected result.
@@ -131,7 +132,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
 		}
 	}
-	if err == nil && !resource.VerifiesItself(x.Want) && !partial {
+	if err == nil && !resource.TraitsOf(x.Want).VerifiesItself && !partial {
 		if x.commands.guesses() == guesses {
 			if err = x.settled(ctx, h, d); err == nil {
 				err = x.left(ctx, h, planned, before)
@@ -246,16 +247,16 @@ func phrases(d resource.Decision) string {
 // snapshot returns kind, permissions, owner and content of everything below the
 // root, by path.
 func snapshot(ctx context.Context, v *host.View) (map[string]string, error) {
-	entries, err := v.Tree(ctx, "/", host.MaxNames)
+	entries, err := v.Tree(ctx, "/", safepath.MaxNames)
 	snap := make(map[string]string, len(entries))
 	for _, e := range entries {
 		path := "/" + e.Rel
 		text := fmt.Sprintf("%s %04o %d:%d", e.Kind, e.Mode, e.UID, e.GID)
 		switch e.Kind {
-		case host.Regular:
+		case safepath.Regular:
 			sum, sumErr := v.Sum(ctx, path)
 			err, text = errors.Join(err, sumErr), text+" "+sum
-		case host.Symlink:
+		case safepath.Symlink:
 			target, linkErr := v.Readlink(path)
 			err, text = errors.Join(err, linkErr), text+" to "+target
 		}

@@ -12,8 +12,10 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/contract"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -43,7 +45,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, any
 			return d
 		},
 		Perform: func(_ context.Context, h *host.Host, want *resource.Properties, _ resource.Action) error {
-			attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+			attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
 			return h.WriteFile("/note", strings.NewReader(want.Text("text")), attr)
 		},
 	}
@@ -110,13 +112,13 @@ func TestBreaches(t *testing.T) {
 			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
 		},
 		"after kept the note, /note was changed, of which a plan expects nothing": func(f *resource.Functions) {
-			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.OtherEffects, error) {
+			f.Effects = func(*resource.Properties, any) ([]overlay.PathEffect, resource.OtherEffects, error) {
 				return nil, resource.CommandEffects, nil
 			}
 		},
 		`left otherwise than a plan expects after kept the note: expected the content "old" of /note, found "new"`: func(f *resource.Functions) {
-			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.OtherEffects, error) {
-				return []host.PathEffect{{Path: "/note", Kind: host.Regular, Content: new("old")}}, resource.UnknownEffects, nil
+			f.Effects = func(*resource.Properties, any) ([]overlay.PathEffect, resource.OtherEffects, error) {
+				return []overlay.PathEffect{{Path: "/note", Kind: safepath.Regular, Content: new("old")}}, resource.UnknownEffects, nil
 			}
 		},
 		"color is reported to differ, but is not a property": func(f *resource.Functions) {

@@ -9,8 +9,10 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // planned returns the decision of a plan.
@@ -26,7 +28,7 @@ func (x Trial) planned(ctx context.Context, h *host.Host) resource.Decision {
 // left compares what the actions of d left on the machine with the effects of d. It returns an
 // error if a path is not as its effect says, or if a path without an effect was changed.
 func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, before map[string]string) error {
-	last := make(map[string]host.PathEffect)
+	last := make(map[string]overlay.PathEffect)
 	for _, p := range d.Effects {
 		if p.Account == nil {
 			last[p.Path] = p
@@ -57,7 +59,7 @@ func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, befo
 		if leftover().MatchString(name) && after[name] == "" {
 			continue
 		}
-		if changed && !slices.ContainsFunc(d.Effects, func(p host.PathEffect) bool { return covers(p, name, after[name]) }) {
+		if changed && !slices.ContainsFunc(d.Effects, func(p overlay.PathEffect) bool { return covers(p, name, after[name]) }) {
 			return fmt.Errorf("after %s, %s was changed, of which a plan expects nothing", phrases(d), name)
 		}
 	}
@@ -70,17 +72,17 @@ var leftover = lazyregexp.New(`/\..+\.ccm-[^/]*$`)
 // covers reports whether the effect on path p explains a change of the path name: they are the
 // same path, name is a directory that was made above p, or name is below p and the effect is not
 // exact.
-func covers(p host.PathEffect, name, now string) bool {
-	above := strings.HasPrefix(p.Path, strings.TrimSuffix(name, "/")+"/") && strings.HasPrefix(now, host.Directory.String())
-	below := strings.HasPrefix(name, p.Path+"/") && (p.Open || p.Unsure || p.Vague || p.Kind == host.Missing)
+func covers(p overlay.PathEffect, name, now string) bool {
+	above := strings.HasPrefix(p.Path, strings.TrimSuffix(name, "/")+"/") && strings.HasPrefix(now, safepath.Directory.String())
+	below := strings.HasPrefix(name, p.Path+"/") && (p.Open || p.Unsure || p.Vague || p.Kind == safepath.Missing)
 	if p.Account != nil {
-		return host.HoldsAccounts(name, false)
+		return overlay.HoldsAccounts(name, false)
 	}
 	return p.Path != "" && (name == path.Clean(p.Path) || above || below)
 }
 
 // standsAs returns an error if the path of an effect is not as the effect says.
-func standsAs(h *host.Host, p host.PathEffect) error {
+func standsAs(h *host.Host, p overlay.PathEffect) error {
 	if p.Unsure {
 		return nil
 	}
@@ -88,7 +90,7 @@ func standsAs(h *host.Host, p host.PathEffect) error {
 	switch {
 	case err != nil:
 		return err
-	case p.Vague && now.Kind == host.Missing:
+	case p.Vague && now.Kind == safepath.Missing:
 		return fmt.Errorf("nothing is at %s", p.Path)
 	case p.Vague:
 		return nil

@@ -12,7 +12,9 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // The abilities of a spec (package resource, abilities.go) are promises on which the engine
@@ -58,7 +60,7 @@ func (x Trial) checkBounds(before, after map[string]string) error {
 		isParent := slices.ContainsFunc(paths, func(of string) bool { return isBelow(of, []string{p}) })
 		isGone := slices.ContainsFunc(paths, func(of string) bool { return isBelow(p, []string{of}) && after[of] == "" })
 		return slices.Contains(paths, p) || tree && isBelow(p, paths) || isGone || // removed together with its directory
-			isParent && before[p] == "" && strings.HasPrefix(after[p], host.Directory.String()) // a directory was made above the path
+			isParent && before[p] == "" && strings.HasPrefix(after[p], safepath.Directory.String()) // a directory was made above the path
 	})
 }
 
@@ -95,7 +97,7 @@ func (x Trial) checkLookBounds(ctx context.Context, h *host.Host) error {
 	if !looks {
 		return nil
 	}
-	seen := new(host.Looks)
+	seen := new(overlay.Looks)
 	if _, err := x.Binding.Status(ctx, h.Planning(ctx).Recording(seen), x.Want); err != nil {
 		return nil // checkLooks reports it
 	}
@@ -105,8 +107,8 @@ func (x Trial) checkLookBounds(ctx context.Context, h *host.Host) error {
 	}
 	real := path.Join(dir, path.Base(name))
 	for _, l := range seen.List() {
-		ofPath := l.Kind == host.PathLook || l.Kind == host.DirectoryLook || l.Kind == host.TreeLook && l.Name == real
-		ofAccount := l.Kind == host.UserLook || l.Kind == host.GroupLook
+		ofPath := l.Kind == overlay.PathLook || l.Kind == overlay.DirectoryLook || l.Kind == overlay.TreeLook && l.Name == real
+		ofAccount := l.Kind == overlay.UserLook || l.Kind == overlay.GroupLook
 		if !ofAccount && !(ofPath && (isBelow(real, []string{l.Name}) || isBelow(name, []string{l.Name}))) {
 			return &breach{fmt.Sprintf("Status, which is to depend on %s only, looked at %s", name, l.Name)}
 		}
@@ -148,7 +150,7 @@ func (x Trial) predicted(ctx context.Context, h *host.Host) error {
 	if list, ok := x.Binding.PredictAll(ctx, &h.View, []any{x.Want}); ok && err == nil && len(list) == 1 {
 		err = list[0].Err
 	}
-	if _, ok := errors.AsType[*resource.WrongUserError](err); ok || errors.Is(err, host.ErrNeedsRoot) {
+	if _, ok := errors.AsType[*resource.WrongUserError](err); ok || errors.Is(err, overlay.ErrNeedsRoot) {
 		return nil
 	}
 	return err
@@ -194,10 +196,10 @@ func (x Trial) checkRecall(ctx context.Context, h *host.Host, have any) error {
 }
 
 // CheckSuits returns an error if the choice of the provider depends on specs although their type
-// promises that it does not (resource.SpecIndependentProvider).
+// promises that it does not (resource.Traits).
 func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 	for i, want := range wants {
-		if _, ok := want.(resource.SpecIndependentProvider); !ok || i == 0 {
+		if !resource.TraitsOf(want).ProviderIgnoresSpec || i == 0 {
 			continue
 		}
 		first, err := b.Suits(f, wants[0])
@@ -212,7 +214,7 @@ func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 // checkPlan returns an error if a plan finds something left to do after the effects of a complete
 // decision.
 func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision) error {
-	if x.Imagined || !d.Complete || len(d.Actions) == 0 || slices.ContainsFunc(d.Effects, isVague) || resource.VerifiesItself(x.Want) || resource.ActsAlways(x.Want) {
+	if x.Imagined || !d.Complete || len(d.Actions) == 0 || slices.ContainsFunc(d.Effects, isVague) || resource.TraitsOf(x.Want).VerifiesItself || resource.TraitsOf(x.Want).ActsAlways {
 		return nil
 	}
 	v := h.Planning(ctx)
@@ -228,8 +230,8 @@ func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision)
 }
 
 // isVague reports whether a plan does not know everything that will stand at a path.
-func isVague(p host.PathEffect) bool {
-	return p.Account != nil || p.Vague || p.Unsure || p.Open || p.Kind == host.Regular && p.Content == nil && !p.Kept
+func isVague(p overlay.PathEffect) bool {
+	return p.Account != nil || p.Vague || p.Unsure || p.Open || p.Kind == safepath.Regular && p.Content == nil && !p.Kept
 }
 
 // Watch returns a runner that notes two breaches: commands during a Status that promises to run
@@ -282,7 +284,7 @@ func (w *countingRunner) guesses() int {
 }
 
 func (x Trial) checkCommands() error {
-	if x.commands != nil && x.commands.n > 0 && resource.MayPrefetch(x.Want) {
+	if x.commands != nil && x.commands.n > 0 && resource.TraitsOf(x.Want).MayPrefetch {
 		return &breach{"Status, which may be called ahead, ran a command: " + x.commands.last}
 	}
 	return nil

@@ -14,8 +14,10 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/contract"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -29,7 +31,7 @@ type paper struct {
 	bounds     string
 	edited     string
 	confined   []string
-	leaves     []host.PathEffect
+	leaves     []overlay.PathEffect
 	closed     bool
 }
 
@@ -42,12 +44,13 @@ type paperProvider interface {
 
 var paperType = resource.Define[paper, paperState, paperProvider]("paper")
 
-func (paper) Validate() error     { return nil }
-func (p paper) MayPrefetch() bool { return p.looksAhead }
+func (paper) Validate() error { return nil }
+func (p paper) Traits() resource.Traits {
+	return resource.Traits{MayPrefetch: p.looksAhead, ProviderIgnoresSpec: true}
+}
 func (p paper) Bounds() (path string, looks, acts bool) {
 	return cmp.Or(p.looksAt, p.bounds), p.looksAt != "", p.bounds != ""
 }
-func (paper) ProviderIgnoresSpec()                  {}
 func (p paper) EditedFile() string                  { return p.edited }
 func (p paper) ConfinedTo() (list []string, _ bool) { return p.confined, false }
 
@@ -128,7 +131,7 @@ func (w writer) Status(ctx context.Context, v *host.View, _ paper) (paperState, 
 			return paperState{}, err
 		}
 	}
-	if kind, _ := v.Overlay().Assumed("/d/paper"); w.blind && kind != host.Missing {
+	if kind, _ := v.Overlay().Assumed("/d/paper"); w.blind && kind != safepath.Missing {
 		return paperState{}, nil
 	}
 	if v.IsPlan() && w.plans {
@@ -148,8 +151,8 @@ func (w writer) StatusAll(ctx context.Context, v *host.View, wants []paper) ([]p
 }
 
 func (w writer) Write(h *host.Host, _ paper) error {
-	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
-	err := h.MakeDirectory("/d", host.Attr{UID: attr.UID, GID: attr.GID, Mode: 0o755})
+	attr := safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+	err := h.MakeDirectory("/d", safepath.Attr{UID: attr.UID, GID: attr.GID, Mode: 0o755})
 	if w.more {
 		err = errors.Join(err, h.WriteFile("/more", strings.NewReader(""), attr))
 	}
@@ -159,8 +162,8 @@ func (w writer) Write(h *host.Host, _ paper) error {
 // TestLies: each promise that the engine relies on is compared with the behaviour.
 func TestLies(t *testing.T) {
 	text := "text"
-	attr := &host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
-	leaves := []host.PathEffect{{Path: "/d/paper", Kind: host.Regular, Content: &text, Attr: attr}}
+	attr := &safepath.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+	leaves := []overlay.PathEffect{{Path: "/d/paper", Kind: safepath.Regular, Content: &text, Attr: attr}}
 	other := "other"
 	for name, x := range map[string]struct {
 		p    paper
@@ -178,7 +181,7 @@ func TestLies(t *testing.T) {
 		"undeclared":           {paper{}, writer{asks: true, calls: []string{}}, "it calls true, which is not among its declared commands"},
 		"closed":               {paper{leaves: leaves, closed: true}, writer{more: true}, "after written, /more was changed, of which a plan expects nothing"},
 		"closed, and nothing":  {paper{closed: true}, writer{}, "was changed, of which a plan expects nothing"},
-		"open, and wrong":      {paper{leaves: []host.PathEffect{{Path: "/d/paper", Kind: host.Regular, Content: &other, Attr: attr}}}, writer{}, "expected the content \"other\" of /d/paper"},
+		"open, and wrong":      {paper{leaves: []overlay.PathEffect{{Path: "/d/paper", Kind: safepath.Regular, Content: &other, Attr: attr}}}, writer{}, "expected the content \"other\" of /d/paper"},
 		"open":                 {paper{leaves: leaves}, writer{more: true}, ""},
 		"blind in a plan":      {paper{leaves: leaves, closed: true}, writer{blind: true}, "in a plan, written leaves something to do: name:  → n"},
 		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status reports something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
@@ -189,7 +192,7 @@ func TestLies(t *testing.T) {
 		"predicts failure":  {paper{}, writer{predict: errors.New("no ink")}, "a plan predicts that written fails, but it does not: no ink"},
 		"predicts failures": {paper{}, writer{predicts: []error{errors.New("no ink")}}, "PredictAll has 1 answers for 2 questions"},
 		"predicts twice":    {paper{}, writer{predicts: []error{nil, errors.New("no ink")}}, "PredictAll has two answers to one question: <nil> and no ink"},
-		"needs root":        {paper{}, writer{predict: host.ErrNeedsRoot}, ""},
+		"needs root":        {paper{}, writer{predict: overlay.ErrNeedsRoot}, ""},
 		"Predict":           {paper{}, writer{touches: "Predict"}, "Predict changed the machine: /touched is new"},
 		"PredictAll":        {paper{}, writer{touches: "PredictAll"}, "PredictAll changed the machine: /touched is new"},
 		"Inspect":           {paper{}, writer{touches: "Inspect"}, "Inspect changed the machine: /touched is new"},
@@ -235,26 +238,26 @@ func (successRunner) Run(context.Context, host.Cmd) (host.Result, error) { retur
 // from the engine.
 func TestRemovals(t *testing.T) {
 	for name, x := range map[string]struct {
-		effects []host.PathEffect
+		effects []overlay.PathEffect
 		data    bool // in the directory before the trial
 		all     bool // whether all that is in the directory is removed
 		single  bool // whether it is removed entry by entry
 		made    bool // whether there is something else in the directory
 		want    string
 	}{
-		"empty":          {effects: []host.PathEffect{{Path: "/d"}}},
-		"kept":           {effects: []host.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no record of a run that created /d/data, 4 B"},
-		"careful":        {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}},
-		"claims all":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{}}}, all: true, want: "removed the note removed /d/not-of-ccm, which no run has created"},
+		"empty":          {effects: []overlay.PathEffect{{Path: "/d"}}},
+		"kept":           {effects: []overlay.PathEffect{{Path: "/d"}}, data: true, all: true, want: "no record of a run that created /d/data, 4 B"},
+		"careful":        {effects: []overlay.PathEffect{{Path: "/d", Keeps: []string{}}}},
+		"claims all":     {effects: []overlay.PathEffect{{Path: "/d", Keeps: []string{}}}, all: true, want: "removed the note removed /d/not-of-ccm, which no run has created"},
 		"names nothing":  {all: true, data: true, single: true, want: "removed the note removed /d/data, which its effects do not name"},
-		"names the rest": {effects: []host.PathEffect{{Path: "/other"}}, all: true, data: true, single: true, want: "removed /d/data, which its effects do not name"},
-		"names data":     {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, single: true, all: true, want: "no record of a run that created /d/data, 4 B"},
+		"names the rest": {effects: []overlay.PathEffect{{Path: "/other"}}, all: true, data: true, single: true, want: "removed /d/data, which its effects do not name"},
+		"names data":     {effects: []overlay.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, single: true, all: true, want: "no record of a run that created /d/data, 4 B"},
 		// The host refuses a tree that the effects do not name, so nothing is lost.
 		"hides the tree": {all: true, data: true, want: "/d is not removed: no record of a run that created /d/data, 4 B"},
 		// What runs have made goes, and the rest stays.
-		"some": {effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data", "not-of-ccm"}}}, data: true, made: true, all: true},
+		"some": {effects: []overlay.PathEffect{{Path: "/d", Keeps: []string{"data", "not-of-ccm"}}}, data: true, made: true, all: true},
 		"some, singly": {
-			effects: []host.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, made: true, single: true, all: true,
+			effects: []overlay.PathEffect{{Path: "/d", Keeps: []string{"data"}}}, data: true, made: true, single: true, all: true,
 			want: "removed the note removed /d/data, which its effects do not name",
 		},
 	} {
@@ -273,7 +276,7 @@ func TestRemovals(t *testing.T) {
 					}
 					return d
 				},
-				Effects: func(*resource.Properties, any) ([]host.PathEffect, resource.OtherEffects, error) {
+				Effects: func(*resource.Properties, any) ([]overlay.PathEffect, resource.OtherEffects, error) {
 					return x.effects, resource.UnknownEffects, nil
 				},
 				Perform: func(_ context.Context, h *host.Host, _ *resource.Properties, _ resource.Action) error {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/atomicfile"
 )
 
 // Do asks the effect function whether an effect may happen, and performs it.
@@ -47,37 +49,25 @@ func (d *Dir) SyncDir(name string) error {
 	})
 }
 
-// TempPrefix begins the names of temporary files.
-const TempPrefix = ".new-"
+// files are the files of a state directory for package atomicfile.
+type files struct{ *Dir }
+
+// OpenFile implements atomicfile.Directory: new files have the mode 0600.
+func (f files) OpenFile(name string, flag int, _ os.FileMode) (*os.File, error) {
+	return f.Dir.Open(name, flag)
+}
+
+// Open implements atomicfile.Directory: only directories are opened.
+func (f files) Open(name string) (*os.File, error) { return f.OpenDir(name) }
+
+// Rename implements atomicfile.Directory.
+func (f files) Rename(from, to string) error { return f.rename(from, to) }
 
 // Replace replaces a file in one step: readers see the old or the new content. If durable is set,
 // the new content survives a loss of power.
-func (d *Dir) Replace(name string, durable bool, write func(w io.Writer) error) (err error) {
-	temp := filepath.Join(filepath.Dir(name), TempPrefix+filepath.Base(name))
-	var f *os.File
-	err = d.Do("create", d.Path(temp), func() (err error) {
-		f, err = d.Open(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.Remove(temp))
-		}
-	}()
-	err = d.Do("write", d.Path(temp), func() error { return write(f) })
-	if err == nil && durable {
-		err = d.Do("sync", d.Path(temp), f.Sync)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := d.Do("rename", d.Path(name), func() error { return d.rename(temp, name) }); err != nil || !durable {
-		return err
-	}
-	return d.SyncDir(filepath.Dir(name))
+func (d *Dir) Replace(name string, durable bool, write func(w io.Writer) error) error {
+	effect := func(op, name string, effect func() error) error { return d.Do(op, d.Path(name), effect) }
+	return atomicfile.Replace(files{d}, name, atomicfile.Options{Durable: durable, Effect: effect}, func(f *os.File) error { return write(f) })
 }
 
 // Writing returns a function that writes a text.
@@ -114,7 +104,7 @@ func (d *Dir) RemoveTemporary(dir string) error {
 		switch {
 		case e.IsDir():
 			err = errors.Join(err, d.RemoveTemporary(name))
-		case strings.HasPrefix(e.Name(), TempPrefix):
+		case strings.HasPrefix(e.Name(), atomicfile.Prefix):
 			err = errors.Join(err, d.Remove(name))
 		}
 	}
