@@ -55,6 +55,8 @@ return ccm.type {
     return program and { { program, below_root = true } } or {}
   end,
 
+  recreate = require("std.recreate").group,
+
   perform = function(action, want, have, host)
     if action == "remove" then return accounts.run(host, "groupdel", want.name) end
     if action == "create" then

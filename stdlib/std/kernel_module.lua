@@ -89,7 +89,7 @@ return ccm.type {
     end
     return list, "commands"
   end,
-
+  recreate = require("std.recreate").kernel_module,
   perform = function(_, want, have, host)
     local function put(file, text)
       if not text then return host.remove(file) end

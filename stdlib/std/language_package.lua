@@ -66,6 +66,8 @@ return ccm.type {
     return tbl.concat({ { path = want.path } }, caches), "commands"
   end,
 
+  recreate = require("std.recreate").language_package,
+
   perform = function(action, want, _, host)
     local m = managers[want.manager]
     host.run(managers.command(want, (action == "remove" and m.remove or m.install)(want, host), host))

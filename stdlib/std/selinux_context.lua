@@ -71,6 +71,8 @@ return ccm.type {
 
   programs = function(_, _, _, host) return selinux.programs(host, "semanage") end,
 
+  recreate = require("std.recreate").selinux_context,
+
   perform = function(action, want, have, host)
     local verb = "-a"
     if action == "remove" then

@@ -42,6 +42,9 @@ function useradd.leaves(want, have)
   local list = { { user = want.name, uid = want.uid or have and have.uid, group = group, home = want.home or have and (have.home or have.at) } }
   if new and not want.group then table.insert(list, { group = want.name }) end
   for _, g in ipairs(want.groups or {}) do table.insert(list, { group = g, members = { want.name } }) end
+  for _, p in ipairs { "subuid", "subgid" } do
+    if want[p .. "s"] then table.insert(list, { path = "/etc/" .. p }) end
+  end
   if not have then return list, true end
   local own = { owner = want.name, group = group }
   if have.made then table.insert(list, tbl.merge({ path = have.made, kind = "directory", mode = have.mode }, own)) end
