@@ -89,6 +89,7 @@ return ccm.type {
     end
     return list, "commands"
   end,
+  programs = function(_, want, have) return have.state == (want.ensure == "present" and "not loaded" or "loaded") and { "modprobe" } or {} end,
   recreate = require("std.recreate").kernel_module,
   perform = function(_, want, have, host)
     local function put(file, text)

@@ -73,7 +73,7 @@ return ccm.type {
 
   leaves = require("std.useradd").leaves,
 
-  programs = login.programs,
+  programs = require("std.useradd").programs,
 
   recreate = require("std.recreate").user,
 

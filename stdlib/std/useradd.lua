@@ -60,4 +60,24 @@ function useradd.leaves(want, have)
   return list
 end
 
+--- Returns the programs that an action on a user calls, as programs of a type does.
+function useradd.programs(action, want, have, host)
+  local new, list = action == "create", {}
+  local function needs(needed, below_root, ...)
+    for _, name in ipairs(needed and { ... } or {}) do list[#list + 1] = { name, below_root = below_root } end
+  end
+  local function differs(p) return want[p] ~= nil and (new or want[p] ~= have[p]) end
+  needs(new, true, "useradd")
+  needs(action == "remove", true, "userdel")
+  if action == "remove" then return list end
+  local groups = want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {}))
+  needs(not new and (groups or tbl.any({ "uid", "group", "comment", "shell", "home", "locked" }, differs)), true, "usermod")
+  needs(differs "password" and (new or want.update_password == "always"), true, "chpasswd")
+  needs(tbl.any({ "min_days", "max_days", "warn_days", "inactive_days", "expires" }, differs), true, "chage")
+  needs(have.lost, true, "chown")
+  needs(have.lost and host.is_directory(useradd.skeleton(host)), true, "cp")
+  needs(differs "ssh_key", false, "setsid", "runuser", "mkdir", "ssh-keygen")
+  return list
+end
+
 return useradd
