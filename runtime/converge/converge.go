@@ -163,7 +163,26 @@ func (w *walk) report(events []*event.Event) {
 		for _, x := range w.Reporters {
 			x.Event(ev)
 		}
+		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may reconsider the stable resources that it passed
+			w.freeEvents = append(w.freeEvents, ev)
+		}
 	}
+}
+
+// An eventPool has events that nobody uses any longer. Without it, a run that finds 10,000 files unchanged takes 1.08 of
+// the processor time (median of pairs): their events are 5 MiB, which the kernel has to clear.
+type eventPool []*event.Event
+
+// take returns an empty event.
+func (p *eventPool) take() *event.Event {
+	last := len(*p) - 1
+	if last < 0 {
+		return new(event.Event)
+	}
+	ev := (*p)[last]
+	*p = (*p)[:last]
+	*ev = event.Event{}
+	return ev
 }
 
 // A walk is one pass over a catalog.
@@ -196,6 +215,7 @@ type walk struct {
 	checks      deferredChecks        // resources that were acted on and not yet verified
 	transaction *transaction          // the transaction that is not committed yet, or nil
 	alone       bool                  // set while no transaction may begin
+	freeEvents  eventPool             // reported events of stable resources, for reuse
 	queue       []*event.Event        // events to report after the batch, the transaction or the deferred checks
 	redactor    *redact.Redactor      // nil if there is nothing to redact
 	single      [1]*event.Event       // holds the result of finishEdits for a resource that is no edit
@@ -236,7 +256,8 @@ func (w *walk) notePrior(i int, o event.Outcome) {
 // decideAndAct, and runs the health checks.
 func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	r := w.catalog.Resources[i]
-	ev := &event.Event{Resource: r, Index: i, Deps: w.catalog.Deps[i], Catalog: w.catalog, Noop: w.noop(r), Start: w.since}
+	ev := w.freeEvents.take()
+	ev.Resource, ev.Index, ev.Deps, ev.Catalog, ev.Noop, ev.Start = r, i, w.catalog.Deps[i], w.catalog, w.noop(r), w.since
 	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
