@@ -255,7 +255,7 @@ func TestField32Bits(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, string(out), "certificate signed by unknown authority")
 	require.Contains(t, string(out), "~ file#/site/big: Updated attributes")
-	require.Contains(t, string(out), "1 stable, 1 changed, 1 failed")
+	require.Contains(t, string(out), "1 changed, 1 failed, 1 up to date")
 }
 
 // A clock that is behind makes the certificate of a server one of the future: the resource fails with both times, and the
