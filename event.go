@@ -82,5 +82,6 @@ func (e Event) String() string {
 	return string(e.Outcome) + " " + e.Resource.String() + ": " + e.Message
 }
 
-// Unwrap returns the event in the form that the command ccm uses. It does not follow semantic versions.
+// Unwrap returns the event in the form that the command ccm uses. It is valid until the loop goes on, because it is
+// reused. It does not follow semantic versions.
 func (e Event) Unwrap() *event.Event { return e.record }

@@ -178,7 +178,7 @@ func (f *forwarder) Event(e *event.Event) {
 		return
 	}
 	f.done = true // if the loop panics too
-	if f.yield(newEvent(e.Clone()), nil) {
+	if f.yield(newEvent(e), nil) {
 		f.done = false
 		return
 	}

@@ -20,7 +20,10 @@ import (
 // PackageType is the type of software packages.
 var PackageType = resource.Define[Package, PackageState, PackageProvider]("package")
 
-var _ resource.BulkPerformer[Package, PackageProvider] = Package{}
+var (
+	_ resource.BulkPerformer[Package, PackageProvider] = Package{}
+	_ resource.Recreator[Package, PackageState]        = Package{}
+)
 
 // Package manages one package of the operating system: whether it is installed,
 // and in which version. The providers apk, pkg and brew were made from recorded
@@ -193,6 +196,25 @@ func (p Package) MayDowngrade() bool { return p.AllowDowngrade == nil || *p.Allo
 
 // WantedEnsure implements resource.EnsureReporter.
 func (p Package) WantedEnsure() string { return string(p.Ensure) }
+
+// Recreate implements resource.Recreator: the version of the removed package or, if the repositories
+// have it no longer, any.
+func (p Package) Recreate(have PackageState) (want, otherwise *Package, note string) {
+	if !have.Installed() {
+		return nil, nil, ""
+	}
+	if p.Ensure == PackagePurged {
+		note = "its configuration is that of the package"
+	}
+	as := func(ensure PackageEnsure) *Package {
+		again := Package{Name: p.Name, Ensure: ensure, Options: p.Options, Source: p.Source, Checksum: p.Checksum}
+		if have.Held {
+			again.Hold = new(true)
+		}
+		return &again
+	}
+	return as(PackageEnsure(have.Metadata.Version)), as(PackagePresent), note
+}
 
 // Decide implements resource.Spec.
 func (p Package) Decide(have PackageState) (d resource.Decision) {

@@ -73,17 +73,26 @@ func unknownEvent(u state.MissingRecord, index int, now time.Time) *event.Event 
 // appliedSite returns a site with the last applied catalog, and the resources whose record is not
 // sufficient.
 func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.AppliedHeader) (*Site, []state.MissingRecord, error) {
-	env := &TemplateEnv{Clock: p.Clock}
-	reg, err := NewRegistry(env)
+	s, err := p.siteOn(ctx, store, a.Root)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &Site{Registry: reg, Host: p.newHost(host.Options{Root: a.Root, Log: p.Log, Runner: p.Exec(), Extractions: store.Extractions(a.Root)})}
+	var left []state.MissingRecord
+	s.Catalog, left, err = store.Catalog(a, s.Registry)
+	return s, left, err
+}
+
+// siteOn returns a site without resources, for the machine at root.
+func (p *Process) siteOn(ctx context.Context, store *state.Store, root string) (*Site, error) {
+	env := &TemplateEnv{Clock: p.Clock}
+	reg, err := NewRegistry(env)
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{Registry: reg, Host: p.newHost(host.Options{Root: root, Log: p.Log, Runner: p.Exec(), Extractions: store.Extractions(root)})}
 	if s.Facts, err = p.Facts(ctx, &s.Host.View, FactOptions{}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	env.Facts = s.Facts
-	var left []state.MissingRecord
-	s.Catalog, left, err = store.Catalog(a, reg)
-	return s, left, err
+	return s, nil
 }

@@ -203,6 +203,7 @@ func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summ
 	if x.plan != nil {
 		engine.Approve = asPlanned(x.plan)
 	}
+	engine.Journal = x.state.writer
 	x.ran = true
 	x.summary = engine.Run(ctx, x.site.Host, x.catalog)
 	for id, gone := range x.previous {

@@ -88,6 +88,46 @@ func TestRemovalsOfAllTypes(t *testing.T) {
 	require.Positive(t, removed) // such as a file
 }
 
+// restoredByFiles are the types whose removal runs a program, and leaves nothing that the backups of files do not bring
+// back.
+var restoredByFiles = map[string]string{
+	"apt_repo": "apt-get only fetches its lists",
+	"archive":  "its files are backed up",
+	"cron":     "only reads accounts",
+	"git":      "the clone is backed up",
+	"sysctl":   "the value of the running kernel stays",
+	"wait_for": "removes nothing",
+	"yum_repo": "dnf only fetches its lists", "zypper_repo": "zypper only fetches its lists",
+}
+
+// TestRemovalsAreUndone: a type that can be absent either runs no programs, so that backups of files bring all back, or
+// says how undo makes its things again.
+func TestRemovalsAreUndone(t *testing.T) {
+	reg, err := NewRegistry(new(TemplateEnv))
+	require.NoError(t, err)
+	AddShipped(reg)
+	for _, typ := range reg.Types() {
+		ensure := typ.Schema().Field("ensure")
+		if ensure == nil || !canBeAbsent(ensure) {
+			continue
+		}
+		runs := false
+		for _, b := range reg.Bindings(typ) {
+			runs = runs || len(b.Describe().Commands) > 0
+		}
+		_, exception := restoredByFiles[typ.Name]
+		switch {
+		case typ.CanRecreate():
+			assert.False(t, exception, "%s has recreate, and is in restoredByFiles", typ.Name)
+		case runs:
+			assert.True(t, exception, "%s runs programs to remove something: define recreate, or add it to restoredByFiles", typ.Name)
+		}
+	}
+	for name := range restoredByFiles {
+		assert.NotNil(t, reg.Type(name), name)
+	}
+}
+
 // absent returns a resource of a type that is to be absent. Each property that is a path leads to at, and SOURCE in
 // required stands for source.
 func absent(typ *resource.Type, name, at, source string) (*resource.Resource, error) {

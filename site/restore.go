@@ -27,8 +27,10 @@ type RestoreOptions struct {
 	Paths []string
 	// Refresh also refreshes the subscribers of resources whose files are restored.
 	Refresh bool
-	Record  RecordOptions
-	Host    HostOptions
+	// Recreate also makes removed things again that are not only files, such as users and packages.
+	Recreate bool
+	Record   RecordOptions
+	Host     HostOptions
 	// Force also restores paths that something other than ccm changed since.
 	Force bool
 	// Plan makes a plan and changes nothing.
@@ -44,6 +46,7 @@ type restore struct {
 	process      *Process
 	options      *RestoreOptions
 	refresh      *refreshPlan // nil without refreshes
+	recreation   *recreation  // nil if files are all that the run removed
 	host         *host.Host
 	state        *runState
 	startedPaths map[string]bool // paths that were changed: these are finished in any case
@@ -56,12 +59,15 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	o.Record.Root = o.Run.Root
 	r := &restore{process: p, options: o}
 	recorder := p.NewRecorder(o.Record)
-	if o.Refresh {
+	if o.Refresh || o.Recreate {
 		store, err := p.Store(o.Record.StateDir, o.Record.Limits)
-		if err != nil {
-			return sum, err
+		if err == nil && o.Refresh {
+			r.refresh, err = p.planRefresh(ctx, store, o)
 		}
-		if r.refresh, err = p.planRefresh(ctx, store, o); err != nil {
+		if err == nil && o.Recreate {
+			r.recreation, err = p.planRecreation(ctx, store, o.Run)
+		}
+		if err != nil {
 			return sum, err
 		}
 	}
@@ -93,7 +99,10 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many
-	sum = r.restoreFiles(ctx, list)
+	sum, err = r.restoreAll(ctx, list)
+	if err != nil {
+		return sum, err
+	}
 	if r.refresh != nil && !r.refused {
 		err = r.refresh.perform(ctx, r, &sum)
 	}
@@ -101,14 +110,27 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	return sum, err
 }
 
-// restoreFiles restores paths, or plans that, and reports it.
-func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) event.Summary {
+// restoreAll makes removed things again and restores paths, or plans that, and reports it.
+func (r *restore) restoreAll(ctx context.Context, list []state.Restoration) (event.Summary, error) {
 	sum := event.Summary{Start: r.host.Now(), Noop: r.options.Plan}
 	events := make([]*event.Event, len(list))
 	for i := range list {
 		events[i] = r.look(ctx, i, list)
 	}
 	r.refused = skipIfRefused(events)
+	// Files may need the accounts, and the directories of packages and mounts.
+	if r.recreation != nil && !r.refused && r.ended(ctx) == nil {
+		if err := r.recreation.perform(ctx, r, &sum); err != nil {
+			return sum, err
+		}
+	}
+	r.restoreFiles(ctx, list, events, &sum)
+	sum.Duration = r.host.Now().Sub(sum.Start)
+	return sum, nil
+}
+
+// restoreFiles restores the paths of events, or plans that, and reports it.
+func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration, events []*event.Event, sum *event.Summary) {
 	if !r.options.Plan && !r.refused && r.ended(ctx) == nil {
 		r.startedPaths = make(map[string]bool)
 		errs := r.state.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) (*resource.Resource, error) {
@@ -121,7 +143,7 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) ev
 		}
 	}
 	if !r.refused && r.ended(ctx) != nil {
-		sum.Interrupted = r.skipRest(ctx, events)
+		sum.Interrupted = r.skipRest(ctx, events) || sum.Interrupted
 	}
 	reporters := r.options.Reporters
 	if r.state.writer != nil && !r.refused {
@@ -137,8 +159,6 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) ev
 		}
 		events[i] = nil // only one text is held at a time
 	}
-	sum.Duration = r.host.Now().Sub(sum.Start)
-	return sum
 }
 
 // isBelowLink reports whether a link on the way to a path is restored too.

@@ -1,10 +1,17 @@
 package main
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -47,6 +54,16 @@ func TestFieldContainers(t *testing.T) {
 				file { "/etc/hosts.d", ensure = "absent" }`,
 			do:   plan + "\n" + run + "\n" + stable + "\ncat /etc/hosts; ccm undo --state-dir state; cat /etc/hosts",
 			want: []string{"+ host#app: Would have added the host (in place, because it is a mount point)", "1 changed", "localhost\n192.0.2.1\tapp\nUndoing", "Restored the file\n"},
+		},
+		"lines and blocks of a mount point": {
+			before: ownEtc + "\nm=$(mktemp); echo 127.0.0.1 localhost > $m; mount --bind $m /etc/hosts; rm $m",
+			site: `
+				require "std.line" { "/etc/hosts", line = "192.0.2.1 a" }
+				require "std.block" { "more", path = "/etc/hosts", content = "192.0.2.2 b" }
+				file { "/etc/hosts", owner = "0", group = "0", mode = "0644" }`,
+			do:   plan + "\n" + run + "\n" + stable + "\ncat /etc/hosts; ccm undo --state-dir state; stat -c %a /etc/hosts; cat /etc/hosts; grep -c ' /etc/hosts ' /proc/self/mountinfo",
+			want: []string{"(in place, because it is a mount point)", "3 changed", "localhost\n192.0.2.1 a\n", "192.0.2.2 b\n", "Restored the file\n", "\n600\n127.0.0.1 localhost\n1\n"},
+			not:  "resource busy",
 		},
 		"a mount point that is to be a link, or absent": {
 			before: "echo 192.0.2.1 > source; touch resolv.conf; mount --bind source resolv.conf",
@@ -239,4 +256,37 @@ func TestField32Bits(t *testing.T) {
 	require.Contains(t, string(out), "certificate signed by unknown authority")
 	require.Contains(t, string(out), "~ file#/site/big: Updated attributes")
 	require.Contains(t, string(out), "1 changed, 1 failed, 1 up to date")
+}
+
+// A clock that is behind makes the certificate of a server one of the future: the resource fails with both times, and the
+// rest goes on.
+func TestFieldCertificateOfTheFuture(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	begin := time.Now().AddDate(30, 0, 0)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: begin, NotAfter: begin.AddDate(1, 0, 0), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of the refused certificate
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	authority := filepath.Join(dir, "authority.pem")
+	require.NoError(t, os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644))
+	site := fmt.Sprintf(`
+		archive { %q, url = %q, checksum = "%064d", extract_parent = %q, creates = %q, owner = "%d", group = "%d" }
+		file { %q, content = "x", owner = "-1", group = "-1", mode = "0644" }`,
+		dir+"/a.tar.gz", server.URL+"/a.tar.gz", 0, dir, dir+"/a", os.Getuid(), os.Getgid(), dir+"/made")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(site), 0o644))
+	cmd := exec.Command("ccm", "run", "--state-dir", filepath.Join(dir, "state"), filepath.Join(dir, "site.lua"))
+	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+authority, "NO_COLOR=1")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Regexp(t, `x archive#\S+: failed: .*certificate has expired or is not yet valid: current time \S+ is before \S+`, string(out))
+	require.FileExists(t, filepath.Join(dir, "made"))
 }

@@ -12,37 +12,40 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
+// removable are the types that can remove a thing and work without packages, in several ways of use.
+var removable = map[string]struct {
+	site string // MORE stands for ensure = "absent" and its like
+	tree string // the directory that foreign data is put into, below DIR/w; "" for none
+	file string // the file that has a foreign line, below DIR/w; "" for none
+	stay string // further file of others, below DIR/w, that is there before; "" for none
+}{
+	"file, a directory":       {site: `file { DIR .. "/w/d", ensure = "directory", owner = "0", group = "0", mode = "0755" MORE }`, tree: "d"},
+	"directory":               {site: `require "std.directory" { DIR .. "/w/d" MORE }`, tree: "d"},
+	"directory with a source": {site: `require "std.directory" { DIR .. "/w/d", source = "tree" MORE }`, tree: "d"},
+	"scaffold":                {site: `scaffold { DIR .. "/w/d", source = "tree" MORE }`, tree: "d"},
+	"archive":                 {site: `archive { DIR .. "/w/a.tgz", source = "a.tgz", extract_parent = DIR .. "/w/d", creates = DIR .. "/w/d/lib/f", owner = "0", group = "0" MORE }`, tree: "d"},
+	"git":                     {site: `require "std.git" { DIR .. "/w/d", url = DIR .. "/repository" MORE }`, tree: "d"},
+	"user with a home":        {site: `require "std.user" { "ccm-foreign", home = DIR .. "/w/d", manage_home = true MORE }`, tree: "d"},
+	"file":                    {site: `file { DIR .. "/w/f", content = "x\n", owner = "0", group = "0", mode = "0644" MORE }`},
+	"link":                    {site: `require "std.link" { DIR .. "/w/l", target = "stays" MORE }`, stay: "stays"},
+	"link to a directory":     {site: `require "std.link" { DIR .. "/w/l", target = "sub" MORE }`, stay: "sub/stays"},
+	"line":                    {site: `require "std.line" { DIR .. "/w/f", line = "x" MORE }`, file: "f"},
+	"block":                   {site: `require "std.block" { "b", path = DIR .. "/w/f", content = "x" MORE }`, file: "f"},
+	"kv":                      {site: `require "std.kv" { "k", path = DIR .. "/w/f", value = "x" MORE }`, file: "f"},
+	"ini":                     {site: `require "std.ini" { "k", path = DIR .. "/w/f", section = "s", value = "x" MORE }`, file: "f"},
+	"yaml_setting":            {site: `require "std.yaml_setting" { "k", path = DIR .. "/w/f", value = "x" MORE }`, file: "f"},
+	"host":                    {site: `require "std.host" { "h.example.org", ip = "192.0.2.9", path = DIR .. "/w/f" MORE }`, file: "f"},
+	"authorized_key":          {site: `require "std.authorized_key" { "root", path = DIR .. "/w/f", key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpsv" MORE }`, file: "f"},
+	"known_host":              {site: `require "std.known_host" { "h.example.org", path = DIR .. "/w/f", key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpsv" MORE }`, file: "f"},
+	"cron":                    {site: `require "std.cron" { "ccm-foreign", command = "true", schedule = "@daily" MORE }`},
+}
+
 // TestRemovesOnlyItsOwn: for every type that can remove a thing and works without packages, ensure = "absent" and prune
 // leave what others have put below it, beside it, and on a file system that is mounted inside of it. That is no failure.
 func TestRemovesOnlyItsOwn(t *testing.T) {
 	long(t)
 	archive := hosttest.TarGzip(t, hosttest.Dir("lib", 0o755), hosttest.File("lib/f", "x"))
-	for name, c := range map[string]struct {
-		site string // MORE stands for ensure = "absent" and its like
-		tree string // the directory that foreign data is put into, below DIR/w; "" for none
-		file string // the file that has a foreign line, below DIR/w; "" for none
-		stay string // further file of others, below DIR/w, that is there before; "" for none
-	}{
-		"file, a directory":       {site: `file { DIR .. "/w/d", ensure = "directory", owner = "0", group = "0", mode = "0755" MORE }`, tree: "d"},
-		"directory":               {site: `require "std.directory" { DIR .. "/w/d" MORE }`, tree: "d"},
-		"directory with a source": {site: `require "std.directory" { DIR .. "/w/d", source = "tree" MORE }`, tree: "d"},
-		"scaffold":                {site: `scaffold { DIR .. "/w/d", source = "tree" MORE }`, tree: "d"},
-		"archive":                 {site: `archive { DIR .. "/w/a.tgz", source = "a.tgz", extract_parent = DIR .. "/w/d", creates = DIR .. "/w/d/lib/f", owner = "0", group = "0" MORE }`, tree: "d"},
-		"git":                     {site: `require "std.git" { DIR .. "/w/d", url = DIR .. "/repository" MORE }`, tree: "d"},
-		"user with a home":        {site: `require "std.user" { "ccm-foreign", home = DIR .. "/w/d", manage_home = true MORE }`, tree: "d"},
-		"file":                    {site: `file { DIR .. "/w/f", content = "x\n", owner = "0", group = "0", mode = "0644" MORE }`},
-		"link":                    {site: `require "std.link" { DIR .. "/w/l", target = "stays" MORE }`, stay: "stays"},
-		"link to a directory":     {site: `require "std.link" { DIR .. "/w/l", target = "sub" MORE }`, stay: "sub/stays"},
-		"line":                    {site: `require "std.line" { DIR .. "/w/f", line = "x" MORE }`, file: "f"},
-		"block":                   {site: `require "std.block" { "b", path = DIR .. "/w/f", content = "x" MORE }`, file: "f"},
-		"kv":                      {site: `require "std.kv" { "k", path = DIR .. "/w/f", value = "x" MORE }`, file: "f"},
-		"ini":                     {site: `require "std.ini" { "k", path = DIR .. "/w/f", section = "s", value = "x" MORE }`, file: "f"},
-		"yaml_setting":            {site: `require "std.yaml_setting" { "k", path = DIR .. "/w/f", value = "x" MORE }`, file: "f"},
-		"host":                    {site: `require "std.host" { "h.example.org", ip = "192.0.2.9", path = DIR .. "/w/f" MORE }`, file: "f"},
-		"authorized_key":          {site: `require "std.authorized_key" { "root", path = DIR .. "/w/f", key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpsv" MORE }`, file: "f"},
-		"known_host":              {site: `require "std.known_host" { "h.example.org", path = DIR .. "/w/f", key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpsv" MORE }`, file: "f"},
-		"cron":                    {site: `require "std.cron" { "ccm-foreign", command = "true", schedule = "@daily" MORE }`},
-	} {
+	for name, c := range removable {
 		for _, way := range []string{"absent", "prune"} {
 			t.Run(name+", "+way, func(t *testing.T) {
 				dir, err := os.MkdirTemp("/var/tmp", "ccm-foreign-")

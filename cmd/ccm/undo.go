@@ -31,9 +31,11 @@ target or absence, and refresh resources that subscribe to these files.
 
 last is the newest run, even if it changed nothing.
 
-With PATHs, only these and everything below them are restored. Packages, services and
-effects of commands are not reverted. If one of the files changed after ccm wrote it, nothing
-is restored; --force overwrites it after backing it up.
+Removed users, groups, packages, mounts, units and others are made again as they were: a
+package in any version if its own is no longer available. Other effects of commands stay.
+
+With PATHs, only these and everything below them are restored. If one of the files changed
+after ccm wrote it, nothing is restored; --force overwrites it after backing it up.
 
 An undo is a run: undoing it reverts the undo. The next run of the script makes the
 same changes again unless you change the script.`,
@@ -67,10 +69,10 @@ same changes again unless you change the script.`,
 					return err
 				}
 				if len(stays) > 0 {
-					terminal.Fprintf(e.Stdout, "%s: undo only restores files\n", unchangedText(stays))
+					terminal.Fprintf(e.Stdout, "%s: undo only restores files and removed resources\n", unchangedText(stays))
 				}
 			}
-			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Paths: paths, Refresh: true, Force: f.force})
+			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Paths: paths, Refresh: true, Recreate: len(paths) == 0, Force: f.force})
 		},
 	}
 	f.addRestore(cmd)
@@ -83,7 +85,7 @@ same changes again unless you change the script.`,
 // restore, nil for all.
 func runToUndo(e *cli.Env, store *state.Store, args []string) (rec *state.Record, paths []string, err error) {
 	if len(args) == 0 {
-		last, err := store.FindLatest(cli.ChangedFiles)
+		last, err := store.FindLatest(cli.IsUndoable)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -97,7 +99,7 @@ func runToUndo(e *cli.Env, store *state.Store, args []string) (rec *state.Record
 	}
 	rec, err = cli.FindRun(e, store, args[0], store.Changes)
 	switch {
-	case err != nil || len(rec.Changes) > 0:
+	case err != nil || len(rec.Changes) > 0 || rec.Removals > 0 && len(paths) == 0:
 		return rec, paths, err
 	case rec.Files > 0:
 		return nil, nil, diag.Errorf(diag.Pos{}, "the changes of run %s are no longer on record", rec.ID)

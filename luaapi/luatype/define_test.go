@@ -31,7 +31,7 @@ func TestMistakesInDefinitions(t *testing.T) {
 		{`ccm.type { name = "x", properties = { a = { name = true, alias = "b" }, b = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: name b is already used by property a`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, phrases = { create = "creates it" }, ` + functions + ` }`, `site.lua:1:83: ccm.type: phrases.create: expected a phrase that follows "Would have", such as "created the user", got "creates it"`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end }`, `site.lua:1:62: ccm.type: edit: a type with edit requires the property path (add path = { type = "path" })`},
-		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type with edit cannot define status, decide, perform, refresh, leaves or programs`},
+		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type with edit cannot define status, decide, perform, refresh, leaves, programs or recreate`},
 	} {
 		s := newSite(t, nil)
 		got, _, _ := strings.Cut(s.eval(tt.text), "\n")

@@ -60,11 +60,12 @@ type definition struct {
 	schema *schema.Schema
 	fields map[string]field // attributes of the properties that the schema does not have
 
-	status, decide, perform, refresh, validate, edit, leaves, programs *lua.LFunction
-	phrases                                                            map[string]string
-	commands                                                           []string // nil if not given
-	live                                                               bool
-	part                                                               []string // the properties that say which part of the file is edited
+	status, decide, perform, refresh, validate, edit, leaves, programs, recreate *lua.LFunction
+
+	phrases  map[string]string
+	commands []string // nil if not given
+	live     bool
+	part     []string // the properties that say which part of the file is edited
 
 	// managesLinks says that the type has the linkProperties.
 	managesLinks bool
@@ -80,7 +81,7 @@ type definition struct {
 }
 
 // keys are the allowed keys in the table of ccm.type.
-var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "programs", "phrases", "commands", "live"}
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "part", "leaves", "programs", "recreate", "phrases", "commands", "live"}
 
 // define is ccm.type.
 func (lib *library) define(L *lua.LState) int {
@@ -154,6 +155,9 @@ func (d *definition) functions() resource.Functions {
 	if d.programs != nil {
 		f.Programs = d.callPrograms
 	}
+	if d.recreate != nil {
+		f.Recreate = d.callRecreate
+	}
 	if d.edit != nil {
 		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, d.editedFile
 		f.Part = d.editedPart
@@ -222,13 +226,13 @@ func (r *reader) functions(t *lua.LTable, d *definition) {
 		to   **lua.LFunction
 	}{
 		{"status", &d.status}, {"decide", &d.decide}, {"perform", &d.perform},
-		{"refresh", &d.refresh}, {"validate", &d.validate}, {"edit", &d.edit}, {"leaves", &d.leaves}, {"programs", &d.programs},
+		{"refresh", &d.refresh}, {"validate", &d.validate}, {"edit", &d.edit}, {"leaves", &d.leaves}, {"programs", &d.programs}, {"recreate", &d.recreate},
 	} {
 		*f.to, _ = r.optional(t, f.name, lua.LTFunction).(*lua.LFunction)
 	}
 	switch {
-	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil || d.leaves != nil || d.programs != nil):
-		r.fail("edit", "", "a type with edit cannot define status, decide, perform, refresh, leaves or programs")
+	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil || d.leaves != nil || d.programs != nil || d.recreate != nil):
+		r.fail("edit", "", "a type with edit cannot define status, decide, perform, refresh, leaves, programs or recreate")
 	case d.edit == nil && (d.status == nil || d.perform == nil):
 		r.in.Throw(r.L, "or define a function edit", "ccm.type: the functions status and perform are required")
 	}

@@ -32,5 +32,9 @@ func (w *walk) noteCompanions(ctx context.Context, provider resource.Binding, d 
 	}
 	last := list[len(list)-1]
 	last.Reason = event.JoinRemarks(last.Reason, provider.CompanionText(specs, before, after))
-	return nil
+	how := provider.CompanionRecreation(specs, before, after)
+	if want, ok := last.Resource.Spec.(resource.EnsureReporter); !ok || w.Journal == nil || len(how) == 0 || !resource.IsAbsent(want.WantedEnsure()) {
+		return nil
+	}
+	return w.Journal.RecordRemoval(last.Resource, how)
 }

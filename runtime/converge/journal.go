@@ -22,6 +22,9 @@ type Journal interface {
 	FinishRefreshes(to resource.ID)
 	// DropRefresh removes a refresh of a resource that is no longer declared.
 	DropRefresh(d event.PendingRefresh)
+	// RecordRemoval records durably how to make a thing again. It is called before resource r is
+	// removed; if it fails, r is not removed.
+	RecordRemoval(r *resource.Resource, how []resource.Declaration) error
 }
 
 // pendingRefreshes are the refreshes of earlier runs, by the resource to refresh.

@@ -57,6 +57,11 @@ func (l *ledger) DropRefresh(d event.PendingRefresh) {
 	l.strike("dropped "+d.To.Name, func(x event.PendingRefresh) bool { return x == d })
 }
 
+func (l *ledger) RecordRemoval(r *resource.Resource, _ []resource.Declaration) error {
+	l.notes = append(l.notes, "removal of "+r.ID.Name)
+	return nil
+}
+
 func id(name string) resource.ID { return resource.ID{Type: "knob", Name: name} }
 
 func TestJournal(t *testing.T) {

@@ -68,6 +68,10 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 			x.BeforeAction(r, ev.Index, len(w.catalog.Resources))
 		}
 	}
+	if err := w.recordRemoval(ctx, provider, r, state); err != nil {
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record what is removed: %w", err), nil
+		return
+	}
 	if err := w.refreshes.add(ev.Index, ev.Cause); err != nil {
 		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record pending refreshes: %w", err), nil
 		return
@@ -78,6 +82,19 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		return
 	}
 	w.performAlone(ctx, provider, d, ev)
+}
+
+// recordRemoval records how to make a thing again if a resource removes it.
+func (w *walk) recordRemoval(ctx context.Context, provider resource.Binding, r *resource.Resource, state any) error {
+	want, ok := r.Spec.(resource.EnsureReporter)
+	if w.Journal == nil || !ok || !resource.IsAbsent(want.WantedEnsure()) {
+		return nil
+	}
+	how, err := provider.Recreation(ctx, w.view, r.Spec, state)
+	if err != nil || len(how) == 0 {
+		return err
+	}
+	return w.Journal.RecordRemoval(r, how)
 }
 
 // performAlone performs the actions of one resource and looks at it again. The event gets the

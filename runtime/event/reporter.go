@@ -4,8 +4,8 @@ import "github.com/luaccm/ccm/runtime/resource"
 
 // A Reporter gets the events of a run, in order and from one goroutine.
 type Reporter interface {
-	// Event is called for every resource. A reporter that keeps an event keeps a copy
-	// ([Event.Clone]).
+	// Event is called for every resource. The event is reused for later resources, so a reporter keeps
+	// a copy ([Event.Clone]).
 	Event(e *Event)
 }
 

@@ -2,8 +2,10 @@ package resource
 
 import (
 	"context"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/schema"
 )
 
 // An Inventory has the names of all existing things of a type; nil if they are not known.
@@ -29,6 +31,30 @@ func (b Binding) CompanionText(specs []any, before, after Inventory) string {
 		return ""
 	}
 	return b.Type.companionText(b.impl, specs, came, went)
+}
+
+// CompanionRecreation returns the declarations that make things again that went with resources of these
+// specs, which were removed. How they were, such as their versions, is not known.
+func (b Binding) CompanionRecreation(specs []any, before, after Inventory) (list []Declaration) {
+	if before == nil || after == nil || b.Type.recreate == nil {
+		return nil
+	}
+	fields := b.Type.Schema()
+	own := make(map[string]bool, len(specs))
+	for _, spec := range specs {
+		own[fields.NameOf(spec)] = true
+	}
+	for _, entry := range before.without(after) {
+		name := entry[strings.LastIndexByte(entry, ' ')+1:] // the state of a package may stand before it
+		if own[name] {
+			continue
+		}
+		d := Declaration{Type: b.Type.Name, Properties: new(schema.Table), Note: "its version before the removal is not known"}
+		d.Properties.Set(fields.Name().Name, schema.StringValue(name))
+		d.Properties.Set("provider", schema.StringValue(b.Name))
+		list = append(list, d)
+	}
+	return list
 }
 
 // without returns the names that other does not have.

@@ -54,6 +54,9 @@ type Functions struct {
 	Part func(want *Properties) (part, wanted string)
 	// Programs returns the programs that an action cannot do without, for [Decision].Programs; may be nil.
 	Programs func(want *Properties, have any, a Action) ([]host.Cmd, error)
+	// Recreate returns the declarations that make a thing again that is removed; see
+	// [Binding.Recreation]. May be nil.
+	Recreate func(ctx context.Context, v *host.View, want *Properties, have any) ([]Declaration, error)
 	// Effects returns the effects of Perform. Have is nil if the state is not known.
 	Effects func(want *Properties, have any) (list []overlay.PathEffect, more OtherEffects, err error)
 }
@@ -253,6 +256,11 @@ func (f Functions) Bind() (Binding, error) {
 				d.Complete, d.FilesComplete = false, false
 			}
 			return d
+		}
+	}
+	if f.Recreate != nil {
+		t.recreate = func(ctx context.Context, v *host.View, _ string, spec, state any) ([]Declaration, error) {
+			return f.Recreate(ctx, v, spec.(*Properties), state)
 		}
 	}
 	suits := func(*facts.Facts, any) (int, error) { return 1, nil }

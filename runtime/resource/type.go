@@ -51,6 +51,8 @@ type Type struct {
 	recall            func(ctx context.Context, v *host.View, provider, spec any, desired DesiredDigest) (any, bool, error)
 	inspect           func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	importState       func(state any, im Import) (any, error) // nil if it cannot
+	// recreate returns the declarations of [Binding.Recreation]; nil if files are all that there is.
+	recreate func(ctx context.Context, v *host.View, provider string, spec, state any) ([]Declaration, error)
 }
 
 // A TypeDef is a Type with its Go types. The compiler accepts only providers for these types.
@@ -119,6 +121,7 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 		return state, true, err
 	}
 	defineInspect[D, S, P](t)
+	defineRecreation[D, S](t)
 	defineTogether[D, P](t)
 	return TypeDef[D, S, P]{t}
 }

@@ -165,6 +165,8 @@ type Record struct {
 	Events []json.RawMessage `json:"events,omitempty"`
 	// Damaged is the number of lines that could not be read.
 	Damaged int `json:"damaged,omitempty"`
+
+	removals []Removal
 }
 
 // Record returns the record of a run. If the run did nothing, it has no record: the error is
@@ -186,7 +188,7 @@ func (s *Store) record(id string, events bool) (*Record, error) {
 	var err error
 	rec.Damaged, err = s.readLines(runFile(id), read.line)
 	if rec.ID = id; rec.Summary == nil {
-		rec.Files = 0
+		rec.Files, rec.Removals = 0, len(rec.removals)
 		for _, c := range rec.Changes {
 			if !c.Undone() {
 				rec.Files++
@@ -249,7 +251,17 @@ func (rec recordReader) line(line []byte) error {
 		}
 		return err
 	}
+	if x.Protocol == removalProtocol {
+		var removal Removal
+		err := json.Unmarshal(line, &removal)
+		rec.removals = append(rec.removals, removal)
+		return err
+	}
 	if x.Changed {
+		for i := range rec.removals {
+			r := &rec.removals[i]
+			r.done = r.done || r.Resource.InEvent() == resource.ID{Type: x.Type, Name: x.Name}.String()
+		}
 		id := Name(resource.ID{Type: x.Type, Name: x.Name}.String())
 		for _, i := range rec.next[id] {
 			if c := &rec.Changes[i]; c.After == nil && c.Resource == id {

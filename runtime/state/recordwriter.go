@@ -82,7 +82,9 @@ type RecordWriter struct {
 	view     *host.View
 	results  map[resource.ID]resourceResult
 	// lazy has the resources with lazy values, resolved the same with their values.
-	lazy     map[resource.ID]bool
+	lazy map[resource.ID]bool
+	// removals has the resources with a recorded [Removal]: whether it was done.
+	removals map[resource.ID]bool
 	resolved map[resource.ID]*resource.Resource
 	// catalogEnded is set once the applied catalog is recorded.
 	catalogEnded bool
@@ -213,6 +215,8 @@ type HistoryEntry struct {
 	Summary *report.Summary `json:"summary,omitempty"`
 	// Files is the number of paths that the run changed.
 	Files int `json:"files"`
+	// Removals is the number of removed things, such as packages, that undo makes again.
+	Removals int `json:"removals,omitempty"`
 }
 
 // longHistory is the size of the history, in bytes, from which runs without changes also look for
@@ -225,7 +229,7 @@ func (r *RecordWriter) End(sum event.Summary) error {
 	var errs []error
 	errs = append(errs, r.endCatalog(), r.endMade(r.appliedRecord != nil), r.forgetRestored())
 	errs = append(errs, r.sensitive.file.close())
-	e := HistoryEntry{Protocol: endProtocol, RunInfo: r.info, Files: r.changed()}
+	e := HistoryEntry{Protocol: endProtocol, RunInfo: r.info, Files: r.changed(), Removals: r.removed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
 	wrote := r.file.f != nil || len(r.file.buffer) > 0
 	if wrote {

@@ -16,6 +16,7 @@ type resourceResult struct {
 
 // setResult sets the result of a resource.
 func (r *RecordWriter) setResult(e *event.Event) {
+	r.noteRemoval(e)
 	if r.appliedRecord == nil {
 		return
 	}

@@ -107,19 +107,25 @@ func (a *appliedRecord) appendDeclared(b []byte, r *resource.Resource, propertie
 
 // seal seals the properties of a resource.
 func (s *Store) seal(d *catalogEntry, r *resource.Resource) error {
-	u := sealedProperties{Properties: d.Properties, Secrets: s.secrets.Within(schema.MapValue(r.Properties()).Texts()...)}
-	text, err := json.Marshal(u)
+	var err error
+	d.Ciphertext, err = s.sealText(d.Properties, s.secrets.Within(schema.MapValue(r.Properties()).Texts()...))
+	d.Properties = nil
+	return err
+}
+
+// sealText returns the ciphertext of a text in JSON that holds secrets.
+func (s *Store) sealText(text json.RawMessage, secrets []string) ([]byte, error) {
+	plain, err := json.Marshal(sealedProperties{Properties: text, Secrets: secrets})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var b bytes.Buffer
 	w, err := s.secrets.Seal(&b)
 	if err == nil {
-		_, err = w.Write(text)
+		_, err = w.Write(plain)
 		err = errors.Join(err, w.Close())
 	}
-	d.Properties, d.Ciphertext = nil, b.Bytes()
-	return err
+	return b.Bytes(), err
 }
 
 // unseal is the inverse of seal. It adds the secrets to the keeper.
@@ -127,23 +133,29 @@ func (s *Store) unseal(d *catalogEntry) error {
 	if d.Ciphertext == nil {
 		return nil
 	}
-	r, err := s.secrets.Open(bytes.NewReader(d.Ciphertext))
+	var err error
+	d.Properties, err = s.unsealText(d.Ciphertext)
+	return err
+}
+
+// unsealText is the inverse of sealText. It adds the secrets to the keeper.
+func (s *Store) unsealText(ciphertext []byte) (json.RawMessage, error) {
+	r, err := s.secrets.Open(bytes.NewReader(ciphertext))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var u sealedProperties
 	if err := json.Unmarshal(text, &u); err != nil {
-		return err
+		return nil, err
 	}
 	for _, value := range u.Secrets {
 		_ = s.secrets.Add(value) // it was accepted once
 	}
-	d.Properties = u.Properties
-	return nil
+	return u.Properties, nil
 }
 
 // readCatalog calls each for every line of an applied catalog.

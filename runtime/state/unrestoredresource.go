@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// UnrestoredResources returns the resources that a run changed without changing a recorded file, in order.
+// UnrestoredResources returns the resources that a run changed without a recorded file or removal, in order.
 // No restore takes back what commands did, such as the installation of a package. Resources that
 // were only refreshed are left out.
 func (s *Store) UnrestoredResources(run *Record) (list []string, err error) {
@@ -16,6 +16,9 @@ func (s *Store) UnrestoredResources(run *Record) (list []string, err error) {
 		for _, id := range c.Also {
 			byFile[id.InEvent()] = true
 		}
+	}
+	for _, x := range run.removals {
+		byFile[x.Resource.InEvent()] = true
 	}
 	_, err = s.readLines(runFile(run.ID), func(line []byte) error {
 		var e struct {

@@ -2485,7 +2485,7 @@ function ccm.print(...) end
 ---@field replace ccm.Replace.Constructor Replaces all matches of a regular expression in a text file. Does nothing without a match.
 ---@field selinux_boolean ccm.SelinuxBoolean.Constructor Manages an SELinux boolean: now in the kernel, and at boot as a local policy change.
 ---@field selinux_context ccm.SelinuxContext.Constructor Manages the SELinux type of the files that match a pattern, as a local policy change.
----@field swap ccm.Swap.Constructor Manages a swap file or partition: now with swapon, and at boot by a line in /etc/fstab. A missing file is created if size is given; nothing else is ever formatted. With absent, the file is kept: remove it with file { PATH, ensure = "absent" } after this. ccm undo restores /etc/fstab, but does not run swapon or swapoff.
+---@field swap ccm.Swap.Constructor Manages a swap file or partition: now with swapon, and at boot by a line in /etc/fstab. A missing file is created if size is given; nothing else is ever formatted. With absent, the file is kept: remove it with file { PATH, ensure = "absent" } after this. ccm undo restores /etc/fstab, but does not run swapoff.
 ---@field sysctl ccm.Sysctl.Constructor Manages a kernel setting: in a file that is read at boot, and in the running kernel.
 ---@field timer ccm.Timer.Constructor Schedules a command with a systemd service and timer.
 ---@field timezone ccm.Timezone.Constructor Sets the time zone of the machine: the link /etc/localtime, and /etc/timezone where it exists.

@@ -67,7 +67,7 @@ return ccm.type {
       return { ensure = "absent" }
     end
     local found, link = parsed(text), host.stat(chosen(want.name))
-    local have = { ensure = found.mode == "auto" and "auto" or "present", followers = found.followers, path = link and link.target }
+    local have = { mode = found.mode, ensure = found.mode == "auto" and "auto" or "present", followers = found.followers, path = link and link.target }
     local program = want.path or have.path
     have.priority, have.link = program and found.priorities[program], found.link
     if want.path and want.ensure == "absent" then have.ensure = have.priority and "present" or "absent" end
@@ -98,6 +98,8 @@ return ccm.type {
   end,
 
   programs = function() return { { "update-alternatives", below_root = true } } end,
+
+  recreate = require("std.recreate").alternative,
 
   perform = function(action, want, have, host)
     local function run(...)

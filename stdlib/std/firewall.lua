@@ -103,8 +103,8 @@ return ccm.type {
     if not have.main_text:find(include, 1, true) then list[2] = { path = have.main, kind = "file", content = lines.with(have.main_text, include) } end
     return list, "commands"
   end,
-
   programs = function(action, _, have, host) return host.root == "/" and host.live and (action ~= "remove" or have.running ~= "not loaded") and { "nft" } or {} end,
+  recreate = require("std.recreate").firewall,
   perform = function(action, want, have, host)
     local running = host.root == "/" and host.live
     if action == "remove" then

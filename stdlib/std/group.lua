@@ -50,10 +50,19 @@ return ccm.type {
     return { { group = want.name, gid = want.gid, members = want.members } }
   end,
 
-  programs = function(action, want, have)
-    local program = ({ create = "groupadd", remove = "groupdel" })[action] or want.gid and want.gid ~= have.gid and "groupmod"
-    return program and { { program, below_root = true } } or {}
+  programs = function(action, want, have, host)
+    local list = { ({ create = "groupadd", remove = "groupdel" })[action] or want.gid and want.gid ~= have.gid and "groupmod" or nil }
+    if action ~= "remove" then
+      local wanted, all = want.members or {}, have.all or {}
+      local gone = want.membership == "exact" and want.members and tbl.filter(all, function(m) return not tbl.contains(wanted, m) end) or {}
+      for _, m in ipairs(tbl.concat(tbl.filter(wanted, function(m) return not tbl.contains(all, m) end), gone)) do
+        list[#list + 1] = accounts.has_user(host, m) and "usermod" or "gpasswd"
+      end
+    end
+    return tbl.map(tbl.unique(list), function(name) return { name, below_root = true } end)
   end,
+
+  recreate = require("std.recreate").group,
 
   perform = function(action, want, have, host)
     if action == "remove" then return accounts.run(host, "groupdel", want.name) end

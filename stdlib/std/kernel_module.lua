@@ -89,7 +89,8 @@ return ccm.type {
     end
     return list, "commands"
   end,
-
+  programs = function(_, want, have) return have.state == (want.ensure == "present" and "not loaded" or "loaded") and { "modprobe" } or {} end,
+  recreate = require("std.recreate").kernel_module,
   perform = function(_, want, have, host)
     local function put(file, text)
       if not text then return host.remove(file) end

@@ -66,6 +66,13 @@ return ccm.type {
     return tbl.concat({ { path = want.path } }, caches), "commands"
   end,
 
+  programs = function(_, want, _, host)
+    local python = want.path and host.stat(want.path .. "/bin/python3") and want.path .. "/bin/python3" or "python3"
+    return { want.manager == "pip" and python or want.manager }
+  end,
+
+  recreate = require("std.recreate").language_package,
+
   perform = function(action, want, _, host)
     local m = managers[want.manager]
     host.run(managers.command(want, (action == "remove" and m.remove or m.install)(want, host), host))

@@ -97,6 +97,8 @@ return ccm.type {
 
   programs = function(action, _, _, host) return action ~= "update" and host.root == "/" and { "locale-gen" } or {} end,
 
+  recreate = require("std.recreate").locale,
+
   perform = function(action, want, have, host)
     if action ~= "update" then
       host.write(generated, (edited(want, have.line, have.text or "")))

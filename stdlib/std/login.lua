@@ -14,14 +14,6 @@ local function check_shell(host, shell)
   if not re.test(found.mode, "[1357].{0,2}$") then error(("the shell %s is not executable (its mode is %s)"):format(shell, found.mode), 0) end
 end
 
---- Returns the programs that an action on a user calls, as programs of a type does.
-function login.programs(action, want, have)
-  local made = { create = "useradd", remove = "userdel" }
-  local changes = tbl.any({ "uid", "group", "comment", "shell", "home" }, function(p) return want[p] ~= nil and want[p] ~= have[p] end)
-  local program = made[action] or changes and "usermod"
-  return program and { { program, below_root = true } } or {}
-end
-
 -- The mode of a new home, as useradd computes it from login.defs(5).
 local function mode(host)
   local text = host.read "/etc/login.defs" or ""

@@ -95,7 +95,7 @@ return ccm.type {
   end,
 
   programs = function(action) return ({ mount = { "mount" }, unmount = { "umount" }, replace = { "umount", "mount" }, remount = { "mount" } })[action] end,
-
+  recreate = require("std.recreate").mount,
   perform = function(action, want, have, host)
     local e = fstab.wanted(want, have.found)
     -- With nofail, mount would succeed without a device.

@@ -77,6 +77,8 @@ return ccm.type {
 
   programs = function(action, _, have) return (action == "remove" and have.imported or action ~= "remove" and not have.known) and { "rpm" } or {} end,
 
+  recreate = require("std.recreate").package_key,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       host.remove(file(want))

@@ -32,6 +32,12 @@ local function stem(pattern)
   return #fixed > 1 and str.ends(fixed, "/") and fixed:sub(1, -2) or fixed
 end
 
+-- Whether files are relabelled. Without SELinux in the kernel they have no types. All of / would take too long.
+local function relabels(want, host)
+  local top = stem(want.name)
+  return want.restore and top ~= "/" and host.root == "/" and host.stat "/sys/fs/selinux/enforce" ~= nil and host.stat(top) ~= nil
+end
+
 local function file(policy, name) return "/etc/selinux/" .. policy .. "/contexts/files/" .. name end
 
 return ccm.type {
@@ -69,7 +75,11 @@ return ccm.type {
     return list, "commands"
   end,
 
-  programs = function(_, _, _, host) return selinux.programs(host, "semanage") end,
+  programs = function(_, want, _, host)
+    return tbl.concat(selinux.programs(host, "semanage"), relabels(want, host) and { "restorecon" } or {})
+  end,
+
+  recreate = require("std.recreate").selinux_context,
 
   perform = function(action, want, have, host)
     local verb = "-a"
@@ -80,8 +90,6 @@ return ccm.type {
     end
     local type = action ~= "remove" and { "-t", want.type } or {}
     selinux.run(host, { "semanage", "fcontext", verb, "-f", kinds[want.kind][1] }, tbl.concat(type, { want.name }))
-    local top = stem(want.name)
-    -- Without SELinux in the kernel files have no types. Relabelling all of / would take too long.
-    if want.restore and top ~= "/" and host.root == "/" and host.stat "/sys/fs/selinux/enforce" and host.stat(top) then host.run { "restorecon", "-R", top } end
+    if relabels(want, host) then host.run { "restorecon", "-R", stem(want.name) } end
   end,
 }

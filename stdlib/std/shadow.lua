@@ -66,6 +66,15 @@ function shadow.found(want, host)
   return tbl.merge(tbl.pick(e, names), { closed = hash ~= nil })
 end
 
+--- Returns the properties for the entry of a user, {} if there is none. An empty password is left out.
+function shadow.recorded(want, host)
+  if not str.contains("\n" .. (host.read("/etc/shadow") or ""), "\n" .. want.name .. ":") then return {} end
+  local e = entry(host, want.name)
+  if not re.test(e.password, crypted) then e.password = nil end
+  e.locked = e.locked and e.password ~= nil or nil
+  return e
+end
+
 --- Changes the properties for which differs(property) is true. new is set if the user was just created. A password that
 --- is locked stays locked, unless locked = false.
 function shadow.change(want, have, host, differs, new)

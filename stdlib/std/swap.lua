@@ -38,7 +38,7 @@ end
 
 return ccm.type {
   name = "swap",
-  doc = "Manages a swap file or partition: now with swapon, and at boot by a line in /etc/fstab. A missing file is created if size is given; nothing else is ever formatted. With absent, the file is kept: remove it with file { PATH, ensure = \"absent\" } after this. ccm undo restores /etc/fstab, but does not run swapon or swapoff.",
+  doc = "Manages a swap file or partition: now with swapon, and at boot by a line in /etc/fstab. A missing file is created if size is given; nothing else is ever formatted. With absent, the file is kept: remove it with file { PATH, ensure = \"absent\" } after this. ccm undo restores /etc/fstab, but does not run swapoff.",
   commands = { "swapon", "swapoff", "mkswap", "fallocate", "chattr", "blkid", "readlink", "findfs", "systemctl" },
   properties = {
     name = { name = true, one_line = true, doc = "The path of a file or device, LABEL= or UUID=. Only root may be able to replace the path.", example = "/swapfile" },
@@ -90,6 +90,8 @@ return ccm.type {
   end,
 
   programs = function(action) return ({ make = { "fallocate", "mkswap" }, on = { "swapon" }, off = { "swapoff" } })[action] end,
+
+  recreate = require("std.recreate").swap,
 
   perform = function(action, want, have, host)
     if action == "make" then

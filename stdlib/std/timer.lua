@@ -94,6 +94,8 @@ return ccm.type {
 
   programs = function(action, _, have) return (action == "remove") == (have.enabled == true) and { { "systemctl", below_root = true } } or {} end,
 
+  recreate = require("std.recreate").timer,
+
   perform = function(action, want, have, host)
     local service_file, timer_file = files(want)
     local name = want.name .. ".timer"

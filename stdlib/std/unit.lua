@@ -89,6 +89,8 @@ return ccm.type {
     return enables and { { "systemctl", below_root = true } } or {}
   end,
 
+  recreate = require("std.recreate").unit,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       if not want.dropin then

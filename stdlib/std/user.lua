@@ -4,7 +4,7 @@
 --   std.user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
 local accounts, home, login, nss = require "std.accounts", require "std.home", require "std.login", require "std.nss"
-local numbers, shadow, ssh = require "std.numbers", require "std.shadow", require "std.ssh"
+local numbers, shadow, ssh, subids = require "std.numbers", require "std.shadow", require "std.ssh", require "std.subids"
 
 return ccm.type {
   name = "user",
@@ -30,13 +30,17 @@ return ccm.type {
     warn_days = { type = "integer", doc = "The days of warning before the password expires." },
     expires = { doc = "The date on which the account expires, or never.", example = "2027-01-31" },
     ssh_key = { enum = { "ed25519", "ecdsa", "rsa" }, doc = "The type of an ssh key to create in .ssh of the home directory if missing, without a passphrase." },
+    subuids = { type = "list", set = true, one_line = true, doc = "The ranges in /etc/subuid, for containers: first number and count. Default: chosen by the system.", example = "100000:65536" },
+    subgids = { type = "list", set = true, one_line = true, doc = "The same in /etc/subgid." },
     system = { type = "boolean", default = false, doc = "Whether a new user gets an ID from the range for system users." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the user should exist." },
   },
 
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "expected a user name, got " .. inspect(want.name) end
-    return shadow.mistake(want)
+    local property, mistake = shadow.mistake(want)
+    if not mistake then return subids.mistake(want) end
+    return property, mistake
   end,
 
   status = function(want, host)
@@ -54,7 +58,7 @@ return ccm.type {
     have.group = found.gid and accounts.group_name(host, found.gid)
     if want.ensure == "absent" then return tbl.merge(have, { takes_group = numbers.takes_group(want, have, host), dir = home.found(host, want, found, accounts.users(host)) }) end
     have.groups = login.groups(host, want)
-    have = tbl.merge(have, shadow.found(want, host))
+    have = tbl.merge(have, shadow.found(want, host), subids.found(want, host))
     if want.ssh_key then have.ssh_key = host.stat(ssh.file(want, have)) and want.ssh_key or "none" end
     return have
   end,
@@ -69,7 +73,9 @@ return ccm.type {
 
   leaves = require("std.useradd").leaves,
 
-  programs = login.programs,
+  programs = require("std.useradd").programs,
+
+  recreate = require("std.recreate").user,
 
   perform = function(action, want, have, host)
     if action == "remove" then
@@ -79,6 +85,7 @@ return ccm.type {
     local function differs(property) return want[property] and (new or want[property] ~= have[property]) end
     local function finish()
       shadow.change(want, have, host, differs, new)
+      subids.change(want, host)
       local now = accounts.users(host)[want.name] -- none in a spec, where useradd does nothing
       if now and differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, ssh.file(want, now)) end
     end

@@ -42,6 +42,9 @@ function useradd.leaves(want, have)
   local list = { { user = want.name, uid = want.uid or have and have.uid, group = group, home = want.home or have and (have.home or have.at) } }
   if new and not want.group then table.insert(list, { group = want.name }) end
   for _, g in ipairs(want.groups or {}) do table.insert(list, { group = g, members = { want.name } }) end
+  for _, p in ipairs { "subuid", "subgid" } do
+    if want[p .. "s"] then table.insert(list, { path = "/etc/" .. p }) end
+  end
   if not have then return list, true end
   local own = { owner = want.name, group = group }
   if have.made then table.insert(list, tbl.merge({ path = have.made, kind = "directory", mode = have.mode }, own)) end
@@ -54,6 +57,26 @@ function useradd.leaves(want, have)
   if have.home and (moves or other "uid" or other "group") then table.insert(list, { path = have.home }) end
   if moves then table.insert(list, { path = want.home }) end
   if other "uid" then table.insert(list, { path = "/var/mail/" .. want.name }) end
+  return list
+end
+
+--- Returns the programs that an action on a user calls, as programs of a type does.
+function useradd.programs(action, want, have, host)
+  local new, list = action == "create", {}
+  local function needs(needed, below_root, ...)
+    for _, name in ipairs(needed and { ... } or {}) do list[#list + 1] = { name, below_root = below_root } end
+  end
+  local function differs(p) return want[p] ~= nil and (new or want[p] ~= have[p]) end
+  needs(new, true, "useradd")
+  needs(action == "remove", true, "userdel")
+  if action == "remove" then return list end
+  local groups = want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {}))
+  needs(not new and (groups or tbl.any({ "uid", "group", "comment", "shell", "home", "locked" }, differs)), true, "usermod")
+  needs(differs "password" and (new or want.update_password == "always"), true, "chpasswd")
+  needs(tbl.any({ "min_days", "max_days", "warn_days", "inactive_days", "expires" }, differs), true, "chage")
+  needs(have.lost, true, "chown")
+  needs(have.lost and host.is_directory(useradd.skeleton(host)), true, "cp")
+  needs(differs "ssh_key", false, "setsid", "runuser", "mkdir", "ssh-keygen")
   return list
 end
 

@@ -82,6 +82,9 @@ func FindRun(e *Env, store *state.Store, name string, read func(id string) (*sta
 // ChangedFiles reports whether a run has changed files.
 func ChangedFiles(run state.HistoryEntry) bool { return run.Files > 0 }
 
+// IsUndoable reports whether undo can revert something of a run: changes of files, or removals.
+func IsUndoable(run state.HistoryEntry) bool { return run.Files > 0 || run.Removals > 0 }
+
 // ChangedAnything reports whether a run has changed something: files, or resources of which nothing is in files, such as
 // a command.
 func ChangedAnything(run state.HistoryEntry) bool {
