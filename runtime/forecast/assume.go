@@ -41,6 +41,12 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if d == nil {
 		d = &resource.Decision{}
 	}
+	if own, ok := r.Spec.(*resource.Properties); ok && len(d.Actions) == 0 {
+		if effects, only := own.EffectsWithoutState(); only {
+			f.assumePossible(ev.Index, effects)
+			d.FilesComplete = true
+		}
+	}
 	p, predicted := f.predictions[ev.Index]
 	f.suspects.addIncompleteEffect(ev.Index, *d, p, predicted)
 	f.assumeUnknown(ev.Index, resource.Decision{})
@@ -109,5 +115,25 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 		p, predicted := f.predictions[ev.Index]
 		f.suspects.addIncompleteEffect(ev.Index, d, p, predicted)
 		f.assumeUnknown(ev.Index, d)
+		f.assumeBrought(ev.Index)
+	}
+}
+
+// assumeBrought adds the files to the view that the package of resource i is known to bring, and that a later resource
+// removes.
+func (f *Forecaster) assumeBrought(i int) {
+	x := f.suspects.effects.byIndex[i]
+	if !f.planning || x == nil || x.files == nil || f.conditional[i] {
+		return
+	}
+	for _, r := range f.catalog.Resources[i+1:] {
+		name, _, _ := resource.BoundsOf(r.Spec)
+		if name == "" || !isRemoval(r) {
+			continue
+		}
+		name = f.view.Overlay().PathOf(name)
+		if x.matches(host.Look{Kind: host.PathLook, Name: name}) && x.files.IsKnown() && x.files.Brings(x.names, name) {
+			f.view.Overlay().Assume(i, false, host.PathEffect{Path: name, Kind: host.Regular, Vague: true})
+		}
 	}
 }
