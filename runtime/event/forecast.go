@@ -15,8 +15,8 @@ type Forecast struct {
 	Refresh bool
 	// Uncertain is set if the actions themselves may turn out to change nothing.
 	Uncertain bool
-	Diff    []resource.Delta
-	Actions []resource.Action
-	Text    *resource.TextChange
-	Err     error
+	Diff      []resource.Delta
+	Actions   []resource.Action
+	Text      *resource.TextChange
+	Err       error
 }
