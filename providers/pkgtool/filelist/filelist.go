@@ -15,10 +15,13 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// most is the largest number of bytes of a list that are read, decompressed.
-const most = 2 << 30
+const (
+	most        = 2 << 30 // largest number of bytes of a list that are read, decompressed
+	mostEntries = 1 << 19 // largest number of entries that are yielded
+	mostElement = 1 << 27 // largest description of one rpm package, in bytes
+)
 
-// ErrTooLong means that a list is longer than what is read of one.
+// ErrTooLong means that a list is longer than what is read of one, or has more entries.
 var ErrTooLong = errors.New("the list of files is too long")
 
 // An Entry is a path in a package. A package of a list with versions comes first without a path.
@@ -79,7 +82,7 @@ func Contents(name string, r io.Reader, wants func(pkg string) bool, yield func(
 	lines := bufio.NewReaderSize(r, 1<<18)
 	var pkgs map[string]bool // the last field is often that of the line before
 	var last []byte
-	for {
+	for n := 0; n <= mostEntries; {
 		line, err := lines.ReadSlice('\n')
 		if err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)) {
 			if errors.Is(err, io.EOF) {
@@ -104,9 +107,11 @@ func Contents(name string, r io.Reader, wants func(pkg string) bool, yield func(
 			}
 		}
 		for pkg := range pkgs {
+			n++
 			yield(Entry{Package: pkg, Path: "/" + string(bytes.TrimRight(line[:at], " \t"))})
 		}
 	}
+	return ErrTooLong
 }
 
 // RPM yields the files of some packages in the filelists of a repository of rpm packages.
@@ -117,7 +122,7 @@ func RPM(name string, r io.Reader, wants func(pkg string) bool, yield func(Entry
 	}
 	tags := bufio.NewReaderSize(r, 1<<18)
 	var element []byte // a package that is wanted; nil outside of it
-	for {
+	for n := 0; n <= mostEntries; {
 		tag, err := tags.ReadSlice('>')
 		switch {
 		case errors.Is(err, io.EOF):
@@ -129,15 +134,18 @@ func RPM(name string, r io.Reader, wants func(pkg string) bool, yield func(Entry
 		case element == nil && !wants(nameIn(tag)):
 			continue
 		}
-		element = append(element, tag...)
+		if element = append(element, tag...); len(element) > mostElement {
+			return ErrTooLong
+		}
 		if !bytes.HasSuffix(tag, []byte("</package>")) {
 			continue
 		}
-		if err := yieldRPM(element, yield); err != nil {
+		if err := yieldRPM(element, func(e Entry) { n++; yield(e) }); err != nil {
 			return err
 		}
 		element = nil
 	}
+	return ErrTooLong
 }
 
 // nameIn returns the attribute name of a tag, "" if there is none.

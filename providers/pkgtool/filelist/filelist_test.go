@@ -81,6 +81,12 @@ func TestDamaged(t *testing.T) {
 	require.Error(t, Contents("C.lz4", bytes.NewReader(far), none, nil))
 	_, err := io.ReadAll(&limited{strings.NewReader(contents), 40})
 	require.ErrorIs(t, err, ErrTooLong)
+	all := func(string) bool { return true }
+	many := strings.Repeat("a p\n", mostEntries+1)
+	require.ErrorIs(t, Contents("C", strings.NewReader(many), all, func(Entry) {}), ErrTooLong)
+	require.NoError(t, Contents("C", strings.NewReader(many), none, nil))
+	many = `<package name="p">` + strings.Repeat("<file>/a</file>", mostEntries+1) + `</package>`
+	require.ErrorIs(t, RPM("f", strings.NewReader(many), all, func(Entry) {}), ErrTooLong)
 }
 
 const filelists = `<?xml version="1.0"?>
