@@ -184,7 +184,7 @@ var importRules = []importRule{
 		imports:  "resources resource host facts diag lazyregexp safepath sha256sum",
 		not:      "os",
 	},
-	{packages: "providers/pkgtool providers/pkgtool/rpm", as: "posix", imports: ""},
+	{packages: "providers/pkgtool providers/pkgtool/rpm providers/pkgtool/filelist", as: "posix", imports: ""},
 	{
 		packages: "providers/apt providers/dnf providers/zypper providers/pacman providers/apk providers/pkg" +
 			" providers/brew",

@@ -159,3 +159,60 @@ func TestAccountOfPackage(t *testing.T) {
 + group#unrelated-to-it: Would have created the group (system false, membership minimum)
 `, planOfPackages(t, map[string]string{"repo/beta": "1.0"}, `package { "beta" } require "std.group" { { "beta", "unrelated-to-it" } }`))
 }
+
+// TestFilesOfPackages: where the package manager knows the files of packages, a plan knows what they bring: a removal is
+// pending or up to date, and what they do not bring is made.
+func TestFilesOfPackages(t *testing.T) {
+	site := `
+package { "beta" }
+file { "D/etc/beta/default.conf", ensure = "absent" }
+file { "D/etc/beta/old.conf", ensure = "absent" }
+file { "D/etc/beta/on/sample.conf", ensure = "absent" }
+file { "D/etc/beta/dir", ensure = "directory", owner = "-1", group = "-1", mode = "0755" }
+file { "D/etc/beta/x.conf", content = "1\n", owner = "OWNER", group = "GROUP", mode = "0644" }
+exec { "key", command = "sh -c 'true'", creates = "D/etc/beta/key", require = "package#beta" }
+`
+	machine := map[string]string{"repo/beta": "1.0", "etc/x": ""}
+	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
+? file#D/etc/beta/default.conf: after package#beta (pending): nothing to do, as things are now
+? file#D/etc/beta/old.conf: after package#beta (pending): nothing to do, as things are now
+? file#D/etc/beta/on/sample.conf: after package#beta (pending): nothing to do, as things are now
+? file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755, parents D/etc/beta (mode 0755)) if it does not exist then
++ file#D/etc/beta/x.conf: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
+? exec#key: after package#beta (pending): would execute, as things are now
+`, planOfPackages(t, machine, site))
+	machine["lists"] = "beta etc/beta/default.conf\nbeta share/sample.conf.in\n"
+	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
+- file#D/etc/beta/default.conf: Would have removed the file
+? file#D/etc/beta/on/sample.conf: after package#beta (pending): nothing to do, as things are now
++ file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755)
++ file#D/etc/beta/x.conf: after package#beta (pending): would create (1 line, OWNER:GROUP 0644)
+~ exec#key: after package#beta (pending): would execute
+`, planOfPackages(t, machine, site))
+}
+
+// TestServiceOfNewUnit: a command cannot start a service whose unit is made only after it.
+func TestServiceOfNewUnit(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("units are made by root only")
+	}
+	unit := `file { "/etc/systemd/system/ccm-nosuch.service", content = "[Service]\n", owner = "0", group = "0", mode = "0644", parents = true }
+`
+	setup := `exec { "setup", command = "sh -c 'ccm-nosuch --install'" }
+`
+	plan := func(site string) string {
+		return planOfPackages(t, map[string]string{"units/ccm-nosuch": "unit"}, site+`service { "ccm-nosuch", require = { "exec#setup", "file#/etc/systemd/system/ccm-nosuch.service" } }`)
+	}
+	require.Contains(t, plan(setup+unit), "~ service#ccm-nosuch: Would have started")
+	require.Contains(t, plan(unit+setup), "? service#ccm-nosuch: after exec#setup (pending)")
+}
+
+// TestExpectedRefresh: a command of which the output decides whether it changes anything stays unknown.
+func TestExpectedRefresh(t *testing.T) {
+	site := `package { "beta" }
+local x = file { "D/etc/beta/x", content = "1\n", owner = "OWNER", group = "GROUP", mode = "0644" }
+exec { "load", command = "sh -c true", refreshonly = true, subscribe = x, require = "package#beta", changed_if = "loaded" }
+`
+	require.Contains(t, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/x": ""}, site), "? exec#load: ")
+	require.Contains(t, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/x": ""}, strings.Replace(site, `, changed_if = "loaded"`, "", 1)), "! exec#load: ")
+}

@@ -120,6 +120,7 @@ func (p randomPackages) offer(want resources.Package) (string, error) {
 // PredictAll implements resource.BulkPredictor.
 func (p randomPackages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
 	list := make([]resource.Prediction, len(wants))
+	files := resource.NewFileLists(p.files)
 	for i, want := range wants {
 		if have, err := p.Status(ctx, v, want); err == nil && want.AsksVersion(have) {
 			version, err := p.offer(want)
@@ -127,12 +128,32 @@ func (p randomPackages) PredictAll(ctx context.Context, v *host.View, wants []re
 			if need := needed[want.Name]; need != "" {
 				list[i].Installs = []string{need}
 			}
+			list[i].Files = files
 		} else if err == nil && have.Installed() && want.Ensure == resources.PackageAbsent {
 			list[i].Removes = p.dependents(want.Name)
 			list[i].Lost = slices.ContainsFunc(append([]string{want.Name}, list[i].Removes...), func(name string) bool { return p.read("repo/"+name) == "" })
 		}
 	}
 	return list
+}
+
+// files lists the files of packages, if the machine has lists: those of randomContents, and of the lists themselves, which
+// name a package and a path in a line.
+func (p randomPackages) files(l *resource.FileLists) bool {
+	if _, err := os.Stat(p.path("lists")); err != nil {
+		return false
+	}
+	for pkg, contents := range randomContents {
+		l.AddList(pkg)
+		for name := range contents {
+			l.Add(pkg, p.at(p.path(name)), true)
+		}
+	}
+	for line := range strings.Lines(p.read("lists")) {
+		pkg, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		l.Add(pkg, p.at(p.path(name)), true)
+	}
+	return true
 }
 
 // Install implements resources.PackageProvider.

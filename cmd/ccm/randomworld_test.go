@@ -219,6 +219,9 @@ func (w *randomWorld) find() {
 			w.start = append(w.start, entry{path: w.dir + name, text: one(w.rnd, "0\n", "1\n", "one 2\n")})
 		}
 	}
+	if w.rnd.IntN(2) == 0 { // the package manager knows the files of packages
+		w.start = append(w.start, entry{path: w.dir + "/sys/lists"})
+	}
 	w.cloned = w.rnd.IntN(3) == 0
 	w.findShipped()
 	if w.rnd.IntN(3) == 0 {

@@ -110,7 +110,7 @@ func TestTransaction(t *testing.T) {
 		"Inst bash [5.2.15-2+b8] (5.2.15-2+b13 Debian:12.15/oldstable [amd64])\n" +
 		"Inst libc6:i386 (2.36-9 Debian:12.15/oldstable, Debian-Security:12 [i386])\nConf bash (5.2.15-2+b13 x [amd64])\n")
 	require.Equal(t, simulation{
-		installs: []install{{"bash", "5.2.15-2+b13", "amd64"}, {"libc6:i386", "2.36-9", "i386"}}, removes: []string{"exim4-base"},
+		installs: []install{{"bash", "5.2.15-2+b13", "amd64", []string{"Debian"}}, {"libc6:i386", "2.36-9", "i386", []string{"Debian", "Debian-Security"}}}, removes: []string{"exim4-base"},
 	}, got)
 	version, ok := got.version(name{"bash", "amd64"})
 	require.True(t, ok)

@@ -24,8 +24,11 @@ type simulation struct {
 	removes  []string
 }
 
-// An install is a package that would be unpacked, with its version.
-type install struct{ pkg, version, arch string }
+// An install is a package that would be unpacked, with its version and the labels of the repositories that have it.
+type install struct {
+	pkg, version, arch string
+	labels             []string
+}
 
 // version returns the version in which a package would be installed.
 func (t simulation) version(n name) (string, bool) {
@@ -63,8 +66,10 @@ func predictTogether(ctx context.Context, v *host.View, wants []resources.Packag
 		}
 		versions[i] = version
 	}
+	files := fileLists(ctx, v, t)
 	for i, x := range install {
 		list[x.at] = wants[x.at].Prediction(versions[i], repositories, nil)
+		list[x.at].Files = files
 	}
 	addCompanions(ctx, v, t, install, list)
 	rest := t.others(install)
@@ -124,9 +129,20 @@ func parseSimulation(out string) (t simulation) {
 			_, to, ok := strings.Cut(line, " (")
 			to, _, closed := strings.Cut(to, ")")
 			if into := strings.Fields(to); ok && closed && len(into) > 1 {
-				t.installs = append(t.installs, install{words[1], into[0], strings.Trim(into[len(into)-1], "[]")})
+				t.installs = append(t.installs, install{words[1], into[0], strings.Trim(into[len(into)-1], "[]"), labelsOf(into[1 : len(into)-1])})
 			}
 		}
 	}
 	return t
+}
+
+// labelsOf returns the labels of repositories: Debian for "Debian:12/oldstable, Debian:12.1/stable-updates".
+func labelsOf(words []string) (labels []string) {
+	for origin := range strings.SplitSeq(strings.Join(words, " "), ", ") {
+		label, _, _ := strings.Cut(origin, ":")
+		if !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	return labels
 }

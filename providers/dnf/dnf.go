@@ -60,6 +60,7 @@ var packages = &pkgtool.Packages{
 	Run:              change,
 	Unavailable:      func(failure string) bool { return unavailable().MatchString(failure) },
 	Simulate:         simulate,
+	Files:            fileLists,
 	SimulatesChanges: true,
 	HoldCommand:      holdCommand,
 	Holds:            lockedPackages,

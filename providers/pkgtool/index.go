@@ -129,6 +129,7 @@ func (t *Tool) PredictRefresh(ctx context.Context, v *host.View, want resources.
 	}
 	switch {
 	case age == "" || p.Err != nil && !missing:
+		return
 	case missing:
 		p.Err, p.Caveat = nil, "not in the package index, which is "+age+" and would be refreshed first"
 	case p.Caveat == "":
@@ -136,6 +137,7 @@ func (t *Tool) PredictRefresh(ctx context.Context, v *host.View, want resources.
 	default:
 		p.Caveat += ", the package index is " + age + " and would be refreshed first"
 	}
+	p.Files = nil // those of another version, perhaps
 }
 
 // A MissingError reports that the package index lacks a package.

@@ -97,6 +97,12 @@ func (p *Packages) predictInstalls(ctx context.Context, v *host.View, verb strin
 	}
 	if t, err := p.Simulate(ctx, v, verb, wants[some[0]], specs); err == nil {
 		last, names := &list[some[len(some)-1]], NamesOf(pick(wants, some))
+		if p.Files != nil {
+			files := p.Files(ctx, v, slices.Clone(t.Installs))
+			for _, i := range some {
+				list[i].Files = files
+			}
+		}
 		others := slices.DeleteFunc(t.Installs, func(pkg string) bool { return slices.Contains(names, pkg) })
 		if len(some) == 1 { // otherwise it is not known which one needs what
 			last.Installs = others

@@ -135,6 +135,10 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 		}
 		return info, nil, same, err
 	}
+	if want.Ensure == resources.FileAbsent {
+		info, err = v.LstatToRemove(want.Name)
+		return info, nil, false, err
+	}
 	if info, err = v.Lstat(want.Name); err != nil || info.Kind != safepath.Regular || !managed {
 		return info, nil, false, err
 	}

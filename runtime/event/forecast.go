@@ -13,8 +13,10 @@ type Forecast struct {
 	MayExist bool
 	// Refresh is set if the forecast applies only after a change of a resource to which this one subscribes.
 	Refresh bool
-	Diff    []resource.Delta
-	Actions []resource.Action
-	Text    *resource.TextChange
-	Err     error
+	// Uncertain is set if the actions themselves may turn out to change nothing.
+	Uncertain bool
+	Diff      []resource.Delta
+	Actions   []resource.Action
+	Text      *resource.TextChange
+	Err       error
 }

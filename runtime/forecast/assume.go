@@ -7,6 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // assumeMayAct adds the possible effects of an unknown resource to the view for later resources.
@@ -40,6 +41,12 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	}
 	if d == nil {
 		d = &resource.Decision{}
+	}
+	if own, ok := r.Spec.(*resource.Properties); ok && len(d.Actions) == 0 {
+		if effects, only := own.EffectsWithoutState(); only {
+			f.assumePossible(ev.Index, effects)
+			d.FilesComplete = true
+		}
 	}
 	p, predicted := f.predictions[ev.Index]
 	f.suspects.addIncompleteEffect(ev.Index, *d, p, predicted)
@@ -109,5 +116,25 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 		p, predicted := f.predictions[ev.Index]
 		f.suspects.addIncompleteEffect(ev.Index, d, p, predicted)
 		f.assumeUnknown(ev.Index, d)
+		f.assumeBrought(ev.Index)
+	}
+}
+
+// assumeBrought adds the files to the view that the package of resource i is known to bring, and that a later resource
+// removes.
+func (f *Forecaster) assumeBrought(i int) {
+	x := f.suspects.effects.byIndex[i]
+	if !f.planning || x == nil || x.files == nil || f.conditional[i] {
+		return
+	}
+	for _, r := range f.catalog.Resources[i+1:] {
+		name, _, _ := resource.BoundsOf(r.Spec)
+		if name == "" || !isRemoval(r) {
+			continue
+		}
+		name = f.view.Overlay().PathOf(name)
+		if x.matches(overlay.Look{Kind: overlay.PathLook, Name: name}) && x.files.IsKnown() && x.files.Brings(x.names, name) {
+			f.view.Overlay().Assume(i, false, overlay.PathEffect{Path: name, Kind: safepath.Regular, Vague: true})
+		}
 	}
 }

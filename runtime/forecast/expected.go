@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
@@ -26,7 +27,7 @@ func (f *Forecaster) recordExpected(ev *event.Event) {
 // exactly what it wants.
 func (f *Forecaster) isExpected(ev *event.Event) bool {
 	r, x := ev.Resource, ev.Forecast
-	if x == nil || x.Outcome != event.Pending || len(ev.Because) == 0 || isRemoval(r) || resource.TraitsOf(r.Spec).IsUncertain && !ev.Refreshed {
+	if x == nil || x.Outcome != event.Pending || x.Uncertain || len(ev.Because) == 0 || isRemoval(r) || resource.TraitsOf(r.Spec).IsUncertain && !ev.Refreshed {
 		return false
 	}
 	if e, ok := r.Spec.(resource.FileEditor); ok && e.EditedFile() != "" { // the line may be in what others bring
@@ -34,6 +35,9 @@ func (f *Forecaster) isExpected(ev *event.Event) bool {
 	}
 	if slices.ContainsFunc(x.Actions, func(a resource.Action) bool { return a.Intent != "" }) {
 		return false
+	}
+	if f.isBroughtByNone(ev) {
+		return true
 	}
 	switch {
 	case len(r.LazyProperties) > 0:
@@ -63,6 +67,40 @@ func (f *Forecaster) isBroughtByNobody(r *resource.Resource) bool {
 			return true
 		}
 		return false
+	})
+}
+
+// isBroughtByNone reports whether the lists of files show that no package brings what the resource of an event makes, and
+// all its other suspects have known effects elsewhere.
+func (f *Forecaster) isBroughtByNone(ev *event.Event) bool {
+	made, _ := managedBy(ev.Resource)
+	if runs := resource.TraitsOf(ev.Resource.Spec).Command != nil; runs && f.looks != nil { // what it creates
+		for _, l := range f.looks.List() {
+			if !l.Found && l.Kind == overlay.PathLook {
+				made = append(made, l.Name)
+			}
+		}
+	} else if !isCreation(ev.Forecast.Diff) {
+		return false
+	}
+	for _, p := range made {
+		p = f.view.Overlay().PathOf(p)
+		if slices.ContainsFunc(f.suspects.suspectsOf[ev.Index], func(k int) bool { return f.suspects.mayBring(k, p) }) {
+			return false
+		}
+	}
+	return len(made) > 0
+}
+
+// mayBring reports whether resource k may bring something to a path, as far as its effects and the lists of files tell.
+func (s *suspectFinder) mayBring(k int, name string) bool {
+	if x := s.effects.byIndex[k]; x != nil {
+		return !x.bringsNot(name)
+	}
+	paths, tree := managedBy(s.catalog.Resources[k])
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool {
+		p = s.view.Overlay().PathOf(p)
+		return p == name || tree && strings.HasPrefix(name, p+"/")
 	})
 }
 

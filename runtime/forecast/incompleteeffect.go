@@ -28,6 +28,8 @@ type incompleteEffect struct {
 	names []string
 	// predicted says that the provider knows what is installed and removed with it.
 	predicted bool
+	// files knows the files of what is installed together with the resource; nil if nothing does.
+	files *resource.FileLists
 	// onlyCommands says that all effects on files are known.
 	onlyCommands bool
 	// text is the resource's declaration, which is searched for names.
@@ -67,6 +69,9 @@ func (s *suspectFinder) addIncompleteEffect(i int, d resource.Decision, p resour
 	}
 	want, ok := r.Spec.(resource.EnsureReporter)
 	x.removes = installsFiles && (ok && resource.IsAbsent(want.WantedEnsure()) || len(p.Removes) > 0)
+	if x.predicted && !x.removes {
+		x.files = p.Files
+	}
 	e := &s.effects
 	if e.byIndex == nil {
 		e.byIndex, e.mentions = make(map[int]*incompleteEffect), make(map[string][]*incompleteEffect)
@@ -200,6 +205,18 @@ var repository = lazyregexp.New(`repo|release|keyring|sources|apt-config`)
 func (x *incompleteEffect) mayAddRepository() bool {
 	_, own := x.r.Spec.(*resource.Properties)
 	return own || resource.TraitsOf(x.r.Spec).Command != nil || x.installsFiles && repository().MatchString(x.r.ID.Name)
+}
+
+// bringsNot reports whether x, a package to be installed, is known not to bring a path: neither its list of files nor
+// those of the packages that are installed with it mention the path, and their scripts make nothing of an unrelated name.
+func (x *incompleteEffect) bringsNot(name string) bool {
+	if !x.files.IsKnown() || x.files.Mentions(name) {
+		return false
+	}
+	parts := nameParts().FindAllString(strings.ToLower(path.Base(name)), -1)
+	return !slices.ContainsFunc(append(parts, path.Base(name)), func(part string) bool {
+		return slices.ContainsFunc(x.names, func(pkg string) bool { return sharesName(pkg, part) })
+	})
 }
 
 // namesOf returns the name by which a look is searched for in texts, and the names that are

@@ -35,7 +35,7 @@ func (f *Forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d res
 
 // forecastOf returns the forecast that follows from a decision.
 func (f *Forecaster) forecastOf(ctx context.Context, ev *event.Event, d resource.Decision, once bool) *event.Forecast {
-	x := &event.Forecast{Outcome: event.Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
+	x := &event.Forecast{Outcome: event.Pending, Once: once, Uncertain: d.Uncertain != "", Diff: d.Diff, Actions: d.Actions}
 	switch {
 	case d.Err != nil:
 		x.Outcome, x.Err = event.Failed, d.Err
@@ -114,8 +114,14 @@ func (f *Forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
 		return false
 	}
 	look := overlay.Look{Kind: overlay.PathLook, Name: f.view.Overlay().PathOf(paths[0])}
-	for range f.suspects.effects.matching(look, true) {
-		return true
+	for x := range f.suspects.effects.matching(look, true) {
+		if !x.bringsNot(look.Name) {
+			return true
+		}
 	}
-	return f.suspects.ancestorsOf(ev.Index).installsFiles
+	a := f.suspects.ancestorsOf(ev.Index)
+	return a.installsFiles && (len(a.unsettled) == mostSuspects || slices.ContainsFunc(a.unsettled, func(k int) bool {
+		x := f.suspects.effects.byIndex[k]
+		return x != nil && x.installsFiles && !x.bringsNot(look.Name)
+	}))
 }

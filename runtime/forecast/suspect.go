@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A plan knows all effects of most pending resources: the view shows them. Of the other ones it
@@ -192,9 +194,11 @@ func (s *suspectFinder) influences(i int, look overlay.Look) iter.Seq2[int, rank
 			return
 		}
 		mayDiffer := s.mayDiffer(i, look, true)
+		maker, removal := s.unitMaker(i), look.Kind <= overlay.TreeLook && isRemoval(s.catalog.Resources[i])
+		differs := func(x *incompleteEffect) bool { return x.index >= maker && !(removal && x.bringsNot(look.Name)) }
 		for _, k := range s.ancestorsOf(i).unsettled {
 			x := s.effects.byIndex[k]
-			if x == nil || x.onlyCommands && !s.mayReport(i, look, x) || s.spares(x, i, look) {
+			if x == nil || x.onlyCommands && !s.mayReport(i, look, x) || s.spares(x, i, look) || !differs(x) {
 				continue
 			}
 			// Another resource of the type manages another thing, and commands report only on what they name.
@@ -204,7 +208,7 @@ func (s *suspectFinder) influences(i int, look overlay.Look) iter.Seq2[int, rank
 			}
 		}
 		for x := range s.matching(look) {
-			if x.index != i && s.matchCounts(x, look) && !yield(x.index, fits) {
+			if x.index != i && s.matchCounts(x, look) && differs(x) && !yield(x.index, fits) {
 				return
 			}
 		}
@@ -212,7 +216,7 @@ func (s *suspectFinder) influences(i int, look overlay.Look) iter.Seq2[int, rank
 			return
 		}
 		for _, x := range s.effects.unrelatedTo(s.catalog.Resources[i], look) {
-			if x.index != i && !s.spares(x, i, look) && !yield(x.index, mayBe) {
+			if x.index != i && !s.spares(x, i, look) && differs(x) && !yield(x.index, mayBe) {
 				return
 			}
 		}
@@ -234,6 +238,37 @@ func (s *suspectFinder) spares(x *incompleteEffect, i int, look overlay.Look) bo
 		return isLocal(look.Name) && !s.effects.matches(x, look)
 	}
 	return r.Type == x.r.Type && x.predicted && look.Kind != overlay.RepositoryLook
+}
+
+// unitMaker returns the resource that is going to make the unit or script of resource i, a service, that is not there now:
+// no earlier one can start or enable the service. It returns -1 for none.
+func (s *suspectFinder) unitMaker(i int) int {
+	r := s.catalog.Resources[i]
+	if !isService(r) {
+		return -1
+	}
+	unit, maker := r.ID.Name, -1
+	if path.Ext(unit) != ".service" {
+		unit += ".service"
+	}
+	for _, file := range []string{"/etc/systemd/system/" + unit, "/run/systemd/system/" + unit, "/usr/lib/systemd/system/" + unit, "/etc/init.d/" + r.ID.Name} {
+		if isMissing(s.view, file) {
+			continue
+		}
+		if !s.isManaged(file) || maker >= 0 || len(s.managers[file]) == 0 {
+			return -1
+		}
+		if maker = s.managers[file][0].index; maker >= i || s.outcomes[maker] != event.Pending || !isMissing(s.view.Without(map[any]bool{maker: true}), file) {
+			return -1
+		}
+	}
+	return maker
+}
+
+// isMissing reports whether nothing is at a path, nor will be.
+func isMissing(v *host.View, name string) bool {
+	info, err := v.Recording(nil).Lstat(name)
+	return err == nil && info.Kind == safepath.Missing
 }
 
 // isLocal reports whether a path is in a part of the file system that is the administrator's (FHS 3.0).

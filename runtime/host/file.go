@@ -31,6 +31,15 @@ func lstat(v *View, name string) (safepath.Info, error) {
 	return v.files.Lstat(name)
 }
 
+// LstatToRemove is [View.Lstat] for something that must not be there. In a plan, a file that an earlier resource is
+// known to bring counts, whatever it is.
+func (v *View) LstatToRemove(name string) (safepath.Info, error) {
+	if o := v.planned(); o != nil {
+		return o.LstatToRemove(name)
+	}
+	return v.Lstat(name)
+}
+
 // Stat is Lstat for the target of a link at the path.
 func (v *View) Stat(name string) (safepath.Info, error) {
 	if o := v.planned(); o != nil {

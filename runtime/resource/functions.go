@@ -158,6 +158,16 @@ func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 	return paths, tree
 }
 
+// EffectsWithoutState returns the effects that the actions may have whatever the state is. onlyCommands means that only
+// commands report others.
+func (p *Properties) EffectsWithoutState() (list []overlay.PathEffect, onlyCommands bool) {
+	if p.functions.Effects == nil {
+		return nil, false
+	}
+	list, more, err := p.functions.Effects(p, nil)
+	return list, err == nil && more == CommandEffects
+}
+
 // SetsWhole implements [WholeSetter]: the effects have a content or the target of a link, and do not
 // depend on the state.
 func (p *Properties) SetsWhole(isNew bool) bool {

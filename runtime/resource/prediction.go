@@ -23,6 +23,8 @@ type Prediction struct {
 	// Removes lists the names of further resources of the type that are removed with it, such as
 	// packages that depend on it. A removed resource has the zero state of the type.
 	Removes []string
+	// Files knows the files of everything that is installed by the predictions of one call; nil if nothing does.
+	Files *FileLists
 	// Lost is set if the removed things, which others may need, cannot be installed again.
 	Lost bool
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/test/dialog"
 )
 
 // A plannedSite is a site of which the plan for fresh machines is measured.
@@ -25,6 +27,8 @@ type plannedSite struct {
 	debian []string
 	// edit is a shell script that changes the settings, run in the directory of the site.
 	edit string
+	// page is the document with the files of the site; "" for examples/roles.
+	page string
 	// prepare readies the machine.
 	prepare func(l *lab, family string)
 }
@@ -67,7 +71,8 @@ unit() {
 who() { pre="getent passwd $1 > /dev/null || useradd --system --user-group --no-create-home $1"; }
 pack() { # NAME SCRIPT
 	d=/tmp/demo/$1 pre=:
-	mkdir -p $d
+	mkdir -p $d/usr/share/doc/$1
+	echo t > $d/usr/share/doc/$1/copyright
 	eval "$2"
 	if [ $family = debian ]; then
 		mkdir $d/DEBIAN
@@ -88,6 +93,15 @@ pack() { # NAME SCRIPT
 	rpmbuild --quiet -bb --define '_topdir /tmp/demo.build' --define '_rpmdir /srv/ccm-lab/rpm' --define '__os_install_post %{nil}' /tmp/demo.spec > /tmp/demo.log 2>&1 ||
 		{ cat /tmp/demo.log >&2; exit 1; }
 }
+`
+
+// publishContents publishes the lists of files of Debian's packages, and lets apt fetch them as apt-file does.
+const publishContents = `
+(cd /srv/ccm-lab/apt; apt-ftparchive contents . > Contents-$(dpkg --print-architecture))
+echo 'Acquire::IndexTargets::deb::Contents-deb {
+	MetaKey "$(COMPONENT)/Contents-$(ARCHITECTURE)"; flatMetaKey "Contents-$(ARCHITECTURE)";
+	ShortDescription "Contents"; Description "Contents"; flatDescription "Contents"; KeepCompressed "true";
+};' > /etc/apt/apt.conf.d/50apt-file.conf
 `
 
 // servedRunner and servedK3s are what the runner and the node download: programs that only start.
@@ -111,6 +125,11 @@ cp /srv/www/v1.30.4+k3s1/k3s /srv/www/v1.30.4+k3s1/k3s-arm64`
 )
 
 var plannedSites = []plannedSite{
+	{name: "tutorial", page: "../../docs/tutorial.md", debian: []string{"nginx", "curl"}, prepare: func(l *lab, family string) {
+		if family == rhel {
+			l.fromArchive("nginx", "curl", "openssl")
+		}
+	}},
 	{name: "nginx", debian: []string{"nginx"}, edit: "sed -i 's/nginx_org: true/nginx_org: false/' site.yaml"},
 	{name: "docker", edit: "sed -i 's/add_repo: true/add_repo: false/' site.yaml"},
 	{name: "postgresql", debian: []string{"postgresql", "postgresql-contrib", "locales"}},
@@ -178,10 +197,10 @@ func (l *lab) offers(s plannedSite, family string) {
 		offered = append(offered, x.Name)
 		script += fmt.Sprintf("pack %s '%s'\n", x.Name, strings.ReplaceAll(demos[x.Name], "'", `'\''`))
 	}
-	script += "/srv/ccm-lab/bin/index\n"
 	if family == debian {
-		script += "apt-get -qq update\n"
+		script += publishContents + "/srv/ccm-lab/bin/index\napt-get -qq update\n"
 	} else {
+		script += "/srv/ccm-lab/bin/index\n"
 		script += "dnf -q makecache\n"
 	}
 	l.sh(script)
@@ -195,7 +214,7 @@ type figures struct {
 	took                                   time.Duration
 }
 
-// TestPlansOfRoles: the plan of each role for a fresh machine comes true, and at most a tenth of it is unknown. With -v
+// TestPlansOfRoles: the plan of each role, and of the tutorial's site, for a fresh machine comes true, and at most a tenth of it is unknown. With -v
 // it prints the figures of docs/plans.md.
 func TestPlansOfRoles(t *testing.T) {
 	nightly(t)
@@ -238,8 +257,19 @@ func TestPlansOfRoles(t *testing.T) {
 // planOfSite plans and runs a site on a fresh machine, compares both, and returns the figures of the plan.
 func (l *lab) planOfSite(s plannedSite, family string) figures {
 	l.t.Helper()
-	out, err := exec.CommandContext(l.t.Context(), labCommand, "cp", l.name, "../../examples/roles/"+s.name, "/root/"+s.name).CombinedOutput()
-	require.NoError(l.t, err, "%s", out)
+	l.sh("mkdir /root/" + s.name)
+	if s.page == "" {
+		out, err := exec.CommandContext(l.t.Context(), labCommand, "cp", l.name, "../../examples/roles/"+s.name, "/root/").CombinedOutput()
+		require.NoError(l.t, err, "%s", out)
+	} else {
+		text, err := os.ReadFile(s.page)
+		require.NoError(l.t, err)
+		for _, b := range dialog.Blocks(string(text)) {
+			if b.File != "" {
+				l.write("/root/"+s.name+"/"+b.File, []byte(b.Text))
+			}
+		}
+	}
 	if s.prepare != nil {
 		s.prepare(l, family)
 	}

@@ -40,6 +40,20 @@ func (o *View) Stat(name string) (safepath.Info, error) {
 	return p.info, err
 }
 
+// LstatToRemove is Lstat for something that must not be there: what is in a file that will be there makes no
+// difference.
+func (o *View) LstatToRemove(name string) (safepath.Info, error) {
+	p, err := o.find(name, false)
+	if err == nil && o.looks != nil {
+		if p.vague && !p.entry.tentative && p.entry.Kind == safepath.Regular {
+			p.vague, p.doubts = false, without(p.doubts, p.entry.author)
+		}
+		o.looks.recordPath(p, false)
+	}
+	o.looks.NoteError(err)
+	return p.info, err
+}
+
 // Exists reports whether the path exists, with links followed.
 func (o *View) Exists(name string) (bool, error) {
 	p, err := o.find(name, true)

@@ -31,7 +31,8 @@ type PathEffect struct {
 	Attr *safepath.Attr
 	// Target is the target of a symbolic link.
 	Target string
-	// Vague is set if the path will exist with an unknown Kind.
+	// Vague is set if the path will exist with an unknown Kind. With the Kind Regular it is a file or
+	// a link, of which nothing else is known.
 	Vague bool
 	// Unsure is set if nobody knows whether anything will be at the path, or below it.
 	Unsure bool
