@@ -56,10 +56,10 @@ var typesInAnImage = map[string]struct {
 		`std.firewall { "web", rules = "chain input { type filter hook input priority 0; }" }`,
 		map[string]string{"etc/nftables.conf": `include "/etc/nftables.d/ccm-*.nft"`, "etc/nftables.d/ccm-web.nft": "chain input {"}, nil,
 	},
-	"selinux_boolean": {`std.selinux_boolean { "httpd_can" }`, map[string]string{"var/lib/selinux/default/active/booleans.local": "httpd_can=1\n"}, []string{"chroot"}},
+	"selinux_boolean": {`std.selinux_boolean { "httpd_can" }`, map[string]string{"var/lib/selinux/default/active/booleans.local": "httpd_can=1\n"}, nil},
 	"selinux_context": {
 		`std.selinux_context { "/srv/www(/.*)?", type = "httpd_sys_content_t" }`,
-		map[string]string{"etc/selinux/default/contexts/files/file_contexts.local": "httpd_sys_content_t"}, []string{"chroot"},
+		map[string]string{"etc/selinux/default/contexts/files/file_contexts.local": "httpd_sys_content_t"}, nil,
 	},
 	"unit": {
 		`std.unit { "a.service", content = "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n" }`,

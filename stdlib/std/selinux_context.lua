@@ -37,7 +37,7 @@ local function file(policy, name) return "/etc/selinux/" .. policy .. "/contexts
 return ccm.type {
   name = "selinux_context",
   doc = "Manages the SELinux type of the files that match a pattern, as a local policy change.",
-  commands = { "semanage", "restorecon", "chroot" },
+  commands = { "semanage", "restorecon" },
   properties = {
     name = { name = true, doc = "The pattern: a regular expression for whole paths.", example = "/srv/www(/.*)?" },
     type = { doc = "The SELinux type of the files. Required unless ensure is absent.", example = "httpd_sys_content_t" },
@@ -69,7 +69,7 @@ return ccm.type {
     return list, "commands"
   end,
 
-  programs = function(_, _, _, host) return selinux.programs(host, "semanage") end,
+  programs = function() return { "semanage" } end,
 
   perform = function(action, want, have, host)
     local verb = "-a"

@@ -167,7 +167,7 @@ cd /srv/www; /opt/ccm/ccm bundle site >/dev/null
 systemd-run -q --service-type=notify --unit www /opt/ccm/server /srv/www /tmp/www.log
 echo 'instance-id: web1' > /var/lib/cloud/seed/nocloud/meta-data
 printf '%s\n' 'datasource_list: [NoCloud]' 'cloud_init_modules: []' 'cloud_config_modules: [runcmd]' 'cloud_final_modules: [scripts-user]' > /etc/cloud/cloud.cfg`)
-	userData = strings.ReplaceAll(userData, "https://example.org", "http://localhost:8080")
+	userData = strings.NewReplacer("https://example.org", "http://localhost:8080", "site.tar.gz", "site.tar.gz --sha256 "+l.sh("sha256sum /srv/www/site.tar.gz | cut -d' ' -f1")).Replace(userData)
 	l.write("/var/lib/cloud/seed/nocloud/user-data", []byte(userData))
 	l.sh("for stage in 'init --local' init 'modules --mode config' 'modules --mode final'; do cloud-init $stage >>/tmp/cloud.log 2>&1 || { cat /tmp/cloud.log; exit 1; }; done")
 	l.says("Built by ccm.", "cat /etc/motd")
