@@ -52,7 +52,7 @@ func TestImagesGuide(t *testing.T) {
 func TestImagesOfOtherTools(t *testing.T) {
 	nightly(t)
 	l := boot(t, debian)
-	l.mirrorDebian("ca-certificates", "usr-is-merged", "libpam-systemd")
+	l.mirrorDebian("ca-certificates", "usr-is-merged", "libpam-systemd", "systemd-resolved")
 	l.fromDebian("mkosi", "debootstrap", "packer", "cloud-init", "curl")
 	l.sh("apt-get -qq install --no-install-recommends mkosi debootstrap packer curl >/dev/null 2>&1; cp /opt/ccm/ccm /usr/local/bin/")
 	l.writeFiles("../../docs/images.md")
