@@ -102,6 +102,9 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 		sum = engine.Plan(ctx, &h.View, c)
 	} else {
 		sum = engine.Run(ctx, h, c)
+		if sum.Counts[event.Changed] > 0 {
+			b.recorder.labelFilesOrWarn(ctx, h)
+		}
 		b.recorder.limitTimesOrWarn(ctx, h)
 	}
 	b.summary.Interrupted = b.summary.Interrupted || sum.Interrupted

@@ -208,6 +208,9 @@ func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.S
 		r.summary = engine.Plan(ctx, &s.Host.View, s.Catalog)
 	} else {
 		r.summary = engine.Run(ctx, s.Host, s.Catalog)
+		if r.summary.Counts[event.Changed] > 0 {
+			r.recorder.labelFilesOrWarn(ctx, s.Host)
+		}
 		r.recorder.limitTimesOrWarn(ctx, s.Host)
 	}
 	r.walked = true

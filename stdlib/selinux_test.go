@@ -29,21 +29,21 @@ const (
 // Run implements host.Runner.
 func (m selinuxTools) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	words := c.Argv
-	if len(words) > 3 && slices.Equal(words[:5], []string{"chroot", m.root, "setsebool", "-P", "-N"}) {
-		return host.Result{}, m.set(seBooleans, words[5]+"=", map[string]string{"on": "1", "off": "0"}[words[6]])
+	if len(words) == 5 && slices.Equal(words[:3], []string{"setsebool", "-P", "-N"}) {
+		return host.Result{}, m.set(seBooleans, words[3]+"=", map[string]string{"on": "1", "off": "0"}[words[4]])
 	}
-	if len(words) < 9 || !slices.Equal(words[:4], []string{"chroot", m.root, "semanage", "fcontext"}) || words[5] != "-f" || words[7] != "-N" {
+	if len(words) < 7 || !slices.Equal(words[:2], []string{"semanage", "fcontext"}) || words[3] != "-f" || words[5] != "-N" {
 		return host.Result{}, fmt.Errorf("no such command here: %s", c)
 	}
-	key := words[len(words)-1] + map[string]string{"a": "    ", "d": " -d "}[words[6]]
-	if words[4] == "-d" {
+	key := words[len(words)-1] + map[string]string{"a": "    ", "d": " -d "}[words[4]]
+	if words[2] == "-d" {
 		return host.Result{}, m.set(seContexts, key, "")
 	}
 	policy, _ := os.ReadFile(filepath.Join(m.root, sePolicy))
-	if words[4] == "-a" && strings.Contains(string(policy), words[len(words)-1]+map[string]string{"a": "\tsystem", "d": "\t-d"}[words[6]]) {
+	if words[2] == "-a" && strings.Contains(string(policy), words[len(words)-1]+map[string]string{"a": "\tsystem", "d": "\t-d"}[words[4]]) {
 		return host.Result{Code: 1, Stderr: []byte("ValueError: already defined\n")}, nil
 	}
-	return host.Result{}, m.set(seContexts, key, "system_u:object_r:"+words[9]+":s0")
+	return host.Result{}, m.set(seContexts, key, "system_u:object_r:"+words[7]+":s0")
 }
 
 // set replaces the line that begins with a key, or adds it; an empty value removes it.

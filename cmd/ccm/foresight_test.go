@@ -149,7 +149,7 @@ func TestPlansComeTrue(t *testing.T) {
 	provideTools(t)
 	url, repo := archiveServer(t), gitRepository(t)
 	unknown, deeper, total, refused, outcomes := 0, 0, 0, 0, make(map[string]int)
-	first, sites := number("CCM_PLANS_SEED", 1), number("CCM_PLANS", 60)
+	first, sites := number("CCM_PLANS_SEED", 1), number("CCM_PLANS", 80)
 	for seed := first; seed < first+sites; seed++ {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			w := newRandomWorld(uint64(seed), t.TempDir(), url, repo)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ const onRoot = `ccm() {
 
 // TestGuides runs the commands in the console blocks of the pages in docs, each page in its own directory and root,
 // and compares the output. UPDATE=1 writes the output that differs. Tests in test/integration run docs/tutorial.md,
-// docs/install.md, docs/agent.md, docs/fleet.md and docs/ssh.md on real machines.
+// docs/install.md, docs/agent.md, docs/fleet.md, docs/ssh.md and docs/images.md on real machines.
 func TestGuides(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to whom the pages give their files")
@@ -37,7 +38,7 @@ func TestGuides(t *testing.T) {
 	for _, page := range guides(t) {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		if name := filepath.Base(page); name == "tutorial.md" || name == "install.md" || name == "agent.md" || name == "ssh.md" || name == "fleet.md" || !strings.Contains(string(text), "\n```console\n") {
+		if slices.Contains([]string{"tutorial.md", "install.md", "agent.md", "ssh.md", "fleet.md", "images.md"}, filepath.Base(page)) || !strings.Contains(string(text), "\n```console\n") {
 			continue
 		}
 		tried++

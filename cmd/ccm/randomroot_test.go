@@ -97,16 +97,6 @@ var shippedInRoot = []func(w *randomWorld, d *declaration){
 		}
 	},
 	func(w *randomWorld, d *declaration) {
-		d.kind, d.name = "selinux_boolean", one(w.rnd, "httpd_a", "httpd_b")
-		w.mayHave(d, "value", "false")
-	},
-	func(w *randomWorld, d *declaration) {
-		d.kind, d.name = "selinux_context", one(w.rnd, "/srv/a(/.*)?", "/srv/b")
-		d.props = []string{"type", quoteOne(w, "a_t", "b_t")}
-		w.mayHave(d, "kind", quoteOne(w, "file", "directory"))
-		w.mayBeAbsent(d)
-	},
-	func(w *randomWorld, d *declaration) {
 		d.kind, d.name, d.props = "firewall", one(w.rnd, "fa", "fb"), []string{"rules", quoteOne(w, "chain a { }", "chain b { }")}
 		w.mayBeAbsent(d)
 	},
@@ -161,13 +151,6 @@ func (w *randomWorld) findShipped() {
 		if w.rnd.IntN(2) == 0 {
 			e.path = w.dir + e.path
 			w.start = append(w.start, e)
-		}
-	}
-	if store, files := w.dir+"/var/lib/selinux/targeted/active", w.dir+"/etc/selinux/targeted/contexts/files"; w.rnd.IntN(3) > 0 {
-		w.start = append(w.start, entry{path: store}, entry{path: files}, entry{path: w.dir + "/etc/selinux/config", text: "SELINUX=permissive\nSELINUXTYPE=targeted\n"})
-		if w.rnd.IntN(2) == 0 {
-			w.start = append(w.start, entry{path: store + "/booleans.local", text: "# local\nhttpd_a=1\n"},
-				entry{path: files + "/file_contexts.local", text: "# local\n/srv/b    system_u:object_r:a_t:s0\n"})
 		}
 	}
 	if w.rnd.IntN(2) == 0 {

@@ -2,6 +2,8 @@ package facts
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -12,14 +14,34 @@ var initNames = map[string]string{
 	"s6-svscan": "s6", "dinit": "dinit", "launchd": "launchd", "upstart": "upstart",
 }
 
-// WithoutInit returns the reason why no services run on this machine: process 1 is not an init system, as in a container. It
-// is "" where one runs, and where that is not known.
-func WithoutInit() string {
-	name, err := readText(thisMachine(), "/proc/1/comm")
-	if err != nil || name == "" || name == "init" || initNames[name] != "" {
+// WithoutInit returns the reason why no services run on this machine: process 1 is not an init system, as in a container, or
+// is that of another root, as in a chroot. It is "" where one runs, and where that is not known.
+func WithoutInit() string { return withoutInit(thisMachine()) }
+
+func withoutInit(v *host.View) string {
+	name, err := readText(v, "/proc/1/comm")
+	if err != nil {
+		return ""
+	}
+	// sd_booted(3)
+	booted, err := v.IsDirectory("/run/systemd/system")
+	switch {
+	case name == "systemd" && err == nil && !booted, inChroot(v):
+		return "no init system runs here: process 1 has another root"
+	case name == "" || name == "init" || initNames[name] != "":
 		return ""
 	}
 	return "no init system runs here: process 1 is " + name
+}
+
+// inChroot reports whether process 1 has another root than this machine's view. Only a user who may trace it can see that.
+func inChroot(v *host.View) bool {
+	here, err := os.Stat(v.Root())
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(filepath.Join(v.Root(), "proc/1/root/."))
+	return err == nil && !os.SameFile(here, there)
 }
 
 // BootsWith returns the init system that a machine which is not running is going to boot with: the one whose program it

@@ -47,8 +47,11 @@ const (
 	catalogSuffix     = ".catalog.gz"
 )
 
-// appliedName returns the name of the files for a site on a root.
-func appliedName(site, root string) string {
+// appliedName returns the name of the files for a site on a root. An image has the names that it has when it is booted.
+func (s *Store) appliedName(site, root string) string {
+	if s.dir.RecordedRoot(root) != root {
+		root = "/"
+	}
 	sum := sha256.Sum256([]byte(site + "\x00" + root))
 	return filepath.Join(appliedDir, hex.EncodeToString(sum[:8]))
 }
@@ -155,12 +158,13 @@ func (s *Store) readHeader(file string) (x AppliedHeader, err error) {
 	if json.Unmarshal(line, &x) != nil || x.Protocol != appliedProtocol {
 		return AppliedHeader{}, errDamagedHeader
 	}
+	x.Root = s.dir.RootOf(x.Root)
 	return x, nil
 }
 
 var errDamagedHeader = errors.New("the first line is damaged")
 
-func (a *appliedRecord) name() string { return appliedName(a.site, a.root) }
+func (a *appliedRecord) name() string { return a.s.appliedName(a.site, a.root) }
 
 // load reads the file. A copy of a damaged file is set aside, and its readable lines are used.
 func (a *appliedRecord) load() {

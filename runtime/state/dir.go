@@ -19,7 +19,7 @@ import (
 const DirVariable = "CCM_STATE_DIR"
 
 // SystemDir is the state directory of a system.
-const SystemDir = "/var/lib/ccm"
+const SystemDir = statedir.SystemDir
 
 // Given returns the state directory that flag or the environment names, as in [Dir]; "" if they name none.
 func Given(flag string) string {

@@ -120,6 +120,7 @@ func (s *Store) extracted() (list []extractedArchive, err error) {
 			err = errors.Join(err, failed)
 			continue
 		}
+		a.Root = s.dir.RootOf(a.Root)
 		list = append(list, a)
 	}
 	return list, err
@@ -139,6 +140,7 @@ func (s *Store) writeExtracted(list []extractedArchive) error {
 	var text []byte
 	for _, a := range list {
 		var err error
+		a.Root = s.dir.RecordedRoot(a.Root)
 		if text, err = appendLine(text, a); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (c *heldContent) Commit(w host.InPlace) error {
 		return err
 	}
 	text, err := json.Marshal(heldRecord{
-		Run: c.run, Path: Name(w.Path), Root: w.Root, Dev: w.Dev, Ino: w.Ino, UID: w.Attr.UID, GID: w.Attr.GID, Mode: Mode(w.Attr.Mode),
+		Run: c.run, Path: Name(w.Path), Root: c.dir.RecordedRoot(w.Root), Dev: w.Dev, Ino: w.Ino, UID: w.Attr.UID, GID: w.Attr.GID, Mode: Mode(w.Attr.Mode),
 	})
 	if err != nil {
 		return err
@@ -141,6 +141,7 @@ func completeWrite(dir *statedir.Dir, name, image string) {
 	text, err := dir.ReadFile(name + heldSuffix)
 	if err == nil {
 		err = json.Unmarshal(text, &x)
+		x.Root = dir.RootOf(x.Root)
 	}
 	var f *os.File
 	if err == nil {

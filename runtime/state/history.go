@@ -92,6 +92,7 @@ func runOf(line []byte) string {
 // if something could not be read.
 func (s *Store) entry(x listedRun) (e HistoryEntry, damaged bool, err error) {
 	if x.line != nil && json.Unmarshal(x.line, &e) == nil && e.ID == x.id {
+		e.Root = s.dir.RootOf(e.Root)
 		return e, false, nil
 	}
 	rec, err := s.Changes(x.id)
@@ -187,6 +188,7 @@ func (s *Store) record(id string, events bool) (*Record, error) {
 	read := recordReader{rec, make(map[Name]int), make(map[Name][]int), events}
 	var err error
 	rec.Damaged, err = s.readLines(runFile(id), read.line)
+	rec.Root = s.dir.RootOf(rec.Root)
 	if rec.ID = id; rec.Summary == nil {
 		rec.Files, rec.Removals = 0, len(rec.removals)
 		for _, c := range rec.Changes {

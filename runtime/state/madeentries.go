@@ -83,7 +83,7 @@ func (c *Change) isMadeInside() bool {
 // endMade brings the file up to date with the changes of the run. Adds is whether the run makes
 // entries for its resources: an undo only restores them.
 func (r *RecordWriter) endMade(adds bool) error {
-	name := appliedName(r.info.Site, r.info.Root) + madeSuffix
+	name := r.s.appliedName(r.info.Site, r.info.Root) + madeSuffix
 	total := 0
 	for _, c := range r.changes {
 		if adds && c.isMadeInside() {
@@ -144,7 +144,7 @@ func (r *RecordWriter) endMade(adds bool) error {
 
 // eachMadeEntry calls each with the lines of a site's file. A missing file has none.
 func eachMadeEntry(s *Store, site, root string, each func(madeEntry)) error {
-	err := eachLine(s, appliedName(site, root)+madeSuffix, each)
+	err := eachLine(s, s.appliedName(site, root)+madeSuffix, each)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -55,6 +55,21 @@ func (x pendingMatch) matches(p PendingRecord) bool {
 	return p.Root == x.Root && (x.To == "" || x.To == p.To) && (x.By == "" || x.By == p.By) && (x.Run == "" || x.Run == p.Run)
 }
 
+// withRoot returns a copy of the line with another name of its root.
+func (l pendingLine) withRoot(name func(root string) string) pendingLine {
+	if l.Add != nil {
+		l.Add = new(*l.Add)
+		l.Add.Root = name(l.Add.Root)
+	}
+	for _, x := range []**pendingMatch{&l.Done, &l.Cancel} {
+		if *x != nil {
+			*x = new(**x)
+			(*x).Root = name((*x).Root)
+		}
+	}
+	return l
+}
+
 // apply applies the line to list.
 func (l pendingLine) apply(list []PendingRecord) ([]PendingRecord, error) {
 	switch {
@@ -74,6 +89,7 @@ func (s *Store) Pending() (list []PendingRecord, damaged int, err error) {
 		var l pendingLine
 		err := json.Unmarshal(line, &l)
 		if err == nil {
+			l = l.withRoot(s.dir.RootOf)
 			list, err = l.apply(list)
 		}
 		return err
@@ -145,7 +161,7 @@ func (j *journal) rewrite() error {
 	return j.s.dir.Replace(pendingFile, true, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		for i := range j.list {
-			if err := enc.Encode(pendingLine{Add: &j.list[i]}); err != nil {
+			if err := enc.Encode(pendingLine{Add: &j.list[i]}.withRoot(j.s.dir.RecordedRoot)); err != nil {
 				return err
 			}
 		}
@@ -164,7 +180,7 @@ func (j *journal) add(by resource.ID, cause event.Cause, to []resource.ID) error
 			To: Name(id.String()), By: Name(by.String()), Cause: cause.String(),
 			Run: j.info.ID, Site: j.info.Site, Root: j.info.Root, Since: j.s.clock.Now().UTC().Round(0),
 		}
-		objects = append(objects, pendingLine{Add: &p})
+		objects = append(objects, pendingLine{Add: &p}.withRoot(j.s.dir.RecordedRoot))
 		j.list = append(j.list, p)
 		durable = durable && j.durable[p.To]
 	}
@@ -191,7 +207,7 @@ func (j *journal) remove(l pendingLine, x pendingMatch) {
 		// The remaining refresh may never have been synced itself.
 		j.durable[p.To] = p.Run != j.info.ID && p.Root == j.info.Root
 	}
-	if err := j.file.add(false, l); err != nil {
+	if err := j.file.add(false, l.withRoot(j.s.dir.RecordedRoot)); err != nil {
 		j.s.dir.Warn(fmt.Sprintf("%s: cannot mark a refresh as done, it will be repeated: %v", j.s.dir.Path(pendingFile), err))
 	}
 }

@@ -204,7 +204,14 @@ func (r *RecordWriter) beginFile() error {
 	if r.appliedRecord != nil {
 		r.appliedRecord.prepare(r.catalog)
 	}
-	return r.file.enqueue(startLine{startProtocol, r.info})
+	return r.file.enqueue(startLine{startProtocol, r.recordedInfo()})
+}
+
+// recordedInfo returns the info as the record has it.
+func (r *RecordWriter) recordedInfo() RunInfo {
+	info := r.info
+	info.Root = r.s.dir.RecordedRoot(info.Root)
+	return info
 }
 
 // A HistoryEntry is one line of the history: a run and how it ended.
@@ -229,7 +236,7 @@ func (r *RecordWriter) End(sum event.Summary) error {
 	var errs []error
 	errs = append(errs, r.endCatalog(), r.endMade(r.appliedRecord != nil), r.forgetRestored())
 	errs = append(errs, r.sensitive.file.close())
-	e := HistoryEntry{Protocol: endProtocol, RunInfo: r.info, Files: r.changed(), Removals: r.removed()}
+	e := HistoryEntry{Protocol: endProtocol, RunInfo: r.recordedInfo(), Files: r.changed(), Removals: r.removed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
 	wrote := r.file.f != nil || len(r.file.buffer) > 0
 	if wrote {

@@ -206,7 +206,7 @@ type AppliedResource struct {
 // none if the site has no applied catalog on the root.
 func (s *Store) AppliedResources(site, root string) ([]AppliedResource, error) {
 	var list []AppliedResource
-	err := s.readCatalog(appliedName(site, root), func(d catalogEntry) {
+	err := s.readCatalog(s.appliedName(site, root), func(d catalogEntry) {
 		if id, err := resource.ParseID(string(d.ID)); err == nil {
 			list = append(list, AppliedResource{id, diag.Pos{File: d.File, Line: d.Line}})
 		}

@@ -92,7 +92,7 @@ func (a *appliedRecord) write(w io.Writer, run, sum string, list []snapshotEntry
 		file = ""
 	}
 	head, err := json.Marshal(AppliedHeader{
-		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum, File: file,
+		Protocol: appliedProtocol, Site: a.site, Root: a.s.dir.RecordedRoot(a.root), Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum, File: file,
 	})
 	if err != nil {
 		return err

@@ -9,15 +9,10 @@ function selinux.policy(host)
   return (re.match(text, [[(?m)^[ \t]*SELINUXTYPE[ \t]*=[ \t]*([\w-]+)]]) or { "targeted" })[1]
 end
 
--- Runs a command of SELinux. The commands have no option for a root, so for a machine that is only a directory they
--- are run with chroot, and do not load the policy into the kernel (-N).
+-- Runs a command of SELinux. For a machine that is only a directory it does not load the policy into the kernel (-N).
 function selinux.run(host, command, arguments)
-  local inside = host.root ~= "/"
-  host.run(tbl.merge(tbl.concat(inside and { "chroot", host.root } or {}, command, inside and { "-N" } or {}, arguments), { below_root = true }))
+  host.run(tbl.concat(command, host.root ~= "/" and { "-N" } or {}, arguments))
 end
-
---- Returns the programs that run calls for a command, as programs of a type does.
-function selinux.programs(host, command) return { { host.root == "/" and command or "chroot", below_root = true } } end
 
 -- The files that the commands change, for plans: the file of local changes without the lines that match a pattern and
 -- with line, if given; and the files built from it, which nothing here reads. If the present state is unknown, whole

@@ -12,7 +12,7 @@ local function word(bit) return bit == "1" and "on" or "off" end
 return ccm.type {
   name = "selinux_boolean",
   doc = "Manages an SELinux boolean: now in the kernel, and at boot as a local policy change.",
-  commands = { "setsebool", "chroot" },
+  commands = { "setsebool" },
   properties = {
     name = { name = true, doc = "The name of the boolean, as listed by getsebool -a.", example = "httpd_can_network_connect" },
     value = { type = "boolean", default = true, doc = "Whether the boolean is on." },
@@ -47,7 +47,7 @@ return ccm.type {
     return selinux.leaves(have, have and file(have.policy), "0600", want.name .. [[[ \t]*=]], want.name .. (want.value and "=1" or "=0")), "commands"
   end,
 
-  programs = function(_, _, _, host) return selinux.programs(host, "setsebool") end,
+  programs = function() return { "setsebool" } end,
 
   perform = function(_, want, _, host) selinux.run(host, { "setsebool", "-P" }, { want.name, want.value and "on" or "off" }) end,
 }

@@ -43,7 +43,7 @@ local function file(policy, name) return "/etc/selinux/" .. policy .. "/contexts
 return ccm.type {
   name = "selinux_context",
   doc = "Manages the SELinux type of the files that match a pattern, as a local policy change.",
-  commands = { "semanage", "restorecon", "chroot" },
+  commands = { "semanage", "restorecon" },
   properties = {
     name = { name = true, doc = "The pattern: a regular expression for whole paths.", example = "/srv/www(/.*)?" },
     type = { doc = "The SELinux type of the files. Required unless ensure is absent.", example = "httpd_sys_content_t" },
@@ -76,7 +76,7 @@ return ccm.type {
   end,
 
   programs = function(_, want, _, host)
-    return tbl.concat(selinux.programs(host, "semanage"), relabels(want, host) and { "restorecon" } or {})
+    return tbl.concat({ "semanage" }, relabels(want, host) and { "restorecon" } or {})
   end,
 
   recreate = require("std.recreate").selinux_context,

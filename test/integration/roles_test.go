@@ -17,21 +17,28 @@ import (
 // downloads them, with its own lists of packages.
 func (l *lab) fromDebian(packages ...string) {
 	l.t.Helper()
+	l.takeDebian(l.sh("cat /var/lib/dpkg/status")+"\n", "/tmp/debs", packages...)
+	l.sh(`for d in /tmp/debs/*.deb; do mv "$d" "/srv/ccm-lab/apt/$(basename "$d" | sed 's/%3a/_/g')"; done
+/srv/ccm-lab/bin/index
+apt-get -qq update`)
+}
+
+// takeDebian copies packages of Debian into a new directory of the lab, with those dependencies that a system with this
+// status of dpkg lacks.
+func (l *lab) takeDebian(status, to string, packages ...string) {
+	l.t.Helper()
 	dir := l.t.TempDir()
-	status := filepath.Join(dir, "status")
-	require.NoError(l.t, os.WriteFile(status, []byte(l.sh("cat /var/lib/dpkg/status")+"\n"), 0o644))
+	file := filepath.Join(dir, "status")
+	require.NoError(l.t, os.WriteFile(file, []byte(status), 0o644))
 	debs := filepath.Join(dir, "debs")
 	require.NoError(l.t, os.MkdirAll(filepath.Join(debs, "partial"), 0o755))
-	args := []string{"-qq", "-y", "--download-only", "--no-install-recommends", "-o", "Dir::State::status=" + status,
+	args := []string{"-qq", "-y", "--download-only", "--no-install-recommends", "-o", "Dir::State::status=" + file,
 		"-o", "Dir::Cache::archives=" + debs, "-o", "Debug::NoLocking=1", "-o", "Acquire::Retries=3", "-o", "APT::Sandbox::User=root", "install"}
 	out, err := exec.CommandContext(l.t.Context(), "apt-get", append(args, packages...)...).CombinedOutput()
 	require.NoError(l.t, err, "%s", out)
 	require.NoError(l.t, os.RemoveAll(filepath.Join(debs, "partial")))
-	out, err = exec.CommandContext(l.t.Context(), labCommand, "cp", l.name, debs, "/tmp/debs").CombinedOutput()
+	out, err = exec.CommandContext(l.t.Context(), labCommand, "cp", l.name, debs, to).CombinedOutput()
 	require.NoError(l.t, err, "%s", out)
-	l.sh(`for d in /tmp/debs/*.deb; do mv "$d" "/srv/ccm-lab/apt/$(basename "$d" | sed 's/%3a/_/g')"; done
-/srv/ccm-lab/bin/index
-apt-get -qq update`)
 }
 
 // role copies an example into the lab, converges it twice, and returns the output of the second run. edit is a shell

@@ -51,6 +51,42 @@ func New(path string, effect func(op, path string) error, warn func(message stri
 	return &Dir{Root: path, effect: effect, Warn: warn}
 }
 
+// SystemDir is the path of the state directory below the root of a machine.
+const SystemDir = "/var/lib/ccm"
+
+// ownRoot, as the root in a record, is the root of the machine that the directory belongs to. So the records of an image
+// are right where it is built, after it is booted, and where it is mounted later.
+const ownRoot = "."
+
+// own returns the root below which d is at SystemDir. ok is false if d is elsewhere.
+func (d *Dir) own() (root string, ok bool) {
+	at, err := filepath.Abs(d.Root)
+	if err != nil {
+		return "", false
+	}
+	root, ok = strings.CutSuffix(at, SystemDir)
+	return cmp.Or(root, "/"), ok
+}
+
+// RecordedRoot returns a root, which is an absolute path, as records name it.
+func (d *Dir) RecordedRoot(root string) string {
+	if own, ok := d.own(); ok && own == root {
+		return ownRoot
+	}
+	return root
+}
+
+// RootOf returns the absolute path of the root that a record names.
+func (d *Dir) RootOf(recorded string) string {
+	if recorded != ownRoot {
+		return recorded
+	}
+	if own, ok := d.own(); ok {
+		return own
+	}
+	return "/" // a copy of the directory
+}
+
 // Path returns the path of a file, for messages and effects.
 func (d *Dir) Path(name string) string { return filepath.Join(d.Root, name) }
 
