@@ -96,6 +96,9 @@ func (w *Writer) shadow() string {
 	return text
 }
 
+// errChanged is the reason for a file that changed while it was read.
+const errChanged = ownReason("changed while it was read")
+
 // readFile reads a file that stays the same meanwhile.
 func (w *Writer) readFile(name string) *content {
 	c := new(content)
@@ -111,7 +114,7 @@ func (w *Writer) readFile(name string) *content {
 	}
 	after, err := w.View.Lstat(name)
 	if err != nil || after.Ino != c.Ino || after.CTime != c.CTime || after.Size != c.Size {
-		c.err = ownReason("changed while it was read")
+		c.err = errChanged
 	}
 	return c
 }

@@ -29,8 +29,8 @@ type declaration struct {
 // one returns one way to declare an item.
 func one(d *declaration) [][]*declaration { return [][]*declaration{{d}} }
 
-// declare adds the first declarations that are up to date.
-func (w *Writer) declare(ctx context.Context, id, block string, tries [][]*declaration, err error) {
+// declare adds the first declarations that are up to date. Without any, it returns the reason, and notes it.
+func (w *Writer) declare(ctx context.Context, id, block string, tries [][]*declaration, err error) error {
 	for _, list := range tries {
 		err = nil
 		for _, d := range list {
@@ -53,11 +53,12 @@ func (w *Writer) declare(ctx context.Context, id, block string, tries [][]*decla
 			w.out.Encrypted += d.encrypted
 		}
 		w.out.Declared += len(list)
-		return
+		return nil
 	}
 	if err != nil {
 		w.leave(id, err)
 	}
+	return err
 }
 
 func newDeclaration(typ, name string) *declaration {
@@ -71,6 +72,12 @@ func (d *declaration) set(key string, v schema.Value) *declaration {
 
 func (d *declaration) text(key, value string) *declaration {
 	return d.set(key, schema.StringValue(value))
+}
+
+// remark adds a comment.
+func (d *declaration) remark(text string) *declaration {
+	d.remarks = append(d.remarks, text)
+	return d
 }
 
 func (d *declaration) list(key string, values []string) *declaration {

@@ -116,7 +116,7 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 		if f.Kind == safepath.Directory || f.owner.pkg == "" && large(f) {
 			continue
 		}
-		if i, ok := r.file(f); ok && r.o.includes(i) {
+		if i, ok := r.file(f); ok && r.includes(i) {
 			r.add(i)
 			for dir := path.Dir(f.path); dir != "/" && !needed[dir]; dir = path.Dir(dir) {
 				needed[dir] = true

@@ -40,7 +40,7 @@ func (w *Writer) item(ctx context.Context, i Item, block string, p *placer) {
 	default:
 		tries, err = w.imported(ctx, i)
 	}
-	w.declare(ctx, i.ID(), block, tries, err)
+	w.forget(i, w.declare(ctx, i.ID(), block, tries, err))
 }
 
 // imported declares an item as ccm import does.
@@ -233,7 +233,7 @@ func (w *Writer) authorizedKey(i Item) ([][]*declaration, error) {
 		}
 		return one(d), nil
 	}
-	return nil, ownReason("changed while it was read")
+	return nil, errChanged
 }
 
 // user declares a user, with the encrypted password if there are recipients.

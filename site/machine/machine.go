@@ -99,6 +99,8 @@ type Scan struct {
 	Items   []Item    `json:"items"`
 	LeftOut []LeftOut `json:"left_out"`
 
+	options Options
+	older   []Item            // items that Options.Since leaves out
 	enabled map[string]bool   // the units that start at boot
 	shipped map[string]string // the packages of the units that packages ship
 }
@@ -159,7 +161,7 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	r := &reader{ctx: ctx, v: v, o: o, scan: &Scan{Items: []Item{}, LeftOut: []LeftOut{}}}
+	r := &reader{ctx: ctx, v: v, o: o, scan: &Scan{Items: []Item{}, LeftOut: []LeftOut{}, options: o}}
 	r.db = r.readDatabase()
 	r.scan.Manager = r.db.manager
 	r.identity()
@@ -172,7 +174,7 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.scan.Items = slices.DeleteFunc(r.scan.Items, func(i Item) bool { return !o.includes(i) })
+	r.scan.Items = slices.DeleteFunc(r.scan.Items, func(i Item) bool { return !r.includes(i) })
 	if over := len(r.scan.Items) - mostItems; over > 0 {
 		r.scan.Items = r.scan.Items[:mostItems]
 		r.leave(fmt.Sprintf("%d more items", over), fmt.Sprintf("a scan has at most %d", mostItems))
@@ -182,12 +184,21 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 	return r.scan, nil
 }
 
-// includes reports whether the options select an item.
-func (o Options) includes(i Item) bool {
-	if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(only string) bool { return slices.Contains(Groups[only], i.Kind) }) {
+// includes reports whether the options select an item, and notes one that is too old.
+func (r *reader) includes(i Item) bool {
+	if !r.o.includes(i) {
 		return false
 	}
-	if !o.Since.IsZero() && !i.Changed.IsZero() && i.Changed.Before(o.Since) {
+	if !r.o.Since.IsZero() && !i.Changed.IsZero() && i.Changed.Before(r.o.Since) {
+		r.scan.older = append(r.scan.older, i)
+		return false
+	}
+	return true
+}
+
+// includes reports whether the names of the options select an item.
+func (o Options) includes(i Item) bool {
+	if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(only string) bool { return slices.Contains(Groups[only], i.Kind) }) {
 		return false
 	}
 	return !o.ignores(i.Name) && (i.Path == "" || !o.ignores(i.Path))

@@ -259,3 +259,21 @@ func TestScanOfOtherDatabases(t *testing.T) {
 	}, machine.Options{})
 	require.Equal(t, []string{"package#shop", "file#/etc/other.conf"}, ids(alpine))
 }
+
+// What was left out on purpose is recognized again; a line stands for nothing else.
+func TestUnmanaged(t *testing.T) {
+	u, err := machine.ParseUnmanaged("# why\n\nfile#/etc/a\nuser#*\nfile#/etc/st\\*r\nfile#/etc/???\n/opt/x\nauthorized_key#ada ssh-rsa AA/A\n")
+	require.NoError(t, err)
+	s := &machine.Scan{}
+	for _, name := range []string{"/etc/a", "/etc/st*r", "/etc/key", "/etc/keys", "/etc/star", "/opt/x/y", "/opt/xy"} {
+		s.Items = append(s.Items, machine.Item{Kind: machine.File, Name: name, Path: name})
+	}
+	s.Items = append(s.Items, machine.Item{Kind: machine.User, Name: "ada"}, machine.Item{Kind: machine.Group, Name: "ada"},
+		machine.Item{Kind: machine.AuthorizedKey, Name: "ada", Value: "ssh-rsa AA/A"}, machine.Item{Kind: machine.AuthorizedKey, Name: "ada", Value: "ssh-rsa BBBB"})
+	found, err := machine.Undescribed(t.Context(), view(t.TempDir()), s, nil, u)
+	require.NoError(t, err)
+	require.Equal(t, []string{"file#/etc/keys", "file#/etc/star", "file#/opt/xy", "group#ada", "authorized_key#ada"}, ids(&machine.Scan{Items: found}))
+	require.Equal(t, "ssh-rsa BBBB", found[4].Value)
+	_, err = machine.ParseUnmanaged("a\n[\n")
+	require.ErrorContains(t, err, "unmanaged.txt:2: ")
+}

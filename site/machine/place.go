@@ -107,7 +107,7 @@ func (p *placer) blockOf(i Item) string {
 	}
 	for _, app := range sortedKeys(p.enabled) {
 		for _, unit := range p.enabled[app] {
-			if i.Package != "" && p.s.shipped[templateOf(unit)] == i.Package && !strings.HasPrefix(app, "systemd-") {
+			if i.Package != "" && p.s.shipped[templateOf(unit)] == i.Package && p.isServer(app) {
 				return servicesPart + ":" + app
 			}
 		}
@@ -118,6 +118,12 @@ func (p *placer) blockOf(i Item) string {
 		}
 	}
 	return filesPart
+}
+
+// isServer reports whether an application is more than a job that a timer starts, which its package has besides: a file of
+// package dpkg does not belong to dpkg-db-backup.timer.
+func (p *placer) isServer(app string) bool {
+	return !strings.HasPrefix(app, "systemd-") && slices.ContainsFunc(p.enabled[app], func(unit string) bool { return path.Ext(unit) != ".timer" })
 }
 
 // blockOfDirectory returns the block in which a directory comes before everything in it.
@@ -172,7 +178,7 @@ func (p *placer) services(ctx context.Context) {
 func (p *placer) service(ctx context.Context, unit, block string) {
 	d, err := p.w.importState(ctx, "service", strings.TrimSuffix(unit, ".service"))
 	if err != nil {
-		p.w.declare(ctx, "service#"+unit, block, nil, err)
+		p.declare(ctx, unit, block, nil, err)
 		return
 	}
 	var subscribe []string
@@ -185,7 +191,7 @@ func (p *placer) service(ctx context.Context, unit, block string) {
 	enable, _ := d.properties.Get("enable")
 	switch {
 	case ensure.S == "stopped" && enable.B: // such as one that ends by itself
-		d.text("ensure", "unmanaged")
+		d.text("ensure", "unmanaged").remark("It was enabled, but not running: the site does not start it.")
 	case ensure.S == "stopped":
 	case len(subscribe) > 0:
 		d.list("subscribe", subscribe)
@@ -193,5 +199,13 @@ func (p *placer) service(ctx context.Context, unit, block string) {
 	if len(p.w.blocks[block]) == 0 {
 		block = servicesPart + ":Other services"
 	}
-	p.w.declare(ctx, "service#"+unit, block, one(d), nil)
+	p.declare(ctx, unit, block, one(d), nil)
+}
+
+// declare declares a service, which is an item if its enablement is.
+func (p *placer) declare(ctx context.Context, unit, block string, tries [][]*declaration, err error) {
+	err = p.w.declare(ctx, "service#"+unit, block, tries, err)
+	if i, ok := p.asked[unit]; ok {
+		p.w.forget(i, err)
+	}
 }

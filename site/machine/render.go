@@ -91,6 +91,19 @@ func machineName(s *Scan) string {
 	return quoted(name)
 }
 
+// shown returns a name as it may be shown. One that may contain a secret is replaced by its directory, which tells the
+// reader where to look.
+func (w *Writer) shown(name string) string {
+	if !w.holdsSecret(name) {
+		return name
+	}
+	const hidden = "a name that may contain a secret"
+	if dir := path.Dir(name); dir != "." && !w.holdsSecret(dir) {
+		return hidden + ", in " + dir
+	}
+	return hidden
+}
+
 // readme writes README.md.
 func (w *Writer) readme(s *Scan) {
 	var text strings.Builder
@@ -112,16 +125,13 @@ func (w *Writer) readme(s *Scan) {
 	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason) })
 	w.out.LeftOut = slices.Compact(left)
 	for _, l := range w.out.LeftOut {
-		if w.holdsSecret(l.Name) {
-			dir := path.Dir(l.Name) // tells the reader where to look
-			if l.Name = "a name that may contain a secret"; dir != "." && !w.holdsSecret(dir) {
-				l.Name += ", in " + dir
-			}
-		}
-		fmt.Fprintf(&text, "- `%s`: %s\n", quoted(l.Name), quoted(l.Reason))
+		fmt.Fprintf(&text, "- `%s`: %s\n", quoted(w.shown(l.Name)), quoted(l.Reason))
 	}
 	if len(w.out.LeftOut) == 0 {
 		text.WriteString("Nothing.\n")
+	}
+	if slices.ContainsFunc(w.out.Files, func(f SiteFile) bool { return f.Name == UnmanagedFile }) {
+		text.WriteString("\n`ccm import machine --against` does not list the items in `" + UnmanagedFile + "`.\n")
 	}
 	text.WriteString("\nNot searched: home directories, databases, debconf, versions of packages, and data in /var.\n" +
 		"Secrets without a usual form are not recognized: check the files before you commit them.\n")

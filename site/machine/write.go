@@ -34,6 +34,7 @@ type Writer struct {
 	blocks     map[string][]*declaration
 	order      []string
 	names      map[string]bool // the declared resources, by their IDs
+	unmanaged  []LeftOut       // the lines of UnmanagedFile
 }
 
 // A Site is the result of a Writer.
@@ -75,6 +76,7 @@ var headers = map[string]string{
 
 // Write returns the site for a scan. The error is one of ctx or of the recipients.
 func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
+	w.unmanaged = nil
 	w.out, w.read, w.blocks, w.names = &Site{LeftOut: slices.Clone(s.LeftOut)}, map[string]*content{}, map[string][]*declaration{}, map[string]bool{}
 	if err := w.addressees(s); err != nil {
 		return nil, err
@@ -97,6 +99,7 @@ func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
 		w.part(part)
 	}
 	w.site(s)
+	w.writeUnmanaged(s)
 	w.readme(s)
 	if w.recipients != "" && w.out.Encrypted > 0 {
 		w.add(encryption.RecipientsFile, []byte(w.recipients), 0o644)
@@ -114,8 +117,13 @@ type ownReason string
 // Error implements error.
 func (r ownReason) Error() string { return string(r) }
 
-// leave notes that an item is not in the site. An error of others may quote a secret.
+// leave notes that an item is not in the site.
 func (w *Writer) leave(name string, err error) {
+	w.out.LeftOut = append(w.out.LeftOut, LeftOut{name, w.reason(err)})
+}
+
+// reason returns the text of an error. One of others may quote a secret.
+func (w *Writer) reason(err error) string {
 	reason := oneLine(err.Error())
 	own, isOwn := errors.AsType[ownReason](err)
 	switch {
@@ -126,7 +134,7 @@ func (w *Writer) leave(name string, err error) {
 	case w.holdsSecret(reason):
 		reason = "the reason is not shown, because it may contain a secret"
 	}
-	w.out.LeftOut = append(w.out.LeftOut, LeftOut{name, reason})
+	return reason
 }
 
 // addressees reads the recipients, and adds the machine itself.

@@ -72,7 +72,8 @@ func TestImportMachine(t *testing.T) {
 	for _, left := range []string{"/etc/ccm-demo/demo.conf.orig", "/srv/www", "file#/opt/shop/conf/env", "user#deploy"} {
 		require.Contains(t, readme, "- `"+left+"`: ")
 	}
-	out := l.exec("sh", "-c", "/opt/ccm/ccm import machine --against /root/site")
+	require.Regexp(t, `^0 of `, l.sh("/opt/ccm/ccm import machine --against /root/site"))
+	out := l.exec("sh", "-c", "rm /root/site/unmanaged.txt; /opt/ccm/ccm import machine --against /root/site")
 	require.Equal(t, 2, out.status, out.stderr)
 	require.Equal(t, "file#/opt/shop/conf/env: no package owns it", strings.SplitN(out.stdout, "\n", 2)[0])
 	require.Contains(t, out.stdout, "\n1 of ")

@@ -45,8 +45,8 @@ It finds packages installed by request, changed configuration files, files in /e
 README.md lists what was left out, and why. Without --out, the scan is printed; it
 contains no contents of files.
 
-With --against, it lists what a site does not describe. Exit status: 2 if there is
-something.
+With --against, it lists what neither the site nor its unmanaged.txt describes. Exit
+status: 2 if there is something.
 
   ccm import machine --against site
 
@@ -165,7 +165,11 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := machine.Undescribed(cmd.Context(), scan, s.Catalog.Resources)
+	unmanaged, err := readUnmanaged(e, filepath.Join(filepath.Dir(file), machine.UnmanagedFile))
+	if err != nil {
+		return err
+	}
+	found, err := machine.Undescribed(cmd.Context(), e.View(f.Root), scan, s.Catalog.Resources, unmanaged)
 	if err != nil {
 		return err
 	}
@@ -188,4 +192,15 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 		err = cli.Status(cli.ExitChanges)
 	}
 	return err
+}
+
+// readUnmanaged reads what a site leaves out on purpose, nothing if it has no such file.
+func readUnmanaged(e *cli.Env, name string) (machine.Unmanaged, error) {
+	text, err := e.Files.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return machine.ParseUnmanaged(string(text))
 }
