@@ -18,9 +18,11 @@ type declaration struct {
 	remarks    []string // comments above it
 	// checked are the properties that a plan is tried with instead, nil for the same.
 	checked *schema.Table
-	// literals are Lua expressions by the text that stands for them in the properties.
-	literals map[string]string
-	public   bool // it holds keys that are no secrets
+	// secrets are encrypted files of the site by the text that stands for their content in the properties.
+	secrets map[string]string
+	data    []dataReference
+	host    string // the only host that it is for, "" for all
+	public  bool   // it holds keys that are no secrets
 	// files are the files of the site that it needs; encrypted is how many of them are encrypted.
 	files     []SiteFile
 	encrypted int
@@ -46,13 +48,8 @@ func (w *Writer) declare(ctx context.Context, id, block string, tries [][]*decla
 		}
 		w.blocks[block] = append(w.blocks[block], list...)
 		for _, d := range list {
-			w.names[d.typ+"#"+d.name] = true
-			for _, f := range d.files {
-				w.add(f.Name, f.Content, f.Mode)
-			}
-			w.out.Encrypted += d.encrypted
+			w.names[d.id()] = true
 		}
-		w.out.Declared += len(list)
 		return nil
 	}
 	if err != nil {
@@ -91,7 +88,7 @@ func (d *declaration) list(key string, values []string) *declaration {
 // try returns the reason why a declaration does not belong in the site: a secret in it, a mistake, or that a plan would
 // change something.
 func (w *Writer) try(ctx context.Context, d *declaration) error {
-	if w.names[d.typ+"#"+d.name] {
+	if w.names[d.id()] {
 		return ownReason("declared twice")
 	}
 	if w.holdsKnown(d.name) || secretText("", d.name) != "" {

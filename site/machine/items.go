@@ -264,7 +264,7 @@ func (w *Writer) user(ctx context.Context, i Item) ([][]*declaration, error) {
 		d.checked = &schema.Table{Entries: slices.Clone(d.properties.Entries)}
 		const placeholder = "the encrypted password"
 		d.text("password", placeholder)
-		d.literals = map[string]string{placeholder: `secret.age "../` + at + `"`}
+		d.secrets = map[string]string{placeholder: at}
 	}
 	return one(d), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/manifest"
 )
 
@@ -32,6 +33,9 @@ func (w *Writer) part(part string) {
 	}
 	if out.Len() > 0 {
 		text := "-- " + headers[part] + "\n"
+		if bytes.Contains(out.Bytes(), []byte("host[")) {
+			text += "local host = data.load " + luadata.Quote("../"+dataFile) + "\n"
+		}
 		if out.Bytes()[0] != '\n' {
 			text += "\n"
 		}
@@ -42,11 +46,26 @@ func (w *Writer) part(part string) {
 // block writes declarations.
 func (w *Writer) block(out *bytes.Buffer, list []*declaration) {
 	for len(list) > 0 {
+		if host := list[0].host; host != "" {
+			n := 1
+			for n < len(list) && list[n].host == host {
+				n++
+			}
+			var inside bytes.Buffer
+			for _, d := range list[:n] {
+				d.host = ""
+			}
+			w.block(&inside, list[:n])
+			fmt.Fprintf(out, "if facts.hostname == %s then\n%send\n", luadata.Quote(host), indented(inside.String()))
+			list = list[n:]
+			continue
+		}
 		d, n := list[0], 1
 		for _, remark := range d.remarks {
 			fmt.Fprintf(out, "-- %s\n", quoted(remark))
 		}
-		for len(d.literals) == 0 && n < len(list) && len(list[n].remarks)+len(list[n].literals) == 0 {
+		special := func(d *declaration) int { return len(d.secrets) + len(d.data) }
+		for special(d) == 0 && n < len(list) && len(list[n].remarks)+special(list[n]) == 0 && list[n].host == "" {
 			n++
 		}
 		if len(d.remarks) > 0 {
@@ -58,13 +77,24 @@ func (w *Writer) block(out *bytes.Buffer, list []*declaration) {
 		}
 		var text strings.Builder
 		_ = m.Convert(&text) // a strings.Builder does not fail
-		lua := text.String()
-		for placeholder, expression := range d.literals {
-			lua = strings.Replace(lua, strconv.Quote(placeholder), expression, 1)
-		}
-		out.WriteString(lua)
+		out.WriteString(d.literals(text.String()))
 		list = list[n:]
 	}
+}
+
+// indented returns a script with its lines indented. One with long strings stays as it is, because they have lines.
+func indented(lua string) string {
+	if strings.Contains(lua, "[[") || strings.Contains(lua, "[=") {
+		return lua
+	}
+	var b strings.Builder
+	for line := range strings.Lines(lua) {
+		if line != "\n" {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // site writes site.lua.

@@ -96,8 +96,8 @@ func (w *Writer) pattern(name string) string {
 	return b.String()
 }
 
-// writeUnmanaged writes UnmanagedFile: what the options of the scan left out, and what could not be declared.
-func (w *Writer) writeUnmanaged(s *Scan) {
+// noteOptions notes what the options of the scan left out.
+func (w *Writer) noteOptions(s *Scan) {
 	for _, pattern := range s.options.Ignore {
 		w.unmanaged = append(w.unmanaged, LeftOut{pattern, "imported with --ignore"})
 	}
@@ -111,6 +111,10 @@ func (w *Writer) writeUnmanaged(s *Scan) {
 	for _, i := range s.older {
 		w.forget(i, ownReason("imported with --since"))
 	}
+}
+
+// writeUnmanaged writes UnmanagedFile, unless nothing was left out.
+func (w *Writer) writeUnmanaged() {
 	if len(w.unmanaged) == 0 {
 		return
 	}

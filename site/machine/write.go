@@ -25,6 +25,8 @@ type Writer struct {
 	Recipients []string
 	// Sensitive reports whether a file held secrets in earlier runs; nil if there were none.
 	Sensitive func(name string) bool
+	// Like are the contents of a second machine, which the site is for, too; nil for none.
+	Like *Contents
 
 	audience   *encryption.Audience
 	recipients string // the file of recipients
@@ -35,6 +37,8 @@ type Writer struct {
 	order      []string
 	names      map[string]bool // the declared resources, by their IDs
 	unmanaged  []LeftOut       // the lines of UnmanagedFile
+	hosts      []string        // this one and that of Like, if there is one
+	differing  []difference    // what differs between them
 }
 
 // A Site is the result of a Writer.
@@ -49,9 +53,9 @@ type Site struct {
 
 // A SiteFile is a file of a site.
 type SiteFile struct {
-	Name    string
-	Content []byte
-	Mode    uint32
+	Name    string `json:"name"`
+	Content []byte `json:"content"`
+	Mode    uint32 `json:"mode"`
 }
 
 // The parts of a site, in order. What follows a colon in the name of a block is its title.
@@ -74,19 +78,54 @@ var headers = map[string]string{
 	servicesPart: "Services, each with its files.",
 }
 
-// Write returns the site for a scan. The error is one of ctx or of the recipients.
+// Write returns the site for a scan. The error is one of ctx, of the recipients, or of Like.
 func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
-	w.unmanaged = nil
+	if err := w.collect(ctx, s); err != nil {
+		return nil, err
+	}
+	w.noteOptions(s)
+	if w.Like != nil {
+		if err := w.merge(w.Like); err != nil {
+			return nil, err
+		}
+	}
+	for _, block := range w.order {
+		w.out.Declared += len(w.blocks[block])
+		for _, d := range w.blocks[block] {
+			w.out.Encrypted += d.encrypted
+			for _, f := range d.files {
+				w.add(f.Name, f.Content, f.Mode)
+			}
+		}
+	}
+	for _, part := range parts {
+		w.part(part)
+	}
+	w.site(s)
+	if err := w.writeData(); err != nil {
+		return nil, err
+	}
+	w.writeUnmanaged()
+	w.readme(s)
+	if w.recipients != "" && w.out.Encrypted > 0 {
+		w.add(encryption.RecipientsFile, []byte(w.recipients), 0o644)
+	}
+	return w.out, w.check()
+}
+
+// collect makes the declarations.
+func (w *Writer) collect(ctx context.Context, s *Scan) error {
+	w.order, w.hosts, w.differing, w.unmanaged = nil, nil, nil, []LeftOut{}
 	w.out, w.read, w.blocks, w.names = &Site{LeftOut: slices.Clone(s.LeftOut)}, map[string]*content{}, map[string][]*declaration{}, map[string]bool{}
 	if err := w.addressees(s); err != nil {
-		return nil, err
+		return err
 	}
 	w.readContents(s)
 	p := newPlacer(w, s)
 	for _, first := range []bool{true, false} { // repositories come before packages
 		for _, i := range s.Items {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 			if block := p.place(i); (block == repositoriesBlock) == first {
 				w.item(ctx, i, block, p)
@@ -95,16 +134,7 @@ func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
 	}
 	w.refreshes(ctx)
 	p.services(ctx)
-	for _, part := range parts {
-		w.part(part)
-	}
-	w.site(s)
-	w.writeUnmanaged(s)
-	w.readme(s)
-	if w.recipients != "" && w.out.Encrypted > 0 {
-		w.add(encryption.RecipientsFile, []byte(w.recipients), 0o644)
-	}
-	return w.out, w.check()
+	return nil
 }
 
 func (w *Writer) add(name string, content []byte, mode uint32) {

@@ -25,6 +25,8 @@ type machineFlags struct {
 	out          string
 	against      string
 	recipients   []string
+	like         string
+	contents     bool
 	output       *cli.Choice
 }
 
@@ -50,12 +52,21 @@ status: 2 if there is something.
 
   ccm import machine --against site
 
+With --like, the site is for two machines: it declares once what both have, and what
+differs is data of each.
+
+  ccm ssh web2 -- import machine --contents > web2.json
+  ccm import machine --out site --like web2.json
+
 Files that may contain secrets are left out. With --recipient, they and password
 hashes are encrypted to that age or ssh key, and to the host key of the machine.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.recipients) > 0 && f.out == "" {
-				return errors.New("--recipient requires --out")
+			if len(f.recipients) > 0 && f.out == "" && !f.contents {
+				return errors.New("--recipient requires --out or --contents")
+			}
+			if f.like != "" && f.out == "" {
+				return errors.New("--like requires --out")
 			}
 			if f.against != "" {
 				return f.compare(e, cmd)
@@ -66,10 +77,10 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 				return err
 			case f.out != "":
 				return f.write(e, cmd, scan)
-			case f.output.Value == "yaml":
-				return e.Print().YAML(scan)
+			case f.contents:
+				return f.printContents(e, cmd, scan)
 			}
-			return e.Print().JSON(scan)
+			return f.print(e, scan)
 		},
 	}
 	fs := cmd.Flags()
@@ -79,10 +90,12 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringVar(&f.out, "out", "", "write the site to `DIR`, which must be new or empty")
 	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script or its directory, does not describe")
 	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
+	fs.BoolVar(&f.contents, "contents", false, "print the scan with the resources of its site, for --like")
+	fs.StringVar(&f.like, "like", "", "make the site one of two machines: `FILE` is what --contents printed on the other")
 	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
 	fs.Var(f.output, "output", "output format of the scan: json or yaml")
-	cmd.MarkFlagsMutuallyExclusive("out", "against")
+	cmd.MarkFlagsMutuallyExclusive("out", "against", "contents")
 	return cmd
 }
 
@@ -110,24 +123,19 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	v := e.View(f.Root)
-	fs, err := e.Facts(cmd.Context(), v, f.Facts)
+	w, err := f.writer(e, cmd)
 	if err != nil {
 		return err
 	}
-	reg, err := site.NewRegistry(&site.TemplateEnv{Clock: e.Clock, Facts: fs})
-	if err != nil {
-		return err
+	if f.like != "" {
+		text, err := e.Files.ReadFile(f.like)
+		if err == nil {
+			w.Like, err = machine.ParseContents(text)
+		}
+		if err != nil {
+			return diag.About(f.like, err)
+		}
 	}
-	store, err := e.Store(f.stateDir, state.DefaultLimits)
-	if err != nil {
-		return err
-	}
-	secrets, err := store.Sensitive()
-	if err != nil {
-		return diag.About("state directory", err)
-	}
-	w := machine.Writer{View: v, Registry: reg, Facts: fs, Recipients: f.recipients, Sensitive: secrets.HeldIn}
 	out, err := w.Write(cmd.Context(), scan)
 	if err != nil {
 		return err
@@ -144,6 +152,49 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 	}
 	cli.Say(e, "wrote %s: %d resources in %d files, %d items left out (see %s)", f.out, out.Declared, len(out.Files), len(out.LeftOut), filepath.Join(f.out, "README.md"))
 	return nil
+}
+
+// print prints a result as JSON or YAML.
+func (f *machineFlags) print(e *cli.Env, x any) error {
+	if f.output.Value == "yaml" {
+		return e.Print().YAML(x)
+	}
+	return e.Print().JSON(x)
+}
+
+// printContents prints the scan with the resources of a site.
+func (f *machineFlags) printContents(e *cli.Env, cmd *cobra.Command, scan *machine.Scan) error {
+	w, err := f.writer(e, cmd)
+	if err != nil {
+		return err
+	}
+	contents, err := w.Contents(cmd.Context(), scan)
+	if err != nil {
+		return err
+	}
+	return e.Print().JSON(contents)
+}
+
+// writer returns what writes the site.
+func (f *machineFlags) writer(e *cli.Env, cmd *cobra.Command) (*machine.Writer, error) {
+	v := e.View(f.Root)
+	fs, err := e.Facts(cmd.Context(), v, f.Facts)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := site.NewRegistry(&site.TemplateEnv{Clock: e.Clock, Facts: fs})
+	if err != nil {
+		return nil, err
+	}
+	store, err := e.Store(f.stateDir, state.DefaultLimits)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := store.Sensitive()
+	if err != nil {
+		return nil, diag.About("state directory", err)
+	}
+	return &machine.Writer{View: v, Registry: reg, Facts: fs, Recipients: f.recipients, Sensitive: secrets.HeldIn}, nil
 }
 
 // compare lists what a site does not describe.
@@ -175,11 +226,7 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 	}
 	if cmd.Flags().Changed("output") {
 		scan.Items = found
-		if f.output.Value == "yaml" {
-			err = e.Print().YAML(scan)
-		} else {
-			err = e.Print().JSON(scan)
-		}
+		err = f.print(e, scan)
 	} else {
 		for _, i := range found {
 			if _, err := terminal.Fprintf(e.Stdout, "%s\n", i); err != nil {
