@@ -36,11 +36,15 @@ func (w *Writer) readContents(s *Scan) {
 		if c.err != nil {
 			continue
 		}
-		if c.secret = secretFile(i.Path, c.Mode, c.text); c.secret == "" && w.Sensitive != nil && w.Sensitive(i.Path) {
+		text := string(c.text)
+		if original, ok := w.original(i); ok { // what its package ships is no secret
+			text = newLines(text, string(original))
+		}
+		if c.secret = secretFile(i.Path, c.Mode, text); c.secret == "" && w.Sensitive != nil && w.Sensitive(i.Path) {
 			c.secret = "held secrets in earlier runs"
 		}
 		if c.secret != "" {
-			for _, value := range secretValues(string(c.text)) {
+			for _, value := range secretValues(text) {
 				known[value] = true
 			}
 		}
@@ -56,6 +60,21 @@ func (w *Writer) readContents(s *Scan) {
 			c.secret = "holds a secret of another file"
 		}
 	}
+}
+
+// newLines returns the lines of a text that another one does not have.
+func newLines(text, original string) string {
+	old := map[string]bool{}
+	for line := range strings.Lines(original) {
+		old[line] = true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !old[line] {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // lowercase are the letters of words: a short value of them may be in any text.

@@ -269,20 +269,40 @@ func (w *Writer) user(ctx context.Context, i Item) ([][]*declaration, error) {
 	return one(d), nil
 }
 
-// refreshes adds the commands that apply changed files.
+// refreshes adds the commands that apply changed files: behind the files, if the machine has them.
 func (w *Writer) refreshes(ctx context.Context) {
 	for _, r := range []struct{ command, prefix string }{
-		{"sysctl --system", "/etc/sysctl"}, {"udevadm control --reload", "/etc/udev/rules.d/"},
+		{"sysctl --system", "/etc/sysctl"},
+		{"udevadm control --reload", "/etc/udev/rules.d/"},
+		{"newaliases", "/etc/aliases"},
+		{"ldconfig", "/etc/ld.so.conf"},
+		{"update-ca-certificates", "/usr/local/share/ca-certificates/"},
+		{"update-ca-trust", "/etc/pki/ca-trust/source/"},
+		{"update-grub", "/etc/default/grub"},
 	} {
+		program, _, _ := strings.Cut(r.command, " ")
+		if !slices.ContainsFunc([]string{"/usr/sbin/", "/usr/bin/", "/sbin/"}, func(dir string) bool {
+			there, err := w.View.Exists(dir + program)
+			return err == nil && there
+		}) {
+			continue
+		}
 		var files []string
-		for _, d := range w.blocks[systemPart] {
-			if d.typ == "file" && strings.HasPrefix(d.name, r.prefix) {
-				files = append(files, "file#"+d.name)
+		last := ""
+		for _, block := range w.order {
+			for _, d := range w.blocks[block] {
+				name, _ := d.properties.Get("path")
+				if d.typ == "file" {
+					name.S = d.name
+				}
+				if strings.HasPrefix(name.S, r.prefix) {
+					files, last = append(files, d.id()), block
+				}
 			}
 		}
 		if len(files) > 0 {
 			d := newDeclaration("exec", r.command).set("refreshonly", schema.BoolValue(true)).list("subscribe", files)
-			w.declare(ctx, "exec#"+r.command, systemPart, one(d), nil)
+			_ = w.declare(ctx, "exec#"+r.command, last, one(d), nil) // what fails is left out
 		}
 	}
 }

@@ -36,7 +36,7 @@ type Resource struct {
 	Properties *schema.Table `json:"properties"`
 	// Remarks are the comments above it.
 	Remarks []string `json:"remarks,omitempty"`
-	// Secrets are the encrypted files by the text that stands for their content in the properties.
+	// Secrets are the encrypted files by the placeholder for their content in the properties.
 	Secrets map[string]string `json:"secrets,omitempty"`
 	// Files are the files of the site that it needs; Encrypted is how many of them are encrypted.
 	Files     []SiteFile `json:"files,omitempty"`
@@ -136,7 +136,7 @@ func isSiteFile(name string) bool {
 func (w *Writer) merge(other *Contents) error {
 	here := w.host()
 	if here == "" || other.Host == "" || here == other.Host {
-		return fmt.Errorf("the machines need different host names, because the site tells them apart by the fact hostname; both are %q", here)
+		return fmt.Errorf("expected machines with different host names (fact hostname), both are %q", here)
 	}
 	order, theirs, err := w.declarations(other.Resources)
 	if err != nil {
@@ -154,7 +154,7 @@ func (w *Writer) merge(other *Contents) error {
 		for _, d := range list {
 			switch m := match[d.id()]; {
 			case d.typ == string(Hostname): // of the other machine, too
-				reason := ownReason("the site tells the machines apart by the host name")
+				reason := ownReason("the site selects what differs by the host name")
 				w.leave(d.id(), reason)
 				w.unmanaged = append(w.unmanaged, LeftOut{d.typ + "#*", string(reason)})
 			case m != nil && blockOf[d.id()] == block && w.unite(d, m):

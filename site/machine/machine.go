@@ -77,7 +77,8 @@ type Item struct {
 	// Size is the size of a file in bytes.
 	Size int64 `json:"size,omitempty"`
 
-	original string // the digest of the file in its package
+	original string   // the digest of the file in its package
+	copies   []string // other files of packages with that digest
 }
 
 // ID returns the item as a reference to a resource, such as package#nginx.
@@ -100,9 +101,11 @@ type Scan struct {
 	LeftOut []LeftOut `json:"left_out"`
 
 	options Options
-	older   []Item            // items that Options.Since leaves out
-	enabled map[string]bool   // the units that start at boot
-	shipped map[string]string // the packages of the units that packages ship
+	// generated are the rows of generated.txt that files without a package matched.
+	generated map[generatedRow]bool
+	older     []Item            // items that Options.Since leaves out
+	enabled   map[string]bool   // the units that start at boot
+	shipped   map[string]string // the packages of the units that packages ship
 }
 
 // Options limit a scan.
@@ -161,7 +164,7 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	r := &reader{ctx: ctx, v: v, o: o, scan: &Scan{Items: []Item{}, LeftOut: []LeftOut{}, options: o}}
+	r := &reader{ctx: ctx, v: v, o: o, scan: &Scan{Items: []Item{}, LeftOut: []LeftOut{}, options: o, generated: map[generatedRow]bool{}}}
 	r.db = r.readDatabase()
 	r.scan.Manager = r.db.manager
 	r.identity()
@@ -171,6 +174,7 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 	r.services()
 	r.files()
 	r.listed()
+	r.usualPackages()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

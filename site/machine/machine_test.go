@@ -98,13 +98,14 @@ var debian = tree{
 	"etc/shop/ucf.conf":                   "a\n",
 	"usr/lib/systemd/system/x.mount":      "[Mount]\n",
 	"usr/lib/systemd/system/shop.service": "[Service]\nExecStart=/usr/bin/shop\n[Install]\nWantedBy=multi-user.target\n",
-	"etc/systemd/system/multi-user.target.wants/shop.service":          "-> /lib/systemd/system/shop.service",
-	"var/lib/systemd/deb-systemd-helper-enabled/shop.service.dsh-also": "/etc/systemd/system/multi-user.target.wants/shop.service\n",
-	"var/lib/apt/extended_states":                                      "Package: libshop\nArchitecture: amd64\nAuto-Installed: 1\n",
-	"var/lib/dpkg/info/dpkg.list":                                      "/.\n/etc\n/etc/systemd\n/etc/systemd/system\n",
-	"var/lib/dpkg/info/shop.list":                                      "/.\n/etc\n/etc/shop\n/etc/shop/shop.conf\n/lib/systemd/system/shop.service\n/usr/lib/systemd/system/shop.service\n",
-	"var/lib/dpkg/info/shop.postinst":                                  "#!/bin/sh\nadduser --system --group _shop\n",
-	"var/lib/dpkg/info/libshop.list":                                   "/.\n/etc\n",
+	"etc/systemd/system/multi-user.target.wants/shop.service":                         "-> /lib/systemd/system/shop.service",
+	"var/lib/systemd/deb-systemd-helper-enabled/shop.service.dsh-also":                "/etc/systemd/system/multi-user.target.wants/shop.service\n",
+	"var/lib/systemd/deb-systemd-helper-enabled/multi-user.target.wants/shop.service": "",
+	"var/lib/apt/extended_states":                                                     "Package: libshop\nArchitecture: amd64\nAuto-Installed: 1\n",
+	"var/lib/dpkg/info/dpkg.list":                                                     "/.\n/etc\n/etc/systemd\n/etc/systemd/system\n",
+	"var/lib/dpkg/info/shop.list":                                                     "/.\n/etc\n/etc/shop\n/etc/shop/shop.conf\n/lib/systemd/system/shop.service\n/usr/lib/systemd/system/shop.service\n",
+	"var/lib/dpkg/info/shop.postinst":                                                 "#!/bin/sh\nadduser --system --group _shop\n",
+	"var/lib/dpkg/info/libshop.list":                                                  "/.\n/etc\n",
 	"var/lib/dpkg/status": "Package: dpkg\nStatus: install ok installed\nPriority: required\nArchitecture: amd64\n\n" +
 		"Package: shop\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\nConffiles:\n /etc/shop/shop.conf " + digest("workers = 1\n") + "\n\n" +
 		"Package: libshop\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\n\n" +
@@ -276,4 +277,49 @@ func TestUnmanaged(t *testing.T) {
 	require.Equal(t, "ssh-rsa BBBB", found[4].Value)
 	_, err = machine.ParseUnmanaged("a\n[\n")
 	require.ErrorContains(t, err, "unmanaged.txt:2: ")
+}
+
+// Parts of Apache and PHP that their packages enabled are no changes; what was disabled or removed since is one.
+func TestScanOfMaintainedLinks(t *testing.T) {
+	tr := debian.with(tree{
+		"etc/apache2/mods-enabled/alias.load": "-> ../mods-available/alias.load", "etc/apache2/mods-enabled/alias.conf": "-> ../mods-available/alias.conf",
+		"etc/apache2/mods-enabled/rewrite.load":              "-> ../mods-available/rewrite.load",
+		"etc/php/8.2/fpm/conf.d/20-ctype.ini":                "-> /etc/php/8.2/mods-available/ctype.ini",
+		"etc/mysql/my.cnf":                                   "-> /etc/alternatives/my.cnf",
+		"var/lib/apache2/module/enabled_by_maint/alias":      "",
+		"var/lib/apache2/module/enabled_by_admin/rewrite":    "",
+		"var/lib/apache2/site/disabled_by_admin/000-default": "",
+		"var/lib/php/modules/8.2/fpm/enabled_by_maint/ctype": "",
+		"var/lib/dpkg/info/nginx-common.list":                "/.\n/etc\n",
+		"etc/hosts.allow":                                    "# nobody\n",
+		"var/www/shop/index.html":                            "x",
+		"etc/apache2/mods-available/alias.load":              "x\n",
+		"etc/apache2/sites-enabled/own.conf":                 "-> ../sites-available/own.conf",
+	})
+	tr["var/lib/dpkg/status"] += "\nPackage: nginx-common\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\n"
+	s := scan(t, tr, machine.Options{Only: []string{"files"}})
+	require.ElementsMatch(t, []string{
+		"directory#/etc/apache2", "directory#/etc/apache2/mods-available", "directory#/etc/apache2/mods-enabled", "directory#/etc/apache2/sites-enabled",
+		"file#/etc/apache2/mods-available/alias.load", "link#/etc/apache2/mods-enabled/rewrite.load", "link#/etc/apache2/sites-enabled/own.conf",
+		"-file#/etc/apache2/sites-enabled/000-default.conf", "-file#/etc/nginx/sites-enabled/default",
+	}, ids(s))
+	require.Equal(t, "data: /var/www is not imported", left(s, "/var/www/shop"))
+}
+
+// A package of priority important is part of most base systems, and reported only if somebody installed it or changed
+// something of it.
+func TestScanOfUsualPackages(t *testing.T) {
+	tr := debian.with(tree{
+		"var/lib/dpkg/info/nftables.list": "/.\n/etc\n/etc/nftables.conf\n",
+		"var/lib/dpkg/info/vim-tiny.list": "/.\n/etc\n",
+		"etc/nftables.conf":               "flush ruleset\n",
+	})
+	tr["var/lib/dpkg/status"] += "\nPackage: nftables\nStatus: install ok installed\nPriority: important\nArchitecture: amd64\nConffiles:\n /etc/nftables.conf " +
+		digest("flush ruleset\n") + "\n\nPackage: vim-tiny\nStatus: install ok installed\nPriority: important\nArchitecture: amd64\n"
+	o := machine.Options{Only: []string{"packages", "files"}}
+	require.Equal(t, []string{"package#shop"}, ids(scan(t, tr, o)))
+	tr["etc/nftables.conf"] = "table inet filter {}\n"
+	require.Equal(t, []string{"package#nftables", "package#shop", "file#/etc/nftables.conf"}, ids(scan(t, tr, o)))
+	tr["var/log/apt/history.log"] = "Start-Date: 2026-01-01\nCommandline: apt-get install vim-tiny\nInstall: libx:amd64 (1, automatic), vim-tiny:amd64 (2:9)\n"
+	require.Equal(t, []string{"package#nftables", "package#shop", "package#vim-tiny", "file#/etc/nftables.conf"}, ids(scan(t, tr, o)))
 }

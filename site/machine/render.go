@@ -134,6 +134,21 @@ func (w *Writer) shown(name string) string {
 	return hidden
 }
 
+// generated lists the files that packages and the system make by themselves on each machine.
+func (w *Writer) generated(text *strings.Builder, s *Scan) {
+	var lines []string
+	for row := range s.generated {
+		if strings.HasPrefix(row.reason, "/") {
+			continue // as it is shipped
+		}
+		lines = append(lines, fmt.Sprintf("- `%s`: %s\n", row.pattern, row.reason))
+	}
+	if len(lines) > 0 {
+		slices.Sort(lines)
+		text.WriteString("\n## Made by the system\n\n" + strings.Join(lines, ""))
+	}
+}
+
 // readme writes README.md.
 func (w *Writer) readme(s *Scan) {
 	var text strings.Builder
@@ -163,6 +178,7 @@ func (w *Writer) readme(s *Scan) {
 	if slices.ContainsFunc(w.out.Files, func(f SiteFile) bool { return f.Name == UnmanagedFile }) {
 		text.WriteString("\n`ccm import machine --against` does not list the items in `" + UnmanagedFile + "`.\n")
 	}
+	w.generated(&text, s)
 	text.WriteString("\nNot searched: home directories, databases, debconf, versions of packages, and data in /var.\n" +
 		"Secrets without a usual form are not recognized: check the files before you commit them.\n")
 	w.add("README.md", []byte(text.String()), 0o644)

@@ -91,7 +91,7 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script or its directory, does not describe")
 	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
 	fs.BoolVar(&f.contents, "contents", false, "print the scan with the resources of its site, for --like")
-	fs.StringVar(&f.like, "like", "", "make the site one of two machines: `FILE` is what --contents printed on the other")
+	fs.StringVar(&f.like, "like", "", "write one site for two machines: `FILE` has --contents of the other")
 	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
 	fs.Var(f.output, "output", "output format of the scan: json or yaml")

@@ -27,7 +27,7 @@ postfix postfix/mailname string mail.example.org' | debconf-set-selections
 	echo 'ada:Battery-Staple-7' | chpasswd
 	systemctl restart postfix dovecot opendkim
 	;;
-data) postmap /etc/postfix/virtual; postmap /etc/postfix/sasl_passwd; newaliases; systemctl restart postfix ;;
+data) ;;
 check)
 	bash -c 'exec 3<>/dev/tcp/127.0.0.1/25; head -1 <&3' | grep 'ESMTP ready'
 	bash -c 'exec 3<>/dev/tcp/127.0.0.1/143; head -1 <&3' | grep 'Mail of example.org'
