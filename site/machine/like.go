@@ -136,7 +136,7 @@ func isSiteFile(name string) bool {
 func (w *Writer) merge(other *Contents) error {
 	here := w.host()
 	if here == "" || other.Host == "" || here == other.Host {
-		return fmt.Errorf("expected machines with different host names (fact hostname), both are %q", here)
+		return diag.Expected("another host name, which selects what differs").Got("%q for both machines", here)
 	}
 	order, theirs, err := w.declarations(other.Resources)
 	if err != nil {
