@@ -524,7 +524,10 @@ func (r *reader) apk(db *database) bool {
 	db.manager = "apk"
 	world := map[string]bool{}
 	for word := range strings.FieldsSeq(r.text("/etc/apk/world")) {
-		world[strings.FieldsFunc(word+" ", func(c rune) bool { return strings.ContainsRune("<>=~@ ", c) })[0]] = true
+		if at := strings.IndexAny(word, "<>=~@"); at >= 0 {
+			word = word[:at]
+		}
+		world[word] = true
 	}
 	name, dir, file := "", "", ""
 	for line := range strings.Lines(text) {

@@ -179,12 +179,19 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 		return nil, err
 	}
 	r.scan.Items = slices.DeleteFunc(r.scan.Items, func(i Item) bool { return !r.includes(i) })
-	if over := len(r.scan.Items) - mostItems; over > 0 {
+	over := len(r.scan.Items) - mostItems
+	if over > 0 {
 		r.scan.Items = r.scan.Items[:mostItems]
-		r.leave(fmt.Sprintf("%d more items", over), fmt.Sprintf("a scan has at most %d", mostItems))
 	}
 	slices.SortStableFunc(r.scan.LeftOut, func(a, b LeftOut) int { return cmp.Compare(a.Name, b.Name) })
 	r.scan.LeftOut = slices.Compact(r.scan.LeftOut)
+	if more := len(r.scan.LeftOut) - mostItems; more > 0 {
+		r.scan.LeftOut = r.scan.LeftOut[:mostItems]
+		r.leave(fmt.Sprintf("%d more", more), fmt.Sprintf("a scan lists at most %d of what it leaves out", mostItems))
+	}
+	if over > 0 {
+		r.leave(fmt.Sprintf("%d more items", over), fmt.Sprintf("a scan has at most %d", mostItems))
+	}
 	return r.scan, nil
 }
 

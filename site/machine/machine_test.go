@@ -323,3 +323,36 @@ func TestScanOfUsualPackages(t *testing.T) {
 	tr["var/log/apt/history.log"] = "Start-Date: 2026-01-01\nCommandline: apt-get install vim-tiny\nInstall: libx:amd64 (1, automatic), vim-tiny:amd64 (2:9)\n"
 	require.Equal(t, []string{"package#nftables", "package#shop", "package#vim-tiny", "file#/etc/nftables.conf"}, ids(scan(t, tr, o)))
 }
+
+// Databases that are cut off, or have garbage anywhere, end in no panic, and the scan goes on.
+func TestScanOfBrokenDatabases(t *testing.T) {
+	for name, base := range map[string]tree{
+		"var/lib/dpkg/status":                        debian,
+		"var/lib/dpkg/info/shop.list":                debian,
+		"var/lib/apt/extended_states":                debian,
+		"var/lib/dpkg/diversions":                    debian.with(tree{"var/lib/dpkg/diversions": "/usr/bin/a\n/usr/bin/b\n:\n"}),
+		"var/lib/dpkg/alternatives/editor":           debian.with(tree{"var/lib/dpkg/alternatives/editor": "manual\n/usr/bin/editor\n"}),
+		"var/log/apt/history.log":                    debian.with(tree{"var/log/apt/history.log": "Install: a:amd64 (1, automatic), b:amd64 (2)\n"}),
+		"var/log/installer/initial-status.gz":        debian.with(tree{"var/log/installer/initial-status.gz": "\x1f\x8b\x08\x00garbage"}),
+		"etc/passwd":                                 debian,
+		"etc/group":                                  debian,
+		"etc/fstab":                                  debian.with(tree{"etc/fstab": "LABEL=d /srv/my\\040data ext4 noatime 0 2\n"}),
+		"var/lib/pacman/local/shop-1.0-1/desc":       {"var/lib/pacman/local/shop-1.0-1/desc": "%NAME%\nshop\n\n%INSTALLDATE%\n1700000000\n"},
+		"var/lib/pacman/local/shop-1.0-1/files":      {"var/lib/pacman/local/shop-1.0-1/desc": "%NAME%\nshop\n", "var/lib/pacman/local/shop-1.0-1/files": "%FILES%\netc/x\n%BACKUP%\netc/x\tabc\n"},
+		"etc/apk/world":                              {"etc/apk/world": "a>1 > @x =\n", "lib/apk/db/installed": "P:a\n"},
+		"lib/apk/db/installed":                       {"lib/apk/db/installed": "P:a\nF:etc\nR:shop.conf\nZ:Q1hvfkN/qlp/zhXR3cuerq6jd2Z7g=\nZ:\nR:\nF:\n"},
+		"usr/local/lib/python3.11/dist-packages/x":   debian.with(tree{"usr/local/lib/python3.11/dist-packages/x.dist-info/METADATA": "", "usr/local/lib/python3.11/dist-packages/x": ""}),
+		"var/lib/docker/containers/1/config.v2.json": debian.with(tree{"var/lib/docker/containers/1/config.v2.json": `{"Name":"/db"}`}),
+	} {
+		whole := base[name]
+		root := base.with(tree{"etc/own": "x"}).write(t)
+		for n := 0; n <= len(whole); n += max(1, len(whole)/40) {
+			for _, text := range []string{whole[:n], whole[:n] + "\x00\xff\n:\t \n" + whole[n:]} {
+				require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+				s, err := machine.Read(t.Context(), view(root), machine.Options{})
+				require.NoError(t, err)
+				require.NotEmpty(t, len(s.Items)+len(s.LeftOut), name)
+			}
+		}
+	}
+}

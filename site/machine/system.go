@@ -120,8 +120,10 @@ func (r *reader) languagePackages() {
 		for _, sub := range []string{"dist-packages", "site-packages"} {
 			for _, name := range r.names("/usr/local/lib/" + lib + "/" + sub) {
 				if pkg, ok := strings.CutSuffix(name, ".dist-info"); ok {
-					at := strings.LastIndexByte(pkg, '-')
-					r.add(Item{Kind: LanguagePackage, Name: pkg[:max(at, 0)], Value: "pip", Reason: "installed for the whole system"})
+					if at := strings.LastIndexByte(pkg, '-'); at > 0 {
+						pkg = pkg[:at]
+					}
+					r.add(Item{Kind: LanguagePackage, Name: pkg, Value: "pip", Reason: "installed for the whole system"})
 				}
 			}
 		}

@@ -15,7 +15,7 @@ setup)
 	printf 'work_mem = 8MB\nlog_min_duration_statement = 500\n' > conf.d/tuning.conf
 	chown postgres: conf.d/tuning.conf
 	echo 'host    shop    shop    192.0.2.0/24    scram-sha-256' >> pg_hba.conf
-	printf 'vm.overcommit_memory = 2\nvm.swappiness = 10\n' > /etc/sysctl.d/30-postgresql.conf
+	printf 'postgres soft nofile 65536\npostgres hard nofile 65536\n' > /etc/security/limits.d/postgres.conf
 	printf '#!/bin/sh\nset -e\ncd /srv/dumps\npg_dump shop > shop.sql\n' > /usr/local/sbin/dump-shop
 	chmod 755 /usr/local/sbin/dump-shop
 	install -d -o postgres -g postgres -m 750 /srv/dumps
