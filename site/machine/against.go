@@ -72,8 +72,10 @@ func Undescribed(ctx context.Context, v *host.View, s *Scan, declared []*resourc
 	}
 	w := &Writer{View: v, read: map[string]*content{}}
 	w.readContents(s)
-	for n, i := range found {
-		found[n].Name, found[n].Path = w.shown(i.Name), w.shown(i.Path)
+	for _, list := range [][]Item{found, s.Items} {
+		for n, i := range list {
+			list[n].Name, list[n].Path = w.shown(i.Name), w.shown(i.Path)
+		}
 	}
 	for n, l := range s.LeftOut {
 		s.LeftOut[n].Name = w.shown(l.Name)

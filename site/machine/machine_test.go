@@ -346,7 +346,7 @@ func TestScanOfBrokenDatabases(t *testing.T) {
 	} {
 		whole := base[name]
 		root := base.with(tree{"etc/own": "x"}).write(t)
-		for n := 0; n <= len(whole); n += max(1, len(whole)/40) {
+		for n := 0; n <= len(whole); n += max(1, len(whole)/15) {
 			for _, text := range []string{whole[:n], whole[:n] + "\x00\xff\n:\t \n" + whole[n:]} {
 				require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
 				s, err := machine.Read(t.Context(), view(root), machine.Options{})

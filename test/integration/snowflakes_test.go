@@ -19,8 +19,8 @@ import (
 // the Debian packages that it installs.
 var snowflakes = map[string][]string{
 	"lamp":      {"apache2", "mariadb-server", "php", "libapache2-mod-php", "php-mysql", "curl"},
-	"wordpress": {"nginx", "php-fpm", "php-mysql", "php-curl", "php-gd", "mariadb-server", "ssl-cert", "curl", "openssl"},
-	"mail":      {"postfix", "dovecot-imapd", "opendkim", "openssl"},
+	"wordpress": {"nginx", "php-fpm", "php-mysql", "php-curl", "php-gd", "mariadb-server", "ssl-cert", "curl"},
+	"mail":      {"postfix", "dovecot-imapd", "opendkim"},
 	"postgres":  {"postgresql", "cron"},
 	"samba":     {"samba", "smbclient", "prometheus-node-exporter", "nftables", "curl"},
 }

@@ -1,15 +1,19 @@
 package author
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -27,6 +31,7 @@ type machineFlags struct {
 	recipients   []string
 	like         string
 	contents     bool
+	report       string
 	output       *cli.Choice
 }
 
@@ -48,9 +53,9 @@ README.md lists what was left out, and why. Without --out, the scan is printed; 
 contains no contents of files.
 
 With --against, it lists what neither the site nor its unmanaged.txt describes. Exit
-status: 2 if there is something.
+status: 2 if there is something. It takes seconds: run it every night.
 
-  ccm import machine --against site
+  ccm import machine --against site --report drift.html
 
 With --like, the site is for two machines: it declares once what both have, and what
 differs is data of each.
@@ -67,6 +72,9 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 			}
 			if f.like != "" && f.out == "" {
 				return errors.New("--like requires --out")
+			}
+			if f.report != "" && f.against == "" {
+				return errors.New("--report requires --against")
 			}
 			if f.against != "" {
 				return f.compare(e, cmd)
@@ -90,6 +98,7 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringVar(&f.out, "out", "", "write the site to `DIR`, which must be new or empty")
 	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script or its directory, does not describe")
 	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
+	fs.StringVar(&f.report, "report", "", cli.ReportUsage)
 	fs.BoolVar(&f.contents, "contents", false, "print the scan with the resources of its site, for --like")
 	fs.StringVar(&f.like, "like", "", "write one site for two machines: `FILE` has --contents of the other")
 	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
@@ -199,7 +208,13 @@ func (f *machineFlags) writer(e *cli.Env, cmd *cobra.Command) (*machine.Writer, 
 
 // compare lists what a site does not describe.
 func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
-	file := f.against
+	var form cli.ReportForm
+	if f.report != "" {
+		if form, err = cli.ReportFormOf(f.report); err != nil {
+			return err
+		}
+	}
+	file, start := f.against, e.Clock.Now()
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "site.lua")
 	}
@@ -224,6 +239,14 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	if f.report != "" {
+		run := report.Run{Command: "ccm " + shellquote.Join(e.Args...), Version: e.Version, Drift: true, Summary: report.Summary{
+			Host: scan.Hostname, StartTime: start, Duration: e.Clock.Now().Sub(start), Noop: true,
+		}}
+		if err := f.writeReport(e, form, &run, scan.Items, found); err != nil {
+			return err
+		}
+	}
 	if cmd.Flags().Changed("output") {
 		scan.Items = found
 		err = f.print(e, scan)
@@ -239,6 +262,29 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 		err = cli.Status(cli.ExitChanges)
 	}
 	return err
+}
+
+// writeReport writes the report: the items of a scan, of which those found have drifted.
+func (f *machineFlags) writeReport(e *cli.Env, form cli.ReportForm, run *report.Run, items, found []machine.Item) error {
+	drifted := map[string]bool{}
+	for _, i := range found {
+		drifted[i.String()] = true
+	}
+	for _, i := range items {
+		ev := report.Event{Type: string(i.Kind), Name: i.Name, Outcome: event.Stable.String()}
+		if drifted[i.String()] {
+			ev.Outcome, ev.Changed, ev.Noop, ev.NoopMessage = event.Pending.String(), true, true, i.Reason+", and the site does not describe it"
+		}
+		run.Summary.Count(ev.Outcome)
+		if ev.Changed || form.Most == 0 || run.Summary.Stable <= form.Most {
+			run.Events = append(run.Events, ev)
+		}
+	}
+	var text bytes.Buffer
+	if err := form.Write(&text, run); err != nil {
+		return err
+	}
+	return cli.Machine(e).Save(f.report, text.Bytes(), 0o600)
 }
 
 // readUnmanaged reads what a site leaves out on purpose, nothing if it has no such file.

@@ -21,7 +21,7 @@ data() {
 case $1 in
 setup)
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get -qq -y install --no-install-recommends nginx php-fpm php-mysql php-curl php-gd mariadb-server ssl-cert curl openssl > /dev/null
+	apt-get -qq -y install --no-install-recommends nginx php-fpm php-mysql php-curl php-gd mariadb-server ssl-cert curl > /dev/null
 	adduser --quiet --system --group --home /var/www/blog --no-create-home blog
 	data
 	sed -e 's/^\[www\]/[blog]/' -e 's/^user = .*/user = blog/' -e 's/^group = .*/group = blog/' \
