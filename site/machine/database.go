@@ -37,7 +37,9 @@ type installed struct {
 	usual bool // part of most base systems, but not of small ones
 	held  bool
 	since time.Time
-	units []string // the units that it ships
+	// version is as the package manager writes it, "" if it is not known.
+	version string
+	units   []string // the units that it ships
 }
 
 // owned is a file of a package.
@@ -135,12 +137,12 @@ func (r *reader) packages() {
 		p := r.db.packages[name]
 		switch reason := generatedReason("package", name); {
 		case p.held:
-			r.add(Item{Kind: Package, Name: name, Package: name, Held: true, Changed: p.since, Reason: "on hold"})
+			r.add(Item{Kind: Package, Name: name, Package: name, Held: true, Version: p.version, Changed: p.since, Reason: "on hold"})
 		case !p.asked || p.base || p.usual:
 		case reason != "":
 			r.leave("package "+name, reason)
 		default:
-			r.add(Item{Kind: Package, Name: name, Package: name, Changed: p.since, Reason: "installed by request"})
+			r.add(Item{Kind: Package, Name: name, Package: name, Version: p.version, Changed: p.since, Reason: "installed by request"})
 		}
 	}
 }
@@ -151,9 +153,9 @@ func (r *reader) usualPackages() {
 	var more []Item
 	added := map[string]bool{}
 	for _, i := range r.scan.Items {
-		if p := r.db.packages[i.Package]; p != nil && p.usual && p.asked && !p.base && !p.held && !added[i.Package] {
+		if p := r.db.packages[i.Package]; p != nil && p.usual && p.asked && !p.base && !p.held && !added[i.Package] && generatedReason("package", i.Package) == "" {
 			added[i.Package] = true
-			more = append(more, Item{Kind: Package, Name: i.Package, Package: i.Package, Changed: p.since, Reason: "something of it was changed"})
+			more = append(more, Item{Kind: Package, Name: i.Package, Package: i.Package, Version: p.version, Changed: p.since, Reason: "something of it was changed"})
 		}
 	}
 	slices.SortFunc(more, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
@@ -225,7 +227,7 @@ func (r *reader) dpkg(db *database) bool {
 		if arch != native && arch != "all" && native != "" {
 			full += ":" + arch
 		}
-		p := &installed{held: state[0] == "hold"}
+		p := &installed{held: state[0] == "hold", version: s["Version"]}
 		p.asked = !auto[name+":"+arch] && !(arch == "all" && auto[name+":"+native])
 		p.base = s["Priority"] == "required" || s["Essential"] == "yes" || initial[name]
 		p.usual = (s["Priority"] == "important" || s["Priority"] == "standard") && !requested[name]
@@ -481,6 +483,9 @@ func (r *reader) pacman(db *database) bool {
 		name := desc["NAME"][0]
 		p := &installed{asked: !slices.Contains(desc["REASON"], "1")}
 		p.base = name == "base" || slices.Contains(desc["GROUPS"], "base")
+		if len(desc["VERSION"]) > 0 {
+			p.version = desc["VERSION"][0]
+		}
 		if len(desc["INSTALLDATE"]) > 0 {
 			p.since = unixTime(desc["INSTALLDATE"][0])
 		}
@@ -536,6 +541,10 @@ func (r *reader) apk(db *database) bool {
 		case "P":
 			name, dir, file = value, "", ""
 			db.packages[name] = &installed{asked: world[name], base: name == "alpine-base"}
+		case "V":
+			if p := db.packages[name]; p != nil {
+				p.version = value
+			}
 		case "F":
 			dir, file = "/"+value, ""
 			db.own(name, dir, "")
@@ -572,8 +581,8 @@ func (r *reader) rpm(db *database) bool {
 	}
 	line := func(line string) {
 		switch f := strings.SplitN(line, "\t", 5); len(f) {
-		case 2:
-			known(f[0], f[1])
+		case 3:
+			known(f[0], f[1]).version = f[2]
 		case 5:
 			known(f[0], f[1])
 			if flags, _ := strconv.Atoi(f[2]); flags&64 == 0 {
@@ -583,7 +592,7 @@ func (r *reader) rpm(db *database) bool {
 			}
 		}
 	}
-	if !r.ask(line, "rpm", "-qa", "--queryformat", `%{NAME}\t%{INSTALLTIME}\n`) || len(db.packages) == 0 {
+	if !r.ask(line, "rpm", "-qa", "--queryformat", `%{NAME}\t%{INSTALLTIME}\t%|EPOCH?{%{EPOCH}:}|%{VERSION}-%{RELEASE}\n`) || len(db.packages) == 0 {
 		return false
 	}
 	r.ask(line, "rpm", "-qa", "--queryformat", rpmFiles)

@@ -24,6 +24,11 @@ func (w *Writer) item(ctx context.Context, i Item, block string, p *placer) {
 			d.set("hold", schema.BoolValue(true))
 		}
 		tries = one(d)
+		if w.Versions && i.Version != "" {
+			pinned := d.clone()
+			pinned.properties.Set("ensure", schema.StringValue(i.Version))
+			tries = [][]*declaration{{pinned}, {d}}
+		}
 	case File, Directory:
 		tries, err = w.file(ctx, i)
 	case Link:
@@ -292,7 +297,7 @@ func (w *Writer) refreshes(ctx context.Context) {
 		for _, block := range w.order {
 			for _, d := range w.blocks[block] {
 				name, _ := d.properties.Get("path")
-				if d.typ == "file" {
+				if ensure, _ := d.properties.Get("ensure"); d.typ == "file" && ensure.S != "directory" {
 					name.S = d.name
 				}
 				if strings.HasPrefix(name.S, r.prefix) {

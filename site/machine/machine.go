@@ -64,6 +64,8 @@ type Item struct {
 	Path string `json:"path,omitempty"`
 	// Package is the package that it belongs to, "" if there is none or it is not known.
 	Package string `json:"package,omitempty"`
+	// Version is that of a package, "" if it is not known.
+	Version string `json:"version,omitempty"`
 	// Reason is why it counts as changed.
 	Reason string `json:"reason"`
 	// Value is what else names it: an authorized key, the manager of a language package.

@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"context"
 	"crypto/md5" //nolint:gosec // the database of dpkg has it
 	"encoding/hex"
 	"encoding/json"
@@ -152,6 +153,13 @@ func TestScan(t *testing.T) {
 		"a damaged account": {more: tree{"etc/passwd": "root:x:0:0::/root:/bin/sh\nada:x\n"}, left: "/etc/passwd"},
 		"a lost list":       {more: tree{"var/lib/dpkg/info/libshop.list": ""}, left: "package libshop"},
 		"a local diversion": {more: tree{"var/lib/dpkg/diversions": "/usr/bin/a\n/usr/bin/b\n:\n"}, left: "/usr/bin/a"},
+		"an answer": {
+			more: tree{
+				"var/cache/debconf/config.dat":    "Name: shop/name\nTemplate: shop/name\nValue: hunter2\nOwners: shop\nFlags: seen\n\nName: shop/same\nTemplate: shop/same\nValue: a\nOwners: shop\nFlags: seen\n\nName: shop/unseen\nTemplate: shop/name\nValue: b\n",
+				"var/cache/debconf/templates.dat": "Name: shop/name\nType: string\nDefault: shop\n\nName: shop/same\nType: string\nDefault: a\n",
+			},
+			left: "debconf shop/name",
+		},
 		"a container": {
 			more: tree{"var/lib/docker/containers/1/config.v2.json": `{"Name":"/db","Config":{"Image":"postgres:16","Env":["POSTGRES_PASSWORD=x"]},"State":{"Running":true}}`},
 			left: "container db",
@@ -174,6 +182,8 @@ func TestScan(t *testing.T) {
 			text, err := json.Marshal(s)
 			require.NoError(t, err)
 			require.NotContains(t, string(text), "POSTGRES_PASSWORD")
+			require.NotContains(t, string(text), "hunter2")
+			require.LessOrEqual(t, len(s.LeftOut), 1)
 		})
 	}
 }
@@ -355,4 +365,52 @@ func TestScanOfBrokenDatabases(t *testing.T) {
 			}
 		}
 	}
+}
+
+// recorded answers the commands that begin with its keys with the outputs that they had.
+type recorded map[string]string
+
+func (r recorded) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	argv := strings.Join(c.Argv, " ")
+	for begin, out := range r {
+		if strings.Contains(argv, begin) {
+			for line := range strings.Lines(out) {
+				if c.OnLine != nil {
+					c.OnLine(strings.TrimSuffix(line, "\n"))
+				}
+			}
+			return host.Result{Stdout: []byte(out)}, nil
+		}
+	}
+	return host.Result{Code: 1}, nil
+}
+
+// What rpm, dnf and zypper know is read from their outputs, as Rocky 9 and openSUSE Leap 15 have them.
+func TestScanOfRPM(t *testing.T) {
+	const sum = "fb2e8b1b2a5c0d0d3b8f6f6b2f1b6bd1d1b7c0b6a5ad7ae3c7f2c9d1a0e5f4b3"
+	const shared = "shop\t1700000000\t1.0-3.el9\nlibshop\t1700000000\t2:4.1-1.el9\ngpg-pubkey\t1690000000\t350d275d-6279464b\n"
+	answers := recorded{
+		`%{NAME}\t%{INSTALLTIME}\t`: shared,
+		`%{=NAME}`: "shop\t1700000000\t17\t" + sum + "\t/etc/shop.conf\nshop\t1700000000\t17\tca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb\t/etc/same.conf\n" +
+			"shop\t1700000000\t64\t\t/etc/ghost.conf\nlibshop\t1700000000\t0\t\t/usr/lib64/libshop.so.4\n",
+		"repoquery --userinstalled": "shop\n\n",
+	}
+	files := tree{"etc/os-release": "PRETTY_NAME=\"Rocky Linux 9.4\"\n", "etc/shop.conf": "changed", "etc/same.conf": "a", "etc/ghost.conf": "x", "etc/own": "x", "var/lib/rpm/rpmdb.sqlite": ""}
+	read := func(tr tree) *machine.Scan {
+		s, err := machine.Read(t.Context(), &host.New(host.Options{Root: tr.write(t), Runner: answers}).View, machine.Options{Only: []string{"packages", "files"}})
+		require.NoError(t, err)
+		return s
+	}
+	dnf := read(files)
+	require.Equal(t, "dnf", dnf.Manager)
+	require.Equal(t, []string{"package#shop", "file#/etc/own", "file#/etc/shop.conf"}, ids(dnf))
+	require.Equal(t, "1.0-3.el9", dnf.Items[0].Version)
+	zypper := read(files.with(tree{"var/lib/zypp/AutoInstalled": "# generated\nshop\n"}))
+	require.Equal(t, "zypper", zypper.Manager)
+	require.Equal(t, []string{"package#libshop", "file#/etc/own", "file#/etc/shop.conf"}, ids(zypper))
+	require.Equal(t, "2:4.1-1.el9", zypper.Items[0].Version)
+	delete(answers, "repoquery --userinstalled")
+	require.Equal(t, "dnf did not list the packages installed by request", left(read(files), "packages"))
+	delete(answers, `%{NAME}\t%{INSTALLTIME}\t`) // the database is damaged
+	require.NotEmpty(t, left(read(files), "packages"))
 }

@@ -179,7 +179,7 @@ func (w *Writer) readme(s *Scan) {
 		text.WriteString("\n`ccm import machine --against` does not list the items in `" + UnmanagedFile + "`.\n")
 	}
 	w.generated(&text, s)
-	text.WriteString("\nNot searched: home directories, databases, debconf, versions of packages, and data in /var.\n" +
+	text.WriteString("\nNot searched: home directories, databases, and data in /var.\n" +
 		"Secrets without a usual form are not recognized: check the files before you commit them.\n")
 	w.add("README.md", []byte(text.String()), 0o644)
 }

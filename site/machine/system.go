@@ -38,6 +38,7 @@ func (r *reader) system() {
 		}
 	}
 	r.languagePackages()
+	r.debconf()
 }
 
 // locales adds the locale of the system, and the generated ones.
@@ -109,6 +110,29 @@ func unescape(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// debconf lists the questions of packages that somebody has answered other than by default. Answers may be secrets.
+func (r *reader) debconf() {
+	const dir = "/var/cache/debconf/"
+	answers := stanzas(r.text(dir + "config.dat"))
+	if len(answers) == 0 {
+		return
+	}
+	templates := map[string]stanza{}
+	for _, s := range stanzas(r.text(dir + "templates.dat")) {
+		templates[s["Name"]] = s
+	}
+	for _, s := range answers {
+		t := templates[s["Template"]]
+		owner, _, _ := strings.Cut(s["Owners"], ",")
+		if !strings.Contains(s["Flags"], "seen") || s["Value"] == t["Default"] || owner == "tzdata" || owner == "locales" {
+			continue
+		}
+		if slices.Contains([]string{"string", "boolean", "select", "multiselect"}, t["Type"]) {
+			r.leave("debconf "+s["Name"], "an answer to a question of package "+owner+": see debconf-show, and debconf-set-selections for other machines")
+		}
+	}
 }
 
 // languagePackages adds the packages that pip and npm have installed for the whole system.

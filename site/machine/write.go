@@ -25,6 +25,8 @@ type Writer struct {
 	Recipients []string
 	// Sensitive reports whether a file held secrets in earlier runs; nil if there were none.
 	Sensitive func(name string) bool
+	// Versions is set if the packages have the versions of this machine.
+	Versions bool
 	// Like are the contents of a second machine, which the site is for, too; nil for none.
 	Like *Contents
 

@@ -85,3 +85,27 @@ func TestImportMachine(t *testing.T) {
 	require.Equal(t, want, strings.Split(fresh.sh(machineListing), "\n"))
 	fresh.sh("/opt/ccm/ccm plan --detailed-exitcodes /root/site/site.lua")
 }
+
+// On a machine with rpm and dnf, rpm's digests and dnf's marks are the source. The lab is a Debian system, so what rpm
+// does not know in /etc is left out, and the databases of other package managers are put away.
+func TestImportMachineOfDnf(t *testing.T) {
+	const away = "mkdir /srv/away; mv /var/lib/dpkg /var/lib/zypp /srv/away/; "
+	l := boot(t, rhel)
+	l.sh(away + `dnf -q -y install ccm-demo-rpm-dep ccm-demo-rpm-service > /dev/null 2>&1
+		echo 'workers = 4' >> /etc/ccm-demo-rpm.conf; mkdir /etc/ccm-own; echo own > /etc/ccm-own/a
+		systemctl -q enable --now ccm-demo-rpm`)
+	ignore := "--ignore '/etc/[^c]*' --ignore '/etc/c[^c]*' --ignore /opt --ignore /usr/local"
+	l.sh("cd /root; /opt/ccm/ccm import machine --out site --only packages,files,services --versions " + ignore)
+	l.sh("cd /root; /opt/ccm/ccm plan --detailed-exitcodes site/site.lua")
+	lua := l.sh("cat /root/site/lib/*.lua")
+	for _, want := range []string{`"ccm-demo-rpm-dep"`, `"ccm-demo-rpm-service"`, `"/etc/ccm-demo-rpm.conf"`, `"/etc/ccm-own/a"`, `"1.0-1.lab"`} {
+		require.Contains(t, lua, want)
+	}
+	require.NotContains(t, lua, `"ccm-demo-rpm",`) // installed for another package
+
+	fresh := bootAs(t, l.name+"-fresh", rhel)
+	fresh.sh(away + "cd /root; echo '" + l.sh("tar -C /root -cz site | base64 -w0") + "' | base64 -d | tar xz; /opt/ccm/ccm run site/site.lua")
+	const listing = `rpm -qa | sort; rpm -Va 'ccm-demo*' || :; dnf -q -C '--disablerepo=*' repoquery --userinstalled | sort; cat /etc/ccm-demo-rpm.conf /etc/ccm-own/a
+		systemctl is-enabled ccm-demo-rpm; systemctl is-active ccm-demo-rpm`
+	require.Equal(t, l.sh(listing), fresh.sh(listing))
+}

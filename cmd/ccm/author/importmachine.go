@@ -31,6 +31,7 @@ type machineFlags struct {
 	recipients   []string
 	like         string
 	contents     bool
+	versions     bool
 	report       string
 	output       *cli.Choice
 }
@@ -100,6 +101,7 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
 	fs.StringVar(&f.report, "report", "", cli.ReportUsage)
 	fs.BoolVar(&f.contents, "contents", false, "print the scan with the resources of its site, for --like")
+	fs.BoolVar(&f.versions, "versions", false, "pin the packages of the site to their versions")
 	fs.StringVar(&f.like, "like", "", "write one site for two machines: `FILE` has --contents of the other")
 	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
@@ -203,7 +205,7 @@ func (f *machineFlags) writer(e *cli.Env, cmd *cobra.Command) (*machine.Writer, 
 	if err != nil {
 		return nil, diag.About("state directory", err)
 	}
-	return &machine.Writer{View: v, Registry: reg, Facts: fs, Recipients: f.recipients, Sensitive: secrets.HeldIn}, nil
+	return &machine.Writer{View: v, Registry: reg, Facts: fs, Recipients: f.recipients, Sensitive: secrets.HeldIn, Versions: f.versions}, nil
 }
 
 // compare lists what a site does not describe.
