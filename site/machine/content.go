@@ -115,7 +115,7 @@ func (w *Writer) shadow() string {
 	return text
 }
 
-// errChanged is the reason for a file that changed while it was read.
+// errChanged is the reason for a file that changed after the scan had found it.
 const errChanged = ownReason("changed while it was read")
 
 // readFile reads a file that stays the same meanwhile.
@@ -125,7 +125,7 @@ func (w *Writer) readFile(name string) *content {
 		return c
 	}
 	if c.Kind != safepath.Regular {
-		c.err = ownReason("no longer a file")
+		c.err = errChanged
 		return c
 	}
 	if c.text, c.err = w.View.ReadUpTo(name, largestFile); c.err != nil {

@@ -425,7 +425,7 @@ func (r *reader) requestedPackages() map[string]bool {
 			continue
 		}
 		for _, s := range stanzas(r.unpacked(dir + "/" + name)) {
-			for _, one := range strings.Split(s["Install"], "), ") { // such as nginx:amd64 (1.0, automatic), curl:amd64 (2.0)
+			for one := range strings.SplitSeq(s["Install"], "), ") { // such as nginx:amd64 (1.0, automatic), curl:amd64 (2.0)
 				pkg, rest, _ := strings.Cut(one, ":")
 				if !strings.HasSuffix(strings.TrimSuffix(rest, ")"), ", automatic") {
 					found[pkg] = true

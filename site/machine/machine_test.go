@@ -15,7 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/site/machine"
 )
 
@@ -413,4 +415,36 @@ func TestScanOfRPM(t *testing.T) {
 	require.Equal(t, "dnf did not list the packages installed by request", left(read(files), "packages"))
 	delete(answers, `%{NAME}\t%{INSTALLTIME}\t`) // the database is damaged
 	require.NotEmpty(t, left(read(files), "packages"))
+}
+
+// Files that vanish or change their kind between the scan and the site are left out with the reason, and are not
+// remembered as unmanaged. Others are as they are now.
+func TestFilesThatChangeMeanwhile(t *testing.T) {
+	root := debian.with(tree{"etc/shop/a": "a\n", "etc/shop/b": "b\n", "etc/shop/c": "c\n", "etc/shop/d": "d\n"}).write(t)
+	s, err := machine.Read(t.Context(), view(root), machine.Options{Only: []string{"files"}})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(root, "etc/shop/a")))
+	require.NoError(t, os.Remove(filepath.Join(root, "etc/shop/b")))
+	require.NoError(t, os.Mkdir(filepath.Join(root, "etc/shop/b"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/shop/c"), []byte("new\n"), 0o644))
+	fs := facts.New(t.Context(), view(root), nil, nil)
+	reg, err := site.NewRegistry(&site.TemplateEnv{Facts: fs})
+	require.NoError(t, err)
+	out, err := (&machine.Writer{View: view(root), Registry: reg, Facts: fs}).Write(t.Context(), s)
+	require.NoError(t, err)
+	reasons := map[string]string{}
+	for _, l := range out.LeftOut {
+		reasons[l.Name] = l.Reason
+	}
+	require.Equal(t, "changed while it was read", reasons["file#/etc/shop/a"])
+	require.Equal(t, "changed while it was read", reasons["file#/etc/shop/b"])
+	for _, f := range out.Files {
+		if f.Name == "lib/files.lua" {
+			require.Contains(t, string(f.Content), `"/etc/shop/d"`)
+			require.Contains(t, string(f.Content), `"new\n"`)
+		}
+		if f.Name == machine.UnmanagedFile {
+			require.NotContains(t, string(f.Content), "file#")
+		}
+	}
 }

@@ -98,10 +98,10 @@ func TestImportMachineOfDnf(t *testing.T) {
 	l.sh("cd /root; /opt/ccm/ccm import machine --out site --only packages,files,services --versions " + ignore)
 	l.sh("cd /root; /opt/ccm/ccm plan --detailed-exitcodes site/site.lua")
 	lua := l.sh("cat /root/site/lib/*.lua")
-	for _, want := range []string{`"ccm-demo-rpm-dep"`, `"ccm-demo-rpm-service"`, `"/etc/ccm-demo-rpm.conf"`, `"/etc/ccm-own/a"`, `"1.0-1.lab"`} {
+	for _, want := range []string{`package { "ccm-demo-rpm-dep", "ccm-demo-rpm-service", `, `"/etc/ccm-demo-rpm.conf"`, `"/etc/ccm-own/a"`, `"1.0-1.lab"`} {
 		require.Contains(t, lua, want)
 	}
-	require.NotContains(t, lua, `"ccm-demo-rpm",`) // installed for another package
+	require.NotContains(t, lua, `package { "ccm-demo-rpm", `) // installed for another package
 
 	fresh := bootAs(t, l.name+"-fresh", rhel)
 	fresh.sh(away + "cd /root; echo '" + l.sh("tar -C /root -cz site | base64 -w0") + "' | base64 -d | tar xz; /opt/ccm/ccm run site/site.lua")

@@ -61,7 +61,7 @@ status: 2 if there is something. It takes seconds: run it every night.
 With --like, the site is for two machines: it declares once what both have, and what
 differs is data of each.
 
-  ccm ssh web2 -- import machine --contents > web2.json
+  ssh web2 sudo ccm import machine --contents > web2.json
   ccm import machine --out site --like web2.json
 
 Files that may contain secrets are left out. With --recipient, they and password
