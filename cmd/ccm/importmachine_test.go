@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -186,4 +187,45 @@ func TestImportMachineNames(t *testing.T) {
 	out, errs, status = ccm(t, nil, "plan", "--root", root, "--detailed-exitcodes", filepath.Join(dir, "site.lua"))
 	require.Zero(t, status, out+errs)
 	require.Regexp(t, `(?m)^Nothing to do: \d{2,} resources up to date`, out)
+}
+
+// TestImportMachineGrows: the work of an import is proportional to the number of files, and what was found before is
+// found as well, when files vanish, change, or are binary.
+func TestImportMachineGrows(t *testing.T) {
+	isolate(t)
+	imported := func(n int) uint64 {
+		files := map[string]string{}
+		for i := range n {
+			files[fmt.Sprintf("etc/shop/d%d/sub/f%d", i/50, i)] = fmt.Sprintf("a%d\n", i)
+		}
+		root := snowflake(t, files)
+		dir := filepath.Join(t.TempDir(), "site")
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, errs, status := ccm(t, nil, "import", "machine", "--root", root, "--out", dir, "--only", "files")
+		runtime.ReadMemStats(&after)
+		require.Zero(t, status, errs)
+		require.Contains(t, errs, fmt.Sprintf("%d resources", n+2*((n+49)/50)))
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	few, many := growthSizes(t, 250, 1000)
+	imported(few) // what is made once
+	small, large := imported(few), imported(many)
+	require.Less(t, large, small*uint64(many/few)*3/2)
+}
+
+// TestImportMachineBinary: binary files are in the site as they are.
+func TestImportMachineBinary(t *testing.T) {
+	isolate(t)
+	binary := strings.Repeat("\x7fELF\x00\x01\xff\n", 500)
+	root := snowflake(t, map[string]string{"usr/local/bin/tool": binary, "etc/shop/short": "\x00", "opt/shop/empty": "", "etc/shop/huge": strings.Repeat("x", 2<<20)})
+	dir := filepath.Join(t.TempDir(), "site")
+	_, errs, status := ccm(t, nil, "import", "machine", "--root", root, "--out", dir)
+	require.Zero(t, status, errs)
+	text, err := os.ReadFile(filepath.Join(dir, "files/usr/local/bin/tool"))
+	require.NoError(t, err)
+	require.Equal(t, binary, string(text))
+	require.Contains(t, readable(t, dir), "- `/etc/shop/huge`: 2097152 bytes: files of a site have at most 1048576")
+	out, errs, status := ccm(t, nil, "plan", "--root", root, "--detailed-exitcodes", filepath.Join(dir, "site.lua"))
+	require.Zero(t, status, out+errs)
 }

@@ -4,34 +4,21 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/report/page"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
-
-// A reportForm is a form of report files.
-type reportForm struct {
-	write func(io.Writer, *report.Run) error
-	most  int // see report.Collector
-}
-
-// reportForms are the forms of report files by the ends of their names.
-var reportForms = map[string]reportForm{".html": {page.Write, page.MostRows}, ".htm": {page.Write, page.MostRows}, ".xml": {report.WriteJUnit, 0}}
 
 // A reportFile is a file for a report of a run, in addition to the printed report.
 type reportFile struct {
 	path      string // "" if none is wanted
+	form      cli.ReportForm
 	collector *report.Collector
 	run       *report.Run // the last run that ended
 	err       error       // of making the report
@@ -41,7 +28,7 @@ type reportFile struct {
 
 // add adds the flag.
 func (f *reportFile) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.path, "report", "", "also write a report to `FILE` (.html, or .xml for JUnit)")
+	cmd.Flags().StringVar(&f.path, "report", "", cli.ReportUsage)
 }
 
 // check reports a file that cannot be written, before anything is done.
@@ -49,17 +36,10 @@ func (f *reportFile) check() error {
 	if f.path == "" {
 		return nil
 	}
-	if reportForms[f.form()].write == nil {
-		return diag.Errorf(diag.Pos{}, "--report %s: file name must end with .html or .xml (JUnit)", f.path)
-	}
-	dir := filepath.Dir(f.path)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return diag.Errorf(diag.Pos{}, "--report %s: %s is not a directory", f.path, dir)
-	}
-	return nil
+	var err error
+	f.form, err = cli.ReportFormOf(f.path)
+	return err
 }
-
-func (f *reportFile) form() string { return strings.ToLower(filepath.Ext(f.path)) }
 
 // begin returns the reporter for the file, nil if no file is wanted.
 func (f *reportFile) begin(e *cli.Env, where report.Origin, diff report.DiffMode, drift bool) event.Reporter {
@@ -70,7 +50,7 @@ func (f *reportFile) begin(e *cli.Env, where report.Origin, diff report.DiffMode
 		diff = report.DiffFull // in a file, long diffs disturb nobody
 	}
 	f.collector = &report.Collector{
-		Diff: diff, Origin: where, Most: reportForms[f.form()].most, HasSecrets: e.Secrets.Any, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
+		Diff: diff, Origin: where, Most: f.form.Most, HasSecrets: e.Secrets.Any, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
 		Run: report.Run{Command: "ccm " + shellquote.Join(e.Args...), Version: e.Version, Drift: drift},
 	}
 	return f.collector
@@ -101,7 +81,7 @@ func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 	if failed == nil {
 		f.run.Command, f.run.Error = e.Secrets.Redact(f.run.Command), e.Secrets.Redact(explained(e, problem))
 		var b bytes.Buffer
-		if failed = reportForms[f.form()].write(&b, f.run); failed == nil {
+		if failed = f.form.Write(&b, f.run); failed == nil {
 			failed = cli.Machine(e).Save(f.path, b.Bytes(), 0o600)
 		}
 	}

@@ -5,15 +5,17 @@ import (
 	"path"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // String returns the item on one line, such as file#/etc/motd: no package owns it.
 func (i Item) String() string { return quoted(i.ID() + ": " + i.Reason) }
 
-// Undescribed returns the items of a scan that the resources of a site do not describe. A file counts as described if a
-// resource manages it or names its path, a key if a resource has it, and anything else by type and name.
-func Undescribed(ctx context.Context, s *Scan, declared []*resource.Resource) ([]Item, error) {
+// Undescribed returns the items of a scan that the resources of a site do not describe, less the unmanaged ones. A file
+// counts as described if a resource manages it or names its path, a key if a resource has it, and anything else by type
+// and name. Names that may contain a secret are replaced in the result and in the scan.
+func Undescribed(ctx context.Context, v *host.View, s *Scan, declared []*resource.Resource, unmanaged Unmanaged) ([]Item, error) {
 	list, err := resource.DeclaredPaths(resource.WithDeclared(ctx, func() []*resource.Resource { return declared }))
 	if err != nil {
 		return nil, err
@@ -64,9 +66,19 @@ func Undescribed(ctx context.Context, s *Scan, declared []*resource.Resource) ([
 		case Hostname, Timezone:
 			described = hasType(declared, string(i.Kind))
 		}
-		if !described {
+		if !described && !unmanaged.has(i) {
 			found = append(found, i)
 		}
+	}
+	w := &Writer{View: v, read: map[string]*content{}}
+	w.readContents(s)
+	for _, list := range [][]Item{found, s.Items} {
+		for n, i := range list {
+			list[n].Name, list[n].Path = w.shown(i.Name), w.shown(i.Path)
+		}
+	}
+	for n, l := range s.LeftOut {
+		s.LeftOut[n].Name = w.shown(l.Name)
 	}
 	return found, nil
 }

@@ -35,11 +35,15 @@ func (w *Writer) readContents(s *Scan) {
 		if c.err != nil {
 			continue
 		}
-		if c.secret = secretFile(i.Path, c.Mode, c.text); c.secret == "" && w.Sensitive != nil && w.Sensitive(i.Path) {
+		text := string(c.text)
+		if original, ok := w.original(i); ok { // what its package ships is no secret
+			text = newLines(text, string(original))
+		}
+		if c.secret = secretFile(i.Path, c.Mode, text); c.secret == "" && w.Sensitive != nil && w.Sensitive(i.Path) {
 			c.secret = "held secrets in earlier runs"
 		}
 		if c.secret != "" {
-			for _, value := range secretValues(string(c.text)) {
+			for _, value := range secretValues(text) {
 				known[value] = true
 			}
 		}
@@ -55,6 +59,21 @@ func (w *Writer) readContents(s *Scan) {
 			c.secret = "holds a secret of another file"
 		}
 	}
+}
+
+// newLines returns the lines of a text that another one does not have.
+func newLines(text, original string) string {
+	old := map[string]bool{}
+	for line := range strings.Lines(original) {
+		old[line] = true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !old[line] {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // lowercase are the letters of words: a short value of them may be in any text.
@@ -95,6 +114,9 @@ func (w *Writer) shadow() string {
 	return text
 }
 
+// errChanged is the reason for a file that changed after the scan had found it.
+const errChanged = ownReason("changed while it was read")
+
 // readFile reads a file that stays the same meanwhile.
 func (w *Writer) readFile(name string) *content {
 	c := new(content)
@@ -102,7 +124,7 @@ func (w *Writer) readFile(name string) *content {
 		return c
 	}
 	if c.Kind != safepath.Regular {
-		c.err = ownReason("no longer a file")
+		c.err = errChanged
 		return c
 	}
 	if c.text, c.err = w.View.ReadUpTo(name, largestFile); c.err != nil {
@@ -110,7 +132,7 @@ func (w *Writer) readFile(name string) *content {
 	}
 	after, err := w.View.Lstat(name)
 	if err != nil || after.Ino != c.Ino || after.CTime != c.CTime || after.Size != c.Size {
-		c.err = ownReason("changed while it was read")
+		c.err = errChanged
 	}
 	return c
 }

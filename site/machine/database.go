@@ -22,6 +22,10 @@ type database struct {
 	packages map[string]*installed
 	// files are the files below the directories in isOfInterest.
 	files map[string]owned
+	// made are files that scripts of packages have made, with the reason why they are there, "" if they were removed since.
+	made map[string]string
+	// copies returns the files of packages that have some digests, by digest.
+	copies func(digests map[string]bool) map[string][]string
 	// scripts returns the texts that create users when packages are installed.
 	scripts func() string
 }
@@ -30,9 +34,12 @@ type database struct {
 type installed struct {
 	asked bool // not only installed for another package
 	base  bool // part of the base system
+	usual bool // part of most base systems, but not of small ones
 	held  bool
 	since time.Time
-	units []string // the units that it ships
+	// version is as the package manager writes it, "" if it is not known.
+	version string
+	units   []string // the units that it ships
 }
 
 // owned is a file of a package.
@@ -104,7 +111,7 @@ func (db *database) packageOf(name string) string {
 // readDatabase reads the database of the package manager.
 func (r *reader) readDatabase() *database {
 	for _, read := range []func(*database) bool{r.dpkg, r.pacman, r.apk, r.rpm} {
-		db := &database{packages: map[string]*installed{}, files: map[string]owned{}, scripts: func() string { return "" }}
+		db := newDatabase()
 		before := len(r.scan.LeftOut)
 		if read(db) {
 			return db
@@ -114,7 +121,14 @@ func (r *reader) readDatabase() *database {
 		}
 	}
 	r.leave("packages", "no readable package database was found: packages and files of packages are unknown")
-	return &database{packages: map[string]*installed{}, files: map[string]owned{}, scripts: func() string { return "" }}
+	return newDatabase()
+}
+
+func newDatabase() *database {
+	return &database{
+		packages: map[string]*installed{}, files: map[string]owned{}, made: map[string]string{}, scripts: func() string { return "" },
+		copies: func(map[string]bool) map[string][]string { return nil },
+	}
 }
 
 // packages adds the packages that were asked for.
@@ -123,14 +137,29 @@ func (r *reader) packages() {
 		p := r.db.packages[name]
 		switch reason := generatedReason("package", name); {
 		case p.held:
-			r.add(Item{Kind: Package, Name: name, Package: name, Held: true, Changed: p.since, Reason: "on hold"})
-		case !p.asked || p.base:
+			r.add(Item{Kind: Package, Name: name, Package: name, Held: true, Version: p.version, Changed: p.since, Reason: "on hold"})
+		case !p.asked || p.base || p.usual:
 		case reason != "":
 			r.leave("package "+name, reason)
 		default:
-			r.add(Item{Kind: Package, Name: name, Package: name, Changed: p.since, Reason: "installed by request"})
+			r.add(Item{Kind: Package, Name: name, Package: name, Version: p.version, Changed: p.since, Reason: "installed by request"})
 		}
 	}
+}
+
+// usualPackages adds packages that are part of most base systems, if something of them was changed: a small base system
+// may lack them.
+func (r *reader) usualPackages() {
+	var more []Item
+	added := map[string]bool{}
+	for _, i := range r.scan.Items {
+		if p := r.db.packages[i.Package]; p != nil && p.usual && p.asked && !p.base && !p.held && !added[i.Package] && generatedReason("package", i.Package) == "" {
+			added[i.Package] = true
+			more = append(more, Item{Kind: Package, Name: i.Package, Package: i.Package, Version: p.version, Changed: p.since, Reason: "something of it was changed"})
+		}
+	}
+	slices.SortFunc(more, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	r.scan.Items = append(more, r.scan.Items...)
 }
 
 // A stanza is a paragraph of fields, as in /var/lib/dpkg/status. Continued lines follow after a line break.
@@ -169,7 +198,7 @@ func (r *reader) dpkg(db *database) bool {
 		return false
 	}
 	db.manager = "apt"
-	auto, initial := map[string]bool{}, r.initialPackages()
+	auto, initial, requested := map[string]bool{}, r.initialPackages(), r.requestedPackages()
 	for _, s := range stanzas(r.text("/var/lib/apt/extended_states")) {
 		auto[s["Package"]+":"+s["Architecture"]] = s["Auto-Installed"] == "1"
 	}
@@ -198,9 +227,10 @@ func (r *reader) dpkg(db *database) bool {
 		if arch != native && arch != "all" && native != "" {
 			full += ":" + arch
 		}
-		p := &installed{held: state[0] == "hold"}
+		p := &installed{held: state[0] == "hold", version: s["Version"]}
 		p.asked = !auto[name+":"+arch] && !(arch == "all" && auto[name+":"+native])
-		p.base = slices.Contains([]string{"required", "important", "standard"}, s["Priority"]) || s["Essential"] == "yes" || initial[name]
+		p.base = s["Priority"] == "required" || s["Essential"] == "yes" || initial[name]
+		p.usual = (s["Priority"] == "important" || s["Priority"] == "standard") && !requested[name]
 		// Installers mark no library as installed for another package.
 		p.base = p.base || needed[name] && slices.Contains([]string{"libs", "oldlibs", "perl"}, path.Base(s["Section"]))
 		db.packages[full] = p
@@ -234,6 +264,21 @@ func (r *reader) dpkg(db *database) bool {
 		add()
 	}
 	r.dpkgExtras(db)
+	r.maintained(db)
+	db.copies = func(digests map[string]bool) map[string][]string {
+		found := map[string][]string{}
+		for _, name := range infos {
+			if !strings.HasSuffix(name, ".md5sums") {
+				continue
+			}
+			for line := range strings.Lines(r.text(dir + "info/" + name)) {
+				if sum, file, ok := strings.Cut(strings.TrimRight(line, "\n"), "  "); ok && digests[sum] {
+					found[sum] = append(found[sum], "/"+file)
+				}
+			}
+		}
+		return found
+	}
 	db.scripts = func() string {
 		var all strings.Builder
 		for _, name := range infos {
@@ -319,24 +364,103 @@ func (r *reader) dpkgExtras(db *database) {
 	}
 }
 
+// maintained notes the links that scripts of packages have made to enable parts of Apache and PHP, and those that were
+// removed since.
+func (r *reader) maintained(db *database) {
+	note := func(records string, links func(name string) []string) {
+		for _, name := range r.names(records + "/enabled_by_maint") {
+			for _, link := range links(name) {
+				db.made[link] = "enabled by its package"
+			}
+		}
+		for _, name := range r.names(records + "/disabled_by_admin") {
+			for _, link := range links(name) {
+				db.made[link] = ""
+			}
+		}
+	}
+	for records, dir := range map[string]string{"conf": "conf", "module": "mods", "site": "sites"} {
+		note("/var/lib/apache2/"+records, func(name string) []string {
+			at := "/etc/apache2/" + dir + "-enabled/" + name
+			if records == "module" {
+				return []string{at + ".load", at + ".conf"}
+			}
+			return []string{at + ".conf"}
+		})
+	}
+	const php = "/var/lib/php/modules"
+	for _, version := range r.names(php) {
+		for _, server := range r.names(php + "/" + version) {
+			if server == "registry" {
+				continue
+			}
+			dir := "/etc/php/" + version + "/" + server + "/conf.d"
+			have := r.names(dir)
+			note(php+"/"+version+"/"+server, func(name string) (links []string) {
+				for _, file := range have {
+					if _, module, _ := strings.Cut(file, "-"); module == name+".ini" {
+						links = append(links, dir+"/"+file)
+					}
+				}
+				return links
+			})
+		}
+	}
+	for _, row := range generatedRows() {
+		if row.kind == "made" && db.packages[row.reason] != nil {
+			db.made[row.pattern] = "made by package " + row.reason
+			if there, err := r.v.Exists(row.pattern); err == nil && !there {
+				db.made[row.pattern] = ""
+			}
+		}
+	}
+}
+
+// requestedPackages returns the packages that the log of apt has as installed by request.
+func (r *reader) requestedPackages() map[string]bool {
+	found := map[string]bool{}
+	const dir = "/var/log/apt"
+	for _, name := range r.names(dir) {
+		if !strings.HasPrefix(name, "history.log") {
+			continue
+		}
+		for _, s := range stanzas(r.unpacked(dir + "/" + name)) {
+			for one := range strings.SplitSeq(s["Install"], "), ") { // such as nginx:amd64 (1.0, automatic), curl:amd64 (2.0)
+				pkg, rest, _ := strings.Cut(one, ":")
+				if !strings.HasSuffix(strings.TrimSuffix(rest, ")"), ", automatic") {
+					found[pkg] = true
+				}
+			}
+		}
+	}
+	return found
+}
+
 // initialPackages returns the packages of the installer of Debian and Ubuntu.
 func (r *reader) initialPackages() map[string]bool {
 	found := map[string]bool{}
-	const name = "/var/log/installer/initial-status.gz"
+	for _, s := range stanzas(r.unpacked("/var/log/installer/initial-status.gz")) {
+		found[s["Package"]] = true
+	}
+	return found
+}
+
+// unpacked returns a file, which may be packed with gzip, "" if it is missing or cannot be read.
+func (r *reader) unpacked(name string) string {
+	if path.Ext(name) != ".gz" {
+		return r.text(name)
+	}
 	packed, err := r.v.ReadUpTo(name, largestDatabase)
 	if err != nil {
-		return found
+		return ""
 	}
+	var text []byte
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err == nil {
-		var text []byte
 		text, err = io.ReadAll(io.LimitReader(z, largestDatabase))
-		for _, s := range stanzas(string(text)) {
-			found[s["Package"]] = true
-		}
 	}
 	r.cannot(name, err)
-	return found
+	return string(text)
 }
 
 // pacman reads the local database of pacman.
@@ -359,6 +483,9 @@ func (r *reader) pacman(db *database) bool {
 		name := desc["NAME"][0]
 		p := &installed{asked: !slices.Contains(desc["REASON"], "1")}
 		p.base = name == "base" || slices.Contains(desc["GROUPS"], "base")
+		if len(desc["VERSION"]) > 0 {
+			p.version = desc["VERSION"][0]
+		}
 		if len(desc["INSTALLDATE"]) > 0 {
 			p.since = unixTime(desc["INSTALLDATE"][0])
 		}
@@ -402,7 +529,10 @@ func (r *reader) apk(db *database) bool {
 	db.manager = "apk"
 	world := map[string]bool{}
 	for word := range strings.FieldsSeq(r.text("/etc/apk/world")) {
-		world[strings.FieldsFunc(word+" ", func(c rune) bool { return strings.ContainsRune("<>=~@ ", c) })[0]] = true
+		if at := strings.IndexAny(word, "<>=~@"); at >= 0 {
+			word = word[:at]
+		}
+		world[word] = true
 	}
 	name, dir, file := "", "", ""
 	for line := range strings.Lines(text) {
@@ -411,6 +541,10 @@ func (r *reader) apk(db *database) bool {
 		case "P":
 			name, dir, file = value, "", ""
 			db.packages[name] = &installed{asked: world[name], base: name == "alpine-base"}
+		case "V":
+			if p := db.packages[name]; p != nil {
+				p.version = value
+			}
 		case "F":
 			dir, file = "/"+value, ""
 			db.own(name, dir, "")
@@ -447,8 +581,8 @@ func (r *reader) rpm(db *database) bool {
 	}
 	line := func(line string) {
 		switch f := strings.SplitN(line, "\t", 5); len(f) {
-		case 2:
-			known(f[0], f[1])
+		case 3:
+			known(f[0], f[1]).version = f[2]
 		case 5:
 			known(f[0], f[1])
 			if flags, _ := strconv.Atoi(f[2]); flags&64 == 0 {
@@ -458,7 +592,7 @@ func (r *reader) rpm(db *database) bool {
 			}
 		}
 	}
-	if !r.ask(line, "rpm", "-qa", "--queryformat", `%{NAME}\t%{INSTALLTIME}\n`) || len(db.packages) == 0 {
+	if !r.ask(line, "rpm", "-qa", "--queryformat", `%{NAME}\t%{INSTALLTIME}\t%|EPOCH?{%{EPOCH}:}|%{VERSION}-%{RELEASE}\n`) || len(db.packages) == 0 {
 		return false
 	}
 	r.ask(line, "rpm", "-qa", "--queryformat", rpmFiles)

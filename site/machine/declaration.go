@@ -18,9 +18,11 @@ type declaration struct {
 	remarks    []string // comments above it
 	// checked are the properties that a plan is tried with instead, nil for the same.
 	checked *schema.Table
-	// literals are Lua expressions by the text that stands for them in the properties.
-	literals map[string]string
-	public   bool // it holds keys that are no secrets
+	// secrets are encrypted files of the site by the text that stands for their content in the properties.
+	secrets map[string]string
+	data    []dataReference
+	host    string // the only host that it is for, "" for all
+	public  bool   // it holds keys that are no secrets
 	// files are the files of the site that it needs; encrypted is how many of them are encrypted.
 	files     []SiteFile
 	encrypted int
@@ -29,8 +31,8 @@ type declaration struct {
 // one returns one way to declare an item.
 func one(d *declaration) [][]*declaration { return [][]*declaration{{d}} }
 
-// declare adds the first declarations that are up to date.
-func (w *Writer) declare(ctx context.Context, id, block string, tries [][]*declaration, err error) {
+// declare adds the first declarations that are up to date. Without any, it returns the reason, and notes it.
+func (w *Writer) declare(ctx context.Context, id, block string, tries [][]*declaration, err error) error {
 	for _, list := range tries {
 		err = nil
 		for _, d := range list {
@@ -46,18 +48,14 @@ func (w *Writer) declare(ctx context.Context, id, block string, tries [][]*decla
 		}
 		w.blocks[block] = append(w.blocks[block], list...)
 		for _, d := range list {
-			w.names[d.typ+"#"+d.name] = true
-			for _, f := range d.files {
-				w.add(f.Name, f.Content, f.Mode)
-			}
-			w.out.Encrypted += d.encrypted
+			w.names[d.id()] = true
 		}
-		w.out.Declared += len(list)
-		return
+		return nil
 	}
 	if err != nil {
 		w.leave(id, err)
 	}
+	return err
 }
 
 func newDeclaration(typ, name string) *declaration {
@@ -73,6 +71,12 @@ func (d *declaration) text(key, value string) *declaration {
 	return d.set(key, schema.StringValue(value))
 }
 
+// remark adds a comment.
+func (d *declaration) remark(text string) *declaration {
+	d.remarks = append(d.remarks, text)
+	return d
+}
+
 func (d *declaration) list(key string, values []string) *declaration {
 	var items []schema.Value
 	for _, value := range values {
@@ -84,7 +88,7 @@ func (d *declaration) list(key string, values []string) *declaration {
 // try returns the reason why a declaration does not belong in the site: a secret in it, a mistake, or that a plan would
 // change something.
 func (w *Writer) try(ctx context.Context, d *declaration) error {
-	if w.names[d.typ+"#"+d.name] {
+	if w.names[d.id()] {
 		return ownReason("declared twice")
 	}
 	if w.holdsKnown(d.name) || secretText("", d.name) != "" {

@@ -57,7 +57,7 @@ func (w *Writer) original(i Item) ([]byte, bool) {
 	if i.original == "" {
 		return nil, false
 	}
-	var names []string
+	names := slices.Clone(i.copies)
 	for _, suffix := range []string{".orig", ".bak", ".old", ".dist", ".default", "~", ".dpkg-dist", ".dpkg-old", ".dpkg-new", ".ucf-dist", ".ucf-old", ".rpmnew", ".rpmsave", ".pacnew"} {
 		names = append(names, i.Path+suffix)
 	}

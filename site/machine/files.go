@@ -39,9 +39,36 @@ func (r *reader) files() {
 			r.add(Item{Kind: File, Name: name, Path: name, Package: f.pkg, Removed: true, Reason: "removed; package " + f.pkg + " ships it"})
 		}
 	}
-	for _, name := range r.names("/srv") {
-		if at := "/srv/" + name; r.db.files[at].pkg == "" {
-			r.leave(at, "data: /srv is not imported")
+	for _, name := range sortedKeys(r.db.made) {
+		if r.db.made[name] == "" && !seen[name] {
+			r.add(Item{Kind: File, Name: name, Path: name, Package: r.db.packageOf(name), Removed: true, Reason: "removed; its package makes it"})
+		}
+	}
+	r.findCopies()
+	for _, dir := range []string{"/srv", "/var/www"} {
+		for _, name := range r.names(dir) {
+			if at := dir + "/" + name; r.db.files[at].pkg == "" && generatedReason("file", at) == "" {
+				r.leave(at, "data: "+dir+" is not imported")
+			}
+		}
+	}
+}
+
+// findCopies finds files of packages that are the originals of changed files: templates that scripts have installed.
+func (r *reader) findCopies() {
+	wanted := map[string]bool{}
+	for _, i := range r.scan.Items {
+		if i.original != "" {
+			wanted[i.original] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	found := r.db.copies(wanted)
+	for n, i := range r.scan.Items {
+		if i.original != "" {
+			r.scan.Items[n].copies = found[i.original]
 		}
 	}
 }
@@ -115,7 +142,7 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 		if f.Kind == safepath.Directory || f.owner.pkg == "" && large(f) {
 			continue
 		}
-		if i, ok := r.file(f); ok && r.o.includes(i) {
+		if i, ok := r.file(f); ok && r.includes(i) {
 			r.add(i)
 			for dir := path.Dir(f.path); dir != "/" && !needed[dir]; dir = path.Dir(dir) {
 				needed[dir] = true
@@ -162,7 +189,17 @@ func systemdDirectory(name string) bool {
 
 // isGenerated reports whether a file is one of generated.txt, or as a package has made it.
 func (r *reader) isGenerated(f *foundFile) bool {
-	reason := generatedReason("file", f.path)
+	if r.db.made[f.path] != "" && f.Kind == safepath.Symlink {
+		return true
+	}
+	if target, err := r.v.Readlink(f.path); err == nil && f.Kind == safepath.Symlink && strings.HasPrefix(target, "/etc/alternatives/") {
+		return true
+	}
+	row := generatedRow{}
+	if row = generated("file", f.path); row.reason != "" && f.owner.pkg == "" {
+		r.scan.generated[row] = true
+	}
+	reason := row.reason
 	if strings.HasPrefix(reason, "/") {
 		if f.Kind != safepath.Regular {
 			return true
@@ -175,7 +212,8 @@ func (r *reader) isGenerated(f *foundFile) bool {
 		return err == nil && string(have) == string(want)
 	}
 	if reason == "created by package scripts, if empty" {
-		return f.Size == 0 || f.Kind == safepath.Directory
+		text, err := r.v.ReadUpTo(f.path, largestFile)
+		return f.Kind == safepath.Directory || err == nil && len(settings(string(text))) == 0
 	}
 	return reason != ""
 }

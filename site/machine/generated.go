@@ -26,13 +26,16 @@ var generatedRows = sync.OnceValue(func() (rows []generatedRow) {
 
 // generatedReason returns the reason why a thing of that kind is not reported, "" if it is. A path means that it is not
 // reported if it is a copy of that file.
-func generatedReason(kind, name string) string {
+func generatedReason(kind, name string) string { return generated(kind, name).reason }
+
+// generated returns the first row of that kind that matches a name, an empty one if there is none.
+func generated(kind, name string) generatedRow {
 	for _, row := range generatedRows() {
 		if row.kind == kind && matches(row.pattern, name) {
-			return row.reason
+			return row
 		}
 	}
-	return ""
+	return generatedRow{}
 }
 
 // matches reports whether a name matches a pattern, in which * is any text and ? one byte.

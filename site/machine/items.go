@@ -24,6 +24,11 @@ func (w *Writer) item(ctx context.Context, i Item, block string, p *placer) {
 			d.set("hold", schema.BoolValue(true))
 		}
 		tries = one(d)
+		if w.Versions && i.Version != "" {
+			pinned := d.clone()
+			pinned.properties.Set("ensure", schema.StringValue(i.Version))
+			tries = [][]*declaration{{pinned}, {d}}
+		}
 	case File, Directory:
 		tries, err = w.file(ctx, i)
 	case Link:
@@ -40,7 +45,7 @@ func (w *Writer) item(ctx context.Context, i Item, block string, p *placer) {
 	default:
 		tries, err = w.imported(ctx, i)
 	}
-	w.declare(ctx, i.ID(), block, tries, err)
+	w.forget(i, w.declare(ctx, i.ID(), block, tries, err))
 }
 
 // imported declares an item as ccm import does.
@@ -233,7 +238,7 @@ func (w *Writer) authorizedKey(i Item) ([][]*declaration, error) {
 		}
 		return one(d), nil
 	}
-	return nil, ownReason("changed while it was read")
+	return nil, errChanged
 }
 
 // user declares a user, with the encrypted password if there are recipients.
@@ -264,25 +269,45 @@ func (w *Writer) user(ctx context.Context, i Item) ([][]*declaration, error) {
 		d.checked = &schema.Table{Entries: slices.Clone(d.properties.Entries)}
 		const placeholder = "the encrypted password"
 		d.text("password", placeholder)
-		d.literals = map[string]string{placeholder: `secret.age "../` + at + `"`}
+		d.secrets = map[string]string{placeholder: at}
 	}
 	return one(d), nil
 }
 
-// refreshes adds the commands that apply changed files.
+// refreshes adds the commands that apply changed files: behind the files, if the machine has them.
 func (w *Writer) refreshes(ctx context.Context) {
 	for _, r := range []struct{ command, prefix string }{
-		{"sysctl --system", "/etc/sysctl"}, {"udevadm control --reload", "/etc/udev/rules.d/"},
+		{"sysctl --system", "/etc/sysctl"},
+		{"udevadm control --reload", "/etc/udev/rules.d/"},
+		{"newaliases", "/etc/aliases"},
+		{"ldconfig", "/etc/ld.so.conf"},
+		{"update-ca-certificates", "/usr/local/share/ca-certificates/"},
+		{"update-ca-trust", "/etc/pki/ca-trust/source/"},
+		{"update-grub", "/etc/default/grub"},
 	} {
+		program, _, _ := strings.Cut(r.command, " ")
+		if !slices.ContainsFunc([]string{"/usr/sbin/", "/usr/bin/", "/sbin/"}, func(dir string) bool {
+			there, err := w.View.Exists(dir + program)
+			return err == nil && there
+		}) {
+			continue
+		}
 		var files []string
-		for _, d := range w.blocks[systemPart] {
-			if d.typ == "file" && strings.HasPrefix(d.name, r.prefix) {
-				files = append(files, "file#"+d.name)
+		last := ""
+		for _, block := range w.order {
+			for _, d := range w.blocks[block] {
+				name, _ := d.properties.Get("path")
+				if ensure, _ := d.properties.Get("ensure"); d.typ == "file" && ensure.S != "directory" {
+					name.S = d.name
+				}
+				if strings.HasPrefix(name.S, r.prefix) {
+					files, last = append(files, d.id()), block
+				}
 			}
 		}
 		if len(files) > 0 {
 			d := newDeclaration("exec", r.command).set("refreshonly", schema.BoolValue(true)).list("subscribe", files)
-			w.declare(ctx, "exec#"+r.command, systemPart, one(d), nil)
+			_ = w.declare(ctx, "exec#"+r.command, last, one(d), nil) // what fails is left out
 		}
 	}
 }

@@ -64,6 +64,8 @@ type Item struct {
 	Path string `json:"path,omitempty"`
 	// Package is the package that it belongs to, "" if there is none or it is not known.
 	Package string `json:"package,omitempty"`
+	// Version is that of a package, "" if it is not known.
+	Version string `json:"version,omitempty"`
 	// Reason is why it counts as changed.
 	Reason string `json:"reason"`
 	// Value is what else names it: an authorized key, the manager of a language package.
@@ -77,7 +79,8 @@ type Item struct {
 	// Size is the size of a file in bytes.
 	Size int64 `json:"size,omitempty"`
 
-	original string // the digest of the file in its package
+	original string   // the digest of the file in its package
+	copies   []string // other files of packages with that digest
 }
 
 // ID returns the item as a reference to a resource, such as package#nginx.
@@ -99,8 +102,12 @@ type Scan struct {
 	Items   []Item    `json:"items"`
 	LeftOut []LeftOut `json:"left_out"`
 
-	enabled map[string]bool   // the units that start at boot
-	shipped map[string]string // the packages of the units that packages ship
+	options Options
+	// generated are the rows of generated.txt that files without a package matched.
+	generated map[generatedRow]bool
+	older     []Item            // items that Options.Since leaves out
+	enabled   map[string]bool   // the units that start at boot
+	shipped   map[string]string // the packages of the units that packages ship
 }
 
 // Options limit a scan.
@@ -159,7 +166,7 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	r := &reader{ctx: ctx, v: v, o: o, scan: &Scan{Items: []Item{}, LeftOut: []LeftOut{}}}
+	r := &reader{ctx: ctx, v: v, o: o, scan: &Scan{Items: []Item{}, LeftOut: []LeftOut{}, options: o, generated: map[generatedRow]bool{}}}
 	r.db = r.readDatabase()
 	r.scan.Manager = r.db.manager
 	r.identity()
@@ -169,25 +176,42 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 	r.services()
 	r.files()
 	r.listed()
+	r.usualPackages()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.scan.Items = slices.DeleteFunc(r.scan.Items, func(i Item) bool { return !o.includes(i) })
-	if over := len(r.scan.Items) - mostItems; over > 0 {
+	r.scan.Items = slices.DeleteFunc(r.scan.Items, func(i Item) bool { return !r.includes(i) })
+	over := len(r.scan.Items) - mostItems
+	if over > 0 {
 		r.scan.Items = r.scan.Items[:mostItems]
-		r.leave(fmt.Sprintf("%d more items", over), fmt.Sprintf("a scan has at most %d", mostItems))
 	}
 	slices.SortStableFunc(r.scan.LeftOut, func(a, b LeftOut) int { return cmp.Compare(a.Name, b.Name) })
 	r.scan.LeftOut = slices.Compact(r.scan.LeftOut)
+	if more := len(r.scan.LeftOut) - mostItems; more > 0 {
+		r.scan.LeftOut = r.scan.LeftOut[:mostItems]
+		r.leave(fmt.Sprintf("%d more", more), fmt.Sprintf("a scan lists at most %d of what it leaves out", mostItems))
+	}
+	if over > 0 {
+		r.leave(fmt.Sprintf("%d more items", over), fmt.Sprintf("a scan has at most %d", mostItems))
+	}
 	return r.scan, nil
 }
 
-// includes reports whether the options select an item.
-func (o Options) includes(i Item) bool {
-	if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(only string) bool { return slices.Contains(Groups[only], i.Kind) }) {
+// includes reports whether the options select an item, and notes one that is too old.
+func (r *reader) includes(i Item) bool {
+	if !r.o.includes(i) {
 		return false
 	}
-	if !o.Since.IsZero() && !i.Changed.IsZero() && i.Changed.Before(o.Since) {
+	if !r.o.Since.IsZero() && !i.Changed.IsZero() && i.Changed.Before(r.o.Since) {
+		r.scan.older = append(r.scan.older, i)
+		return false
+	}
+	return true
+}
+
+// includes reports whether the names of the options select an item.
+func (o Options) includes(i Item) bool {
+	if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(only string) bool { return slices.Contains(Groups[only], i.Kind) }) {
 		return false
 	}
 	return !o.ignores(i.Name) && (i.Path == "" || !o.ignores(i.Path))

@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"context"
 	"crypto/md5" //nolint:gosec // the database of dpkg has it
 	"encoding/hex"
 	"encoding/json"
@@ -14,7 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/site/machine"
 )
 
@@ -98,13 +101,14 @@ var debian = tree{
 	"etc/shop/ucf.conf":                   "a\n",
 	"usr/lib/systemd/system/x.mount":      "[Mount]\n",
 	"usr/lib/systemd/system/shop.service": "[Service]\nExecStart=/usr/bin/shop\n[Install]\nWantedBy=multi-user.target\n",
-	"etc/systemd/system/multi-user.target.wants/shop.service":          "-> /lib/systemd/system/shop.service",
-	"var/lib/systemd/deb-systemd-helper-enabled/shop.service.dsh-also": "/etc/systemd/system/multi-user.target.wants/shop.service\n",
-	"var/lib/apt/extended_states":                                      "Package: libshop\nArchitecture: amd64\nAuto-Installed: 1\n",
-	"var/lib/dpkg/info/dpkg.list":                                      "/.\n/etc\n/etc/systemd\n/etc/systemd/system\n",
-	"var/lib/dpkg/info/shop.list":                                      "/.\n/etc\n/etc/shop\n/etc/shop/shop.conf\n/lib/systemd/system/shop.service\n/usr/lib/systemd/system/shop.service\n",
-	"var/lib/dpkg/info/shop.postinst":                                  "#!/bin/sh\nadduser --system --group _shop\n",
-	"var/lib/dpkg/info/libshop.list":                                   "/.\n/etc\n",
+	"etc/systemd/system/multi-user.target.wants/shop.service":                         "-> /lib/systemd/system/shop.service",
+	"var/lib/systemd/deb-systemd-helper-enabled/shop.service.dsh-also":                "/etc/systemd/system/multi-user.target.wants/shop.service\n",
+	"var/lib/systemd/deb-systemd-helper-enabled/multi-user.target.wants/shop.service": "",
+	"var/lib/apt/extended_states":                                                     "Package: libshop\nArchitecture: amd64\nAuto-Installed: 1\n",
+	"var/lib/dpkg/info/dpkg.list":                                                     "/.\n/etc\n/etc/systemd\n/etc/systemd/system\n",
+	"var/lib/dpkg/info/shop.list":                                                     "/.\n/etc\n/etc/shop\n/etc/shop/shop.conf\n/lib/systemd/system/shop.service\n/usr/lib/systemd/system/shop.service\n",
+	"var/lib/dpkg/info/shop.postinst":                                                 "#!/bin/sh\nadduser --system --group _shop\n",
+	"var/lib/dpkg/info/libshop.list":                                                  "/.\n/etc\n",
 	"var/lib/dpkg/status": "Package: dpkg\nStatus: install ok installed\nPriority: required\nArchitecture: amd64\n\n" +
 		"Package: shop\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\nConffiles:\n /etc/shop/shop.conf " + digest("workers = 1\n") + "\n\n" +
 		"Package: libshop\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\n\n" +
@@ -151,6 +155,13 @@ func TestScan(t *testing.T) {
 		"a damaged account": {more: tree{"etc/passwd": "root:x:0:0::/root:/bin/sh\nada:x\n"}, left: "/etc/passwd"},
 		"a lost list":       {more: tree{"var/lib/dpkg/info/libshop.list": ""}, left: "package libshop"},
 		"a local diversion": {more: tree{"var/lib/dpkg/diversions": "/usr/bin/a\n/usr/bin/b\n:\n"}, left: "/usr/bin/a"},
+		"an answer": {
+			more: tree{
+				"var/cache/debconf/config.dat":    "Name: shop/name\nTemplate: shop/name\nValue: hunter2\nOwners: shop\nFlags: seen\n\nName: shop/same\nTemplate: shop/same\nValue: a\nOwners: shop\nFlags: seen\n\nName: shop/unseen\nTemplate: shop/name\nValue: b\n",
+				"var/cache/debconf/templates.dat": "Name: shop/name\nType: string\nDefault: shop\n\nName: shop/same\nType: string\nDefault: a\n",
+			},
+			left: "debconf shop/name",
+		},
 		"a container": {
 			more: tree{"var/lib/docker/containers/1/config.v2.json": `{"Name":"/db","Config":{"Image":"postgres:16","Env":["POSTGRES_PASSWORD=x"]},"State":{"Running":true}}`},
 			left: "container db",
@@ -173,6 +184,8 @@ func TestScan(t *testing.T) {
 			text, err := json.Marshal(s)
 			require.NoError(t, err)
 			require.NotContains(t, string(text), "POSTGRES_PASSWORD")
+			require.NotContains(t, string(text), "hunter2")
+			require.LessOrEqual(t, len(s.LeftOut), 1)
 		})
 	}
 }
@@ -258,4 +271,180 @@ func TestScanOfOtherDatabases(t *testing.T) {
 		"etc/shop.conf":        "a", "etc/other.conf": "a",
 	}, machine.Options{})
 	require.Equal(t, []string{"package#shop", "file#/etc/other.conf"}, ids(alpine))
+}
+
+// What was left out on purpose is recognized again; a line stands for nothing else.
+func TestUnmanaged(t *testing.T) {
+	u, err := machine.ParseUnmanaged("# why\n\nfile#/etc/a\nuser#*\nfile#/etc/st\\*r\nfile#/etc/???\n/opt/x\nauthorized_key#ada ssh-rsa AA/A\n")
+	require.NoError(t, err)
+	s := &machine.Scan{}
+	for _, name := range []string{"/etc/a", "/etc/st*r", "/etc/key", "/etc/keys", "/etc/star", "/opt/x/y", "/opt/xy"} {
+		s.Items = append(s.Items, machine.Item{Kind: machine.File, Name: name, Path: name})
+	}
+	s.Items = append(s.Items, machine.Item{Kind: machine.User, Name: "ada"}, machine.Item{Kind: machine.Group, Name: "ada"},
+		machine.Item{Kind: machine.AuthorizedKey, Name: "ada", Value: "ssh-rsa AA/A"}, machine.Item{Kind: machine.AuthorizedKey, Name: "ada", Value: "ssh-rsa BBBB"})
+	found, err := machine.Undescribed(t.Context(), view(t.TempDir()), s, nil, u)
+	require.NoError(t, err)
+	require.Equal(t, []string{"file#/etc/keys", "file#/etc/star", "file#/opt/xy", "group#ada", "authorized_key#ada"}, ids(&machine.Scan{Items: found}))
+	require.Equal(t, "ssh-rsa BBBB", found[4].Value)
+	_, err = machine.ParseUnmanaged("a\n[\n")
+	require.ErrorContains(t, err, "unmanaged.txt:2: ")
+}
+
+// Parts of Apache and PHP that their packages enabled are no changes; what was disabled or removed since is one.
+func TestScanOfMaintainedLinks(t *testing.T) {
+	tr := debian.with(tree{
+		"etc/apache2/mods-enabled/alias.load": "-> ../mods-available/alias.load", "etc/apache2/mods-enabled/alias.conf": "-> ../mods-available/alias.conf",
+		"etc/apache2/mods-enabled/rewrite.load":              "-> ../mods-available/rewrite.load",
+		"etc/php/8.2/fpm/conf.d/20-ctype.ini":                "-> /etc/php/8.2/mods-available/ctype.ini",
+		"etc/mysql/my.cnf":                                   "-> /etc/alternatives/my.cnf",
+		"var/lib/apache2/module/enabled_by_maint/alias":      "",
+		"var/lib/apache2/module/enabled_by_admin/rewrite":    "",
+		"var/lib/apache2/site/disabled_by_admin/000-default": "",
+		"var/lib/php/modules/8.2/fpm/enabled_by_maint/ctype": "",
+		"var/lib/dpkg/info/nginx-common.list":                "/.\n/etc\n",
+		"etc/hosts.allow":                                    "# nobody\n",
+		"var/www/shop/index.html":                            "x",
+		"etc/apache2/mods-available/alias.load":              "x\n",
+		"etc/apache2/sites-enabled/own.conf":                 "-> ../sites-available/own.conf",
+	})
+	tr["var/lib/dpkg/status"] += "\nPackage: nginx-common\nStatus: install ok installed\nPriority: optional\nArchitecture: amd64\n"
+	s := scan(t, tr, machine.Options{Only: []string{"files"}})
+	require.ElementsMatch(t, []string{
+		"directory#/etc/apache2", "directory#/etc/apache2/mods-available", "directory#/etc/apache2/mods-enabled", "directory#/etc/apache2/sites-enabled",
+		"file#/etc/apache2/mods-available/alias.load", "link#/etc/apache2/mods-enabled/rewrite.load", "link#/etc/apache2/sites-enabled/own.conf",
+		"-file#/etc/apache2/sites-enabled/000-default.conf", "-file#/etc/nginx/sites-enabled/default",
+	}, ids(s))
+	require.Equal(t, "data: /var/www is not imported", left(s, "/var/www/shop"))
+}
+
+// A package of priority important is part of most base systems, and reported only if somebody installed it or changed
+// something of it.
+func TestScanOfUsualPackages(t *testing.T) {
+	tr := debian.with(tree{
+		"var/lib/dpkg/info/nftables.list": "/.\n/etc\n/etc/nftables.conf\n",
+		"var/lib/dpkg/info/vim-tiny.list": "/.\n/etc\n",
+		"etc/nftables.conf":               "flush ruleset\n",
+	})
+	tr["var/lib/dpkg/status"] += "\nPackage: nftables\nStatus: install ok installed\nPriority: important\nArchitecture: amd64\nConffiles:\n /etc/nftables.conf " +
+		digest("flush ruleset\n") + "\n\nPackage: vim-tiny\nStatus: install ok installed\nPriority: important\nArchitecture: amd64\n"
+	o := machine.Options{Only: []string{"packages", "files"}}
+	require.Equal(t, []string{"package#shop"}, ids(scan(t, tr, o)))
+	tr["etc/nftables.conf"] = "table inet filter {}\n"
+	require.Equal(t, []string{"package#nftables", "package#shop", "file#/etc/nftables.conf"}, ids(scan(t, tr, o)))
+	tr["var/log/apt/history.log"] = "Start-Date: 2026-01-01\nCommandline: apt-get install vim-tiny\nInstall: libx:amd64 (1, automatic), vim-tiny:amd64 (2:9)\n"
+	require.Equal(t, []string{"package#nftables", "package#shop", "package#vim-tiny", "file#/etc/nftables.conf"}, ids(scan(t, tr, o)))
+}
+
+// Databases that are cut off, or have garbage anywhere, end in no panic, and the scan goes on.
+func TestScanOfBrokenDatabases(t *testing.T) {
+	for name, base := range map[string]tree{
+		"var/lib/dpkg/status":                        debian,
+		"var/lib/dpkg/info/shop.list":                debian,
+		"var/lib/apt/extended_states":                debian,
+		"var/lib/dpkg/diversions":                    debian.with(tree{"var/lib/dpkg/diversions": "/usr/bin/a\n/usr/bin/b\n:\n"}),
+		"var/lib/dpkg/alternatives/editor":           debian.with(tree{"var/lib/dpkg/alternatives/editor": "manual\n/usr/bin/editor\n"}),
+		"var/log/apt/history.log":                    debian.with(tree{"var/log/apt/history.log": "Install: a:amd64 (1, automatic), b:amd64 (2)\n"}),
+		"var/log/installer/initial-status.gz":        debian.with(tree{"var/log/installer/initial-status.gz": "\x1f\x8b\x08\x00garbage"}),
+		"etc/passwd":                                 debian,
+		"etc/group":                                  debian,
+		"etc/fstab":                                  debian.with(tree{"etc/fstab": "LABEL=d /srv/my\\040data ext4 noatime 0 2\n"}),
+		"var/lib/pacman/local/shop-1.0-1/desc":       {"var/lib/pacman/local/shop-1.0-1/desc": "%NAME%\nshop\n\n%INSTALLDATE%\n1700000000\n"},
+		"var/lib/pacman/local/shop-1.0-1/files":      {"var/lib/pacman/local/shop-1.0-1/desc": "%NAME%\nshop\n", "var/lib/pacman/local/shop-1.0-1/files": "%FILES%\netc/x\n%BACKUP%\netc/x\tabc\n"},
+		"etc/apk/world":                              {"etc/apk/world": "a>1 > @x =\n", "lib/apk/db/installed": "P:a\n"},
+		"lib/apk/db/installed":                       {"lib/apk/db/installed": "P:a\nF:etc\nR:shop.conf\nZ:Q1hvfkN/qlp/zhXR3cuerq6jd2Z7g=\nZ:\nR:\nF:\n"},
+		"usr/local/lib/python3.11/dist-packages/x":   debian.with(tree{"usr/local/lib/python3.11/dist-packages/x.dist-info/METADATA": "", "usr/local/lib/python3.11/dist-packages/x": ""}),
+		"var/lib/docker/containers/1/config.v2.json": debian.with(tree{"var/lib/docker/containers/1/config.v2.json": `{"Name":"/db"}`}),
+	} {
+		whole := base[name]
+		root := base.with(tree{"etc/own": "x"}).write(t)
+		for n := 0; n <= len(whole); n += max(1, len(whole)/15) {
+			for _, text := range []string{whole[:n], whole[:n] + "\x00\xff\n:\t \n" + whole[n:]} {
+				require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+				s, err := machine.Read(t.Context(), view(root), machine.Options{})
+				require.NoError(t, err)
+				require.NotEmpty(t, len(s.Items)+len(s.LeftOut), name)
+			}
+		}
+	}
+}
+
+// recorded answers the commands that begin with its keys with the outputs that they had.
+type recorded map[string]string
+
+func (r recorded) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	argv := strings.Join(c.Argv, " ")
+	for begin, out := range r {
+		if strings.Contains(argv, begin) {
+			for line := range strings.Lines(out) {
+				if c.OnLine != nil {
+					c.OnLine(strings.TrimSuffix(line, "\n"))
+				}
+			}
+			return host.Result{Stdout: []byte(out)}, nil
+		}
+	}
+	return host.Result{Code: 1}, nil
+}
+
+// What rpm, dnf and zypper know is read from their outputs, as Rocky 9 and openSUSE Leap 15 have them.
+func TestScanOfRPM(t *testing.T) {
+	const sum = "fb2e8b1b2a5c0d0d3b8f6f6b2f1b6bd1d1b7c0b6a5ad7ae3c7f2c9d1a0e5f4b3"
+	const shared = "shop\t1700000000\t1.0-3.el9\nlibshop\t1700000000\t2:4.1-1.el9\ngpg-pubkey\t1690000000\t350d275d-6279464b\n"
+	answers := recorded{
+		`%{NAME}\t%{INSTALLTIME}\t`: shared,
+		`%{=NAME}`: "shop\t1700000000\t17\t" + sum + "\t/etc/shop.conf\nshop\t1700000000\t17\tca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb\t/etc/same.conf\n" +
+			"shop\t1700000000\t64\t\t/etc/ghost.conf\nlibshop\t1700000000\t0\t\t/usr/lib64/libshop.so.4\n",
+		"repoquery --userinstalled": "shop\n\n",
+	}
+	files := tree{"etc/os-release": "PRETTY_NAME=\"Rocky Linux 9.4\"\n", "etc/shop.conf": "changed", "etc/same.conf": "a", "etc/ghost.conf": "x", "etc/own": "x", "var/lib/rpm/rpmdb.sqlite": ""}
+	read := func(tr tree) *machine.Scan {
+		s, err := machine.Read(t.Context(), &host.New(host.Options{Root: tr.write(t), Runner: answers}).View, machine.Options{Only: []string{"packages", "files"}})
+		require.NoError(t, err)
+		return s
+	}
+	dnf := read(files)
+	require.Equal(t, "dnf", dnf.Manager)
+	require.Equal(t, []string{"package#shop", "file#/etc/own", "file#/etc/shop.conf"}, ids(dnf))
+	require.Equal(t, "1.0-3.el9", dnf.Items[0].Version)
+	zypper := read(files.with(tree{"var/lib/zypp/AutoInstalled": "# generated\nshop\n"}))
+	require.Equal(t, "zypper", zypper.Manager)
+	require.Equal(t, []string{"package#libshop", "file#/etc/own", "file#/etc/shop.conf"}, ids(zypper))
+	require.Equal(t, "2:4.1-1.el9", zypper.Items[0].Version)
+	delete(answers, "repoquery --userinstalled")
+	require.Equal(t, "dnf did not list the packages installed by request", left(read(files), "packages"))
+	delete(answers, `%{NAME}\t%{INSTALLTIME}\t`) // the database is damaged
+	require.NotEmpty(t, left(read(files), "packages"))
+}
+
+// Files that vanish or change their kind between the scan and the site are left out with the reason, and are not
+// remembered as unmanaged. Others are as they are now.
+func TestFilesThatChangeMeanwhile(t *testing.T) {
+	root := debian.with(tree{"etc/shop/a": "a\n", "etc/shop/b": "b\n", "etc/shop/c": "c\n", "etc/shop/d": "d\n"}).write(t)
+	s, err := machine.Read(t.Context(), view(root), machine.Options{Only: []string{"files"}})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(root, "etc/shop/a")))
+	require.NoError(t, os.Remove(filepath.Join(root, "etc/shop/b")))
+	require.NoError(t, os.Mkdir(filepath.Join(root, "etc/shop/b"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/shop/c"), []byte("new\n"), 0o644))
+	fs := facts.New(t.Context(), view(root), nil, nil)
+	reg, err := site.NewRegistry(&site.TemplateEnv{Facts: fs})
+	require.NoError(t, err)
+	out, err := (&machine.Writer{View: view(root), Registry: reg, Facts: fs}).Write(t.Context(), s)
+	require.NoError(t, err)
+	reasons := map[string]string{}
+	for _, l := range out.LeftOut {
+		reasons[l.Name] = l.Reason
+	}
+	require.Equal(t, "changed while it was read", reasons["file#/etc/shop/a"])
+	require.Equal(t, "changed while it was read", reasons["file#/etc/shop/b"])
+	for _, f := range out.Files {
+		if f.Name == "lib/files.lua" {
+			require.Contains(t, string(f.Content), `"/etc/shop/d"`)
+			require.Contains(t, string(f.Content), `"new\n"`)
+		}
+		if f.Name == machine.UnmanagedFile {
+			require.NotContains(t, string(f.Content), "file#")
+		}
+	}
 }

@@ -18,6 +18,8 @@ type placer struct {
 	asked   map[string]Item     // the units whose enablement is an item
 	texts   map[string]string   // the administrator's units, by application
 	blocks  map[string]string   // of the paths
+	// authored are the keys of texts in order, applications those of enabled.
+	authored, applications []string
 }
 
 func newPlacer(w *Writer, s *Scan) *placer {
@@ -30,14 +32,24 @@ func newPlacer(w *Writer, s *Scan) *placer {
 			p.texts[application(i.Name)] += string(c.text) + "\n"
 		}
 	}
+	p.authored, p.applications = sortedKeys(p.texts), sortedKeys(p.enabled)
 	for _, i := range s.Items {
 		if i.Kind != Directory && i.Path != "" {
 			p.blocks[i.Path] = p.blockOf(i)
 		}
 	}
+	inside := map[string][]string{} // the blocks of what is in each directory
+	for _, name := range sortedKeys(p.blocks) {
+		for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
+			if slices.Contains(inside[dir], p.blocks[name]) {
+				break // so have those above it
+			}
+			inside[dir] = append(inside[dir], p.blocks[name])
+		}
+	}
 	for _, i := range s.Items {
 		if i.Kind == Directory {
-			p.blocks[i.Path] = p.blockOfDirectory(i.Path)
+			p.blocks[i.Path] = blockOfDirectory(inside[i.Path])
 		}
 	}
 	return p
@@ -98,16 +110,16 @@ func (p *placer) blockOf(i Item) string {
 	if strings.Contains(i.Path, "/.config/systemd/") {
 		return usersPart
 	}
-	for _, app := range sortedKeys(p.texts) {
+	for _, app := range p.authored {
 		for at := i.Path; strings.Count(at, "/") > 1; at = path.Dir(at) {
 			if at == i.Path && containsWord(p.texts[app], at) || strings.HasPrefix(at, "/opt/") && containsWord(p.texts[app], at) {
 				return servicesPart + ":" + app
 			}
 		}
 	}
-	for _, app := range sortedKeys(p.enabled) {
+	for _, app := range p.applications {
 		for _, unit := range p.enabled[app] {
-			if i.Package != "" && p.s.shipped[templateOf(unit)] == i.Package && !strings.HasPrefix(app, "systemd-") {
+			if i.Package != "" && p.s.shipped[templateOf(unit)] == i.Package && p.isServer(app) {
 				return servicesPart + ":" + app
 			}
 		}
@@ -120,18 +132,18 @@ func (p *placer) blockOf(i Item) string {
 	return filesPart
 }
 
-// blockOfDirectory returns the block in which a directory comes before everything in it.
-func (p *placer) blockOfDirectory(dir string) string {
-	var inside []string
-	for _, name := range sortedKeys(p.blocks) {
-		if block := p.blocks[name]; strings.HasPrefix(name, dir+"/") && !slices.Contains(inside, block) && block != "" {
-			inside = append(inside, block)
-		}
-	}
+// isServer reports whether an application is more than a job that a timer starts, which its package has besides: a file of
+// package dpkg does not belong to dpkg-db-backup.timer.
+func (p *placer) isServer(app string) bool {
+	return !strings.HasPrefix(app, "systemd-") && slices.ContainsFunc(p.enabled[app], func(unit string) bool { return path.Ext(unit) != ".timer" })
+}
+
+// blockOfDirectory returns the block in which a directory comes before everything in it, in the blocks inside.
+func blockOfDirectory(inside []string) string {
 	if len(inside) == 0 {
 		return filesPart
 	}
-	slices.SortFunc(inside, func(a, b string) int { return partNumber(a) - partNumber(b) })
+	slices.SortStableFunc(inside, func(a, b string) int { return partNumber(a) - partNumber(b) })
 	if len(inside) > 1 && partNumber(inside[0]) == len(parts)-1 {
 		return filesPart
 	}
@@ -172,7 +184,7 @@ func (p *placer) services(ctx context.Context) {
 func (p *placer) service(ctx context.Context, unit, block string) {
 	d, err := p.w.importState(ctx, "service", strings.TrimSuffix(unit, ".service"))
 	if err != nil {
-		p.w.declare(ctx, "service#"+unit, block, nil, err)
+		p.declare(ctx, unit, block, nil, err)
 		return
 	}
 	var subscribe []string
@@ -185,7 +197,7 @@ func (p *placer) service(ctx context.Context, unit, block string) {
 	enable, _ := d.properties.Get("enable")
 	switch {
 	case ensure.S == "stopped" && enable.B: // such as one that ends by itself
-		d.text("ensure", "unmanaged")
+		d.text("ensure", "unmanaged").remark("It was enabled, but not running: the site does not start it.")
 	case ensure.S == "stopped":
 	case len(subscribe) > 0:
 		d.list("subscribe", subscribe)
@@ -193,5 +205,13 @@ func (p *placer) service(ctx context.Context, unit, block string) {
 	if len(p.w.blocks[block]) == 0 {
 		block = servicesPart + ":Other services"
 	}
-	p.w.declare(ctx, "service#"+unit, block, one(d), nil)
+	p.declare(ctx, unit, block, one(d), nil)
+}
+
+// declare declares a service, which is an item if its enablement is.
+func (p *placer) declare(ctx context.Context, unit, block string, tries [][]*declaration, err error) {
+	err = p.w.declare(ctx, "service#"+unit, block, tries, err)
+	if i, ok := p.asked[unit]; ok {
+		p.w.forget(i, err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/manifest"
 )
 
@@ -32,6 +33,9 @@ func (w *Writer) part(part string) {
 	}
 	if out.Len() > 0 {
 		text := "-- " + headers[part] + "\n"
+		if bytes.Contains(out.Bytes(), []byte("host[")) {
+			text += "local host = data.load " + luadata.Quote("../"+dataFile) + "\n"
+		}
 		if out.Bytes()[0] != '\n' {
 			text += "\n"
 		}
@@ -42,11 +46,26 @@ func (w *Writer) part(part string) {
 // block writes declarations.
 func (w *Writer) block(out *bytes.Buffer, list []*declaration) {
 	for len(list) > 0 {
+		if host := list[0].host; host != "" {
+			n := 1
+			for n < len(list) && list[n].host == host {
+				n++
+			}
+			var inside bytes.Buffer
+			for _, d := range list[:n] {
+				d.host = ""
+			}
+			w.block(&inside, list[:n])
+			fmt.Fprintf(out, "if facts.hostname == %s then\n%send\n", luadata.Quote(host), indented(inside.String()))
+			list = list[n:]
+			continue
+		}
 		d, n := list[0], 1
 		for _, remark := range d.remarks {
 			fmt.Fprintf(out, "-- %s\n", quoted(remark))
 		}
-		for len(d.literals) == 0 && n < len(list) && len(list[n].remarks)+len(list[n].literals) == 0 {
+		special := func(d *declaration) int { return len(d.secrets) + len(d.data) }
+		for special(d) == 0 && n < len(list) && len(list[n].remarks)+special(list[n]) == 0 && list[n].host == "" {
 			n++
 		}
 		if len(d.remarks) > 0 {
@@ -58,13 +77,24 @@ func (w *Writer) block(out *bytes.Buffer, list []*declaration) {
 		}
 		var text strings.Builder
 		_ = m.Convert(&text) // a strings.Builder does not fail
-		lua := text.String()
-		for placeholder, expression := range d.literals {
-			lua = strings.Replace(lua, strconv.Quote(placeholder), expression, 1)
-		}
-		out.WriteString(lua)
+		out.WriteString(d.literals(text.String()))
 		list = list[n:]
 	}
+}
+
+// indented returns a script with its lines indented. One with long strings stays as it is, because they have lines.
+func indented(lua string) string {
+	if strings.Contains(lua, "[[") || strings.Contains(lua, "[=") {
+		return lua
+	}
+	var b strings.Builder
+	for line := range strings.Lines(lua) {
+		if line != "\n" {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // site writes site.lua.
@@ -91,6 +121,34 @@ func machineName(s *Scan) string {
 	return quoted(name)
 }
 
+// shown returns a name as it may be shown. One that may contain a secret is replaced by its directory, which tells the
+// reader where to look.
+func (w *Writer) shown(name string) string {
+	if !w.holdsSecret(name) {
+		return name
+	}
+	const hidden = "a name that may contain a secret"
+	if dir := path.Dir(name); dir != "." && !w.holdsSecret(dir) {
+		return hidden + ", in " + dir
+	}
+	return hidden
+}
+
+// generated lists the files that packages and the system make by themselves on each machine.
+func (w *Writer) generated(text *strings.Builder, s *Scan) {
+	var lines []string
+	for row := range s.generated {
+		if strings.HasPrefix(row.reason, "/") {
+			continue // as it is shipped
+		}
+		lines = append(lines, fmt.Sprintf("- `%s`: %s\n", row.pattern, row.reason))
+	}
+	if len(lines) > 0 {
+		slices.Sort(lines)
+		text.WriteString("\n## Made by the system\n\n" + strings.Join(lines, ""))
+	}
+}
+
 // readme writes README.md.
 func (w *Writer) readme(s *Scan) {
 	var text strings.Builder
@@ -112,18 +170,16 @@ func (w *Writer) readme(s *Scan) {
 	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason) })
 	w.out.LeftOut = slices.Compact(left)
 	for _, l := range w.out.LeftOut {
-		if w.holdsSecret(l.Name) {
-			dir := path.Dir(l.Name) // tells the reader where to look
-			if l.Name = "a name that may contain a secret"; dir != "." && !w.holdsSecret(dir) {
-				l.Name += ", in " + dir
-			}
-		}
-		fmt.Fprintf(&text, "- `%s`: %s\n", quoted(l.Name), quoted(l.Reason))
+		fmt.Fprintf(&text, "- `%s`: %s\n", quoted(w.shown(l.Name)), quoted(l.Reason))
 	}
 	if len(w.out.LeftOut) == 0 {
 		text.WriteString("Nothing.\n")
 	}
-	text.WriteString("\nNot searched: home directories, databases, debconf, versions of packages, and data in /var.\n" +
+	if slices.ContainsFunc(w.out.Files, func(f SiteFile) bool { return f.Name == UnmanagedFile }) {
+		text.WriteString("\n`ccm import machine --against` does not list the items in `" + UnmanagedFile + "`.\n")
+	}
+	w.generated(&text, s)
+	text.WriteString("\nNot searched: home directories, databases, and data in /var.\n" +
 		"Secrets without a usual form are not recognized: check the files before you commit them.\n")
 	w.add("README.md", []byte(text.String()), 0o644)
 }

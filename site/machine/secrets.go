@@ -13,14 +13,14 @@ import (
 
 // secretFile returns why a file holds secrets, "" if nothing suggests it. It errs on the side of secrets: a file that is
 // left out can be added by hand, a published secret cannot be taken back.
-func secretFile(name string, mode uint32, content []byte) string {
+func secretFile(name string, mode uint32, content string) string {
 	if reason := generatedReason("secret", strings.ToLower(name)); reason != "" {
 		return reason
 	}
 	if mode&0o004 == 0 && len(content) > 0 && generatedReason("private", name) == "" {
 		return "not readable by everybody"
 	}
-	return secretText(name, string(content))
+	return secretText(name, content)
 }
 
 // A secretForm is a form of a line that secrets have.

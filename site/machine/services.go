@@ -155,12 +155,11 @@ func (r *reader) unitFile(unit string) map[string][]string {
 func (r *reader) defaultEnablement() func(unit string) bool {
 	const debian = "/var/lib/systemd/deb-systemd-helper-enabled"
 	if r.db.manager == "apt" {
-		recorded := map[string]bool{}
-		for _, name := range r.names(debian) {
-			if unit, ok := strings.CutSuffix(name, ".dsh-also"); ok {
-				recorded[unit] = true
-				for _, line := range settings(r.text(debian + "/" + name)) {
-					recorded[path.Base(line)] = true
+		recorded := map[string]bool{} // only units that were enabled are in directories; the others have a list of links
+		for _, dir := range r.names(debian) {
+			if strings.HasSuffix(dir, ".wants") || strings.HasSuffix(dir, ".requires") {
+				for _, unit := range r.names(debian + "/" + dir) {
+					recorded[unit] = true
 				}
 			}
 		}

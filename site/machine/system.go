@@ -38,6 +38,7 @@ func (r *reader) system() {
 		}
 	}
 	r.languagePackages()
+	r.debconf()
 }
 
 // locales adds the locale of the system, and the generated ones.
@@ -111,6 +112,29 @@ func unescape(s string) string {
 	return b.String()
 }
 
+// debconf lists the questions of packages that somebody has answered other than by default. Answers may be secrets.
+func (r *reader) debconf() {
+	const dir = "/var/cache/debconf/"
+	answers := stanzas(r.text(dir + "config.dat"))
+	if len(answers) == 0 {
+		return
+	}
+	templates := map[string]stanza{}
+	for _, s := range stanzas(r.text(dir + "templates.dat")) {
+		templates[s["Name"]] = s
+	}
+	for _, s := range answers {
+		t := templates[s["Template"]]
+		owner, _, _ := strings.Cut(s["Owners"], ",")
+		if !strings.Contains(s["Flags"], "seen") || s["Value"] == t["Default"] || owner == "tzdata" || owner == "locales" {
+			continue
+		}
+		if slices.Contains([]string{"string", "boolean", "select", "multiselect"}, t["Type"]) {
+			r.leave("debconf "+s["Name"], "an answer to a question of package "+owner+": see debconf-show, and debconf-set-selections for other machines")
+		}
+	}
+}
+
 // languagePackages adds the packages that pip and npm have installed for the whole system.
 func (r *reader) languagePackages() {
 	for _, lib := range r.names("/usr/local/lib") {
@@ -120,8 +144,10 @@ func (r *reader) languagePackages() {
 		for _, sub := range []string{"dist-packages", "site-packages"} {
 			for _, name := range r.names("/usr/local/lib/" + lib + "/" + sub) {
 				if pkg, ok := strings.CutSuffix(name, ".dist-info"); ok {
-					at := strings.LastIndexByte(pkg, '-')
-					r.add(Item{Kind: LanguagePackage, Name: pkg[:max(at, 0)], Value: "pip", Reason: "installed for the whole system"})
+					if at := strings.LastIndexByte(pkg, '-'); at > 0 {
+						pkg = pkg[:at]
+					}
+					r.add(Item{Kind: LanguagePackage, Name: pkg, Value: "pip", Reason: "installed for the whole system"})
 				}
 			}
 		}

@@ -25,6 +25,10 @@ type Writer struct {
 	Recipients []string
 	// Sensitive reports whether a file held secrets in earlier runs; nil if there were none.
 	Sensitive func(name string) bool
+	// Versions is set if the packages have the versions of this machine.
+	Versions bool
+	// Like are the contents of a second machine, which the site is for, too; nil for none.
+	Like *Contents
 
 	audience   *encryption.Audience
 	recipients string // the file of recipients
@@ -34,6 +38,9 @@ type Writer struct {
 	blocks     map[string][]*declaration
 	order      []string
 	names      map[string]bool // the declared resources, by their IDs
+	unmanaged  []LeftOut       // the lines of UnmanagedFile
+	hosts      []string        // this one and that of Like, if there is one
+	differing  []difference    // what differs between them
 }
 
 // A Site is the result of a Writer.
@@ -48,9 +55,9 @@ type Site struct {
 
 // A SiteFile is a file of a site.
 type SiteFile struct {
-	Name    string
-	Content []byte
-	Mode    uint32
+	Name    string `json:"name"`
+	Content []byte `json:"content"`
+	Mode    uint32 `json:"mode"`
 }
 
 // The parts of a site, in order. What follows a colon in the name of a block is its title.
@@ -73,18 +80,54 @@ var headers = map[string]string{
 	servicesPart: "Services, each with its files.",
 }
 
-// Write returns the site for a scan. The error is one of ctx or of the recipients.
+// Write returns the site for a scan. The error is one of ctx, of the recipients, or of Like.
 func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
+	if err := w.collect(ctx, s); err != nil {
+		return nil, err
+	}
+	w.noteOptions(s)
+	if w.Like != nil {
+		if err := w.merge(w.Like); err != nil {
+			return nil, err
+		}
+	}
+	for _, block := range w.order {
+		w.out.Declared += len(w.blocks[block])
+		for _, d := range w.blocks[block] {
+			w.out.Encrypted += d.encrypted
+			for _, f := range d.files {
+				w.add(f.Name, f.Content, f.Mode)
+			}
+		}
+	}
+	for _, part := range parts {
+		w.part(part)
+	}
+	w.site(s)
+	if err := w.writeData(); err != nil {
+		return nil, err
+	}
+	w.writeUnmanaged()
+	w.readme(s)
+	if w.recipients != "" && w.out.Encrypted > 0 {
+		w.add(encryption.RecipientsFile, []byte(w.recipients), 0o644)
+	}
+	return w.out, w.check()
+}
+
+// collect makes the declarations.
+func (w *Writer) collect(ctx context.Context, s *Scan) error {
+	w.order, w.hosts, w.differing, w.unmanaged = nil, nil, nil, []LeftOut{}
 	w.out, w.read, w.blocks, w.names = &Site{LeftOut: slices.Clone(s.LeftOut)}, map[string]*content{}, map[string][]*declaration{}, map[string]bool{}
 	if err := w.addressees(s); err != nil {
-		return nil, err
+		return err
 	}
 	w.readContents(s)
 	p := newPlacer(w, s)
 	for _, first := range []bool{true, false} { // repositories come before packages
 		for _, i := range s.Items {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 			if block := p.place(i); (block == repositoriesBlock) == first {
 				w.item(ctx, i, block, p)
@@ -93,15 +136,7 @@ func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
 	}
 	w.refreshes(ctx)
 	p.services(ctx)
-	for _, part := range parts {
-		w.part(part)
-	}
-	w.site(s)
-	w.readme(s)
-	if w.recipients != "" && w.out.Encrypted > 0 {
-		w.add(encryption.RecipientsFile, []byte(w.recipients), 0o644)
-	}
-	return w.out, w.check()
+	return nil
 }
 
 func (w *Writer) add(name string, content []byte, mode uint32) {
@@ -114,8 +149,13 @@ type ownReason string
 // Error implements error.
 func (r ownReason) Error() string { return string(r) }
 
-// leave notes that an item is not in the site. An error of others may quote a secret.
+// leave notes that an item is not in the site.
 func (w *Writer) leave(name string, err error) {
+	w.out.LeftOut = append(w.out.LeftOut, LeftOut{name, w.reason(err)})
+}
+
+// reason returns the text of an error. One of others may quote a secret.
+func (w *Writer) reason(err error) string {
 	reason := oneLine(err.Error())
 	own, isOwn := errors.AsType[ownReason](err)
 	switch {
@@ -126,7 +166,7 @@ func (w *Writer) leave(name string, err error) {
 	case w.holdsSecret(reason):
 		reason = "the reason is not shown, because it may contain a secret"
 	}
-	w.out.LeftOut = append(w.out.LeftOut, LeftOut{name, reason})
+	return reason
 }
 
 // addressees reads the recipients, and adds the machine itself.

@@ -72,7 +72,8 @@ func TestImportMachine(t *testing.T) {
 	for _, left := range []string{"/etc/ccm-demo/demo.conf.orig", "/srv/www", "file#/opt/shop/conf/env", "user#deploy"} {
 		require.Contains(t, readme, "- `"+left+"`: ")
 	}
-	out := l.exec("sh", "-c", "/opt/ccm/ccm import machine --against /root/site")
+	require.Regexp(t, `^0 of `, l.sh("/opt/ccm/ccm import machine --against /root/site"))
+	out := l.exec("sh", "-c", "rm /root/site/unmanaged.txt; /opt/ccm/ccm import machine --against /root/site")
 	require.Equal(t, 2, out.status, out.stderr)
 	require.Equal(t, "file#/opt/shop/conf/env: no package owns it", strings.SplitN(out.stdout, "\n", 2)[0])
 	require.Contains(t, out.stdout, "\n1 of ")
@@ -83,4 +84,28 @@ func TestImportMachine(t *testing.T) {
 	require.Greater(t, len(want), 100)
 	require.Equal(t, want, strings.Split(fresh.sh(machineListing), "\n"))
 	fresh.sh("/opt/ccm/ccm plan --detailed-exitcodes /root/site/site.lua")
+}
+
+// On a machine with rpm and dnf, rpm's digests and dnf's marks are the source. The lab is a Debian system, so what rpm
+// does not know in /etc is left out, and the databases of other package managers are put away.
+func TestImportMachineOfDnf(t *testing.T) {
+	const away = "mkdir /srv/away; mv /var/lib/dpkg /var/lib/zypp /srv/away/; "
+	l := boot(t, rhel)
+	l.sh(away + `dnf -q -y install ccm-demo-rpm-dep ccm-demo-rpm-service > /dev/null 2>&1
+		echo 'workers = 4' >> /etc/ccm-demo-rpm.conf; mkdir /etc/ccm-own; echo own > /etc/ccm-own/a
+		systemctl -q enable --now ccm-demo-rpm`)
+	ignore := "--ignore '/etc/[^c]*' --ignore '/etc/c[^c]*' --ignore /opt --ignore /usr/local"
+	l.sh("cd /root; /opt/ccm/ccm import machine --out site --only packages,files,services --versions " + ignore)
+	l.sh("cd /root; /opt/ccm/ccm plan --detailed-exitcodes site/site.lua")
+	lua := l.sh("cat /root/site/lib/*.lua")
+	for _, want := range []string{`package { "ccm-demo-rpm-dep", "ccm-demo-rpm-service", `, `"/etc/ccm-demo-rpm.conf"`, `"/etc/ccm-own/a"`, `"1.0-1.lab"`} {
+		require.Contains(t, lua, want)
+	}
+	require.NotContains(t, lua, `package { "ccm-demo-rpm", `) // installed for another package
+
+	fresh := bootAs(t, l.name+"-fresh", rhel)
+	fresh.sh(away + "cd /root; echo '" + l.sh("tar -C /root -cz site | base64 -w0") + "' | base64 -d | tar xz; /opt/ccm/ccm run site/site.lua")
+	const listing = `rpm -qa | sort; rpm -Va 'ccm-demo*' || :; dnf -q -C '--disablerepo=*' repoquery --userinstalled | sort; cat /etc/ccm-demo-rpm.conf /etc/ccm-own/a
+		systemctl is-enabled ccm-demo-rpm; systemctl is-active ccm-demo-rpm`
+	require.Equal(t, l.sh(listing), fresh.sh(listing))
 }

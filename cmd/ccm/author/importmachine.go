@@ -1,15 +1,19 @@
 package author
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -25,6 +29,10 @@ type machineFlags struct {
 	out          string
 	against      string
 	recipients   []string
+	like         string
+	contents     bool
+	versions     bool
+	report       string
 	output       *cli.Choice
 }
 
@@ -45,17 +53,29 @@ It finds packages installed by request, changed configuration files, files in /e
 README.md lists what was left out, and why. Without --out, the scan is printed; it
 contains no contents of files.
 
-With --against, it lists what a site does not describe. Exit status: 2 if there is
-something.
+With --against, it lists what neither the site nor its unmanaged.txt describes. Exit
+status: 2 if there is something. It takes seconds: run it every night.
 
-  ccm import machine --against site
+  ccm import machine --against site --report drift.html
+
+With --like, the site is for two machines: it declares once what both have, and what
+differs is data of each.
+
+  ssh web2 sudo ccm import machine --contents > web2.json
+  ccm import machine --out site --like web2.json
 
 Files that may contain secrets are left out. With --recipient, they and password
 hashes are encrypted to that age or ssh key, and to the host key of the machine.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.recipients) > 0 && f.out == "" {
-				return errors.New("--recipient requires --out")
+			if len(f.recipients) > 0 && f.out == "" && !f.contents {
+				return errors.New("--recipient requires --out or --contents")
+			}
+			if f.like != "" && f.out == "" {
+				return errors.New("--like requires --out")
+			}
+			if f.report != "" && f.against == "" {
+				return errors.New("--report requires --against")
 			}
 			if f.against != "" {
 				return f.compare(e, cmd)
@@ -66,10 +86,10 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 				return err
 			case f.out != "":
 				return f.write(e, cmd, scan)
-			case f.output.Value == "yaml":
-				return e.Print().YAML(scan)
+			case f.contents:
+				return f.printContents(e, cmd, scan)
 			}
-			return e.Print().JSON(scan)
+			return f.print(e, scan)
 		},
 	}
 	fs := cmd.Flags()
@@ -79,10 +99,14 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringVar(&f.out, "out", "", "write the site to `DIR`, which must be new or empty")
 	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script or its directory, does not describe")
 	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
+	fs.StringVar(&f.report, "report", "", cli.ReportUsage)
+	fs.BoolVar(&f.contents, "contents", false, "print the scan with the resources of its site, for --like")
+	fs.BoolVar(&f.versions, "versions", false, "pin the packages of the site to their versions")
+	fs.StringVar(&f.like, "like", "", "write one site for two machines: `FILE` has --contents of the other")
 	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
 	fs.Var(f.output, "output", "output format of the scan: json or yaml")
-	cmd.MarkFlagsMutuallyExclusive("out", "against")
+	cmd.MarkFlagsMutuallyExclusive("out", "against", "contents")
 	return cmd
 }
 
@@ -110,24 +134,19 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	v := e.View(f.Root)
-	fs, err := e.Facts(cmd.Context(), v, f.Facts)
+	w, err := f.writer(e, cmd)
 	if err != nil {
 		return err
 	}
-	reg, err := site.NewRegistry(&site.TemplateEnv{Clock: e.Clock, Facts: fs})
-	if err != nil {
-		return err
+	if f.like != "" {
+		text, err := e.Files.ReadFile(f.like)
+		if err == nil {
+			w.Like, err = machine.ParseContents(text)
+		}
+		if err != nil {
+			return diag.About(f.like, err)
+		}
 	}
-	store, err := e.Store(f.stateDir, state.DefaultLimits)
-	if err != nil {
-		return err
-	}
-	secrets, err := store.Sensitive()
-	if err != nil {
-		return diag.About("state directory", err)
-	}
-	w := machine.Writer{View: v, Registry: reg, Facts: fs, Recipients: f.recipients, Sensitive: secrets.HeldIn}
 	out, err := w.Write(cmd.Context(), scan)
 	if err != nil {
 		return err
@@ -146,9 +165,58 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 	return nil
 }
 
+// print prints a result as JSON or YAML.
+func (f *machineFlags) print(e *cli.Env, x any) error {
+	if f.output.Value == "yaml" {
+		return e.Print().YAML(x)
+	}
+	return e.Print().JSON(x)
+}
+
+// printContents prints the scan with the resources of a site.
+func (f *machineFlags) printContents(e *cli.Env, cmd *cobra.Command, scan *machine.Scan) error {
+	w, err := f.writer(e, cmd)
+	if err != nil {
+		return err
+	}
+	contents, err := w.Contents(cmd.Context(), scan)
+	if err != nil {
+		return err
+	}
+	return e.Print().JSON(contents)
+}
+
+// writer returns what writes the site.
+func (f *machineFlags) writer(e *cli.Env, cmd *cobra.Command) (*machine.Writer, error) {
+	v := e.View(f.Root)
+	fs, err := e.Facts(cmd.Context(), v, f.Facts)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := site.NewRegistry(&site.TemplateEnv{Clock: e.Clock, Facts: fs})
+	if err != nil {
+		return nil, err
+	}
+	store, err := e.Store(f.stateDir, state.DefaultLimits)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := store.Sensitive()
+	if err != nil {
+		return nil, diag.About("state directory", err)
+	}
+	return &machine.Writer{View: v, Registry: reg, Facts: fs, Recipients: f.recipients, Sensitive: secrets.HeldIn, Versions: f.versions}, nil
+}
+
 // compare lists what a site does not describe.
 func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
-	file := f.against
+	var form cli.ReportForm
+	if f.report != "" {
+		if form, err = cli.ReportFormOf(f.report); err != nil {
+			return err
+		}
+	}
+	file, start := f.against, e.Clock.Now()
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "site.lua")
 	}
@@ -165,17 +233,25 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := machine.Undescribed(cmd.Context(), scan, s.Catalog.Resources)
+	unmanaged, err := readUnmanaged(e, filepath.Join(filepath.Dir(file), machine.UnmanagedFile))
 	if err != nil {
 		return err
 	}
+	found, err := machine.Undescribed(cmd.Context(), e.View(f.Root), scan, s.Catalog.Resources, unmanaged)
+	if err != nil {
+		return err
+	}
+	if f.report != "" {
+		run := report.Run{Command: "ccm " + shellquote.Join(e.Args...), Version: e.Version, Drift: true, Summary: report.Summary{
+			Host: scan.Hostname, StartTime: start, Duration: e.Clock.Now().Sub(start), Noop: true,
+		}}
+		if err := f.writeReport(e, form, &run, scan.Items, found); err != nil {
+			return err
+		}
+	}
 	if cmd.Flags().Changed("output") {
 		scan.Items = found
-		if f.output.Value == "yaml" {
-			err = e.Print().YAML(scan)
-		} else {
-			err = e.Print().JSON(scan)
-		}
+		err = f.print(e, scan)
 	} else {
 		for _, i := range found {
 			if _, err := terminal.Fprintf(e.Stdout, "%s\n", i); err != nil {
@@ -188,4 +264,38 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 		err = cli.Status(cli.ExitChanges)
 	}
 	return err
+}
+
+// writeReport writes the report: the items of a scan, of which those found have drifted.
+func (f *machineFlags) writeReport(e *cli.Env, form cli.ReportForm, run *report.Run, items, found []machine.Item) error {
+	drifted := map[string]bool{}
+	for _, i := range found {
+		drifted[i.String()] = true
+	}
+	for _, i := range items {
+		ev := report.Event{Type: string(i.Kind), Name: i.Name, Outcome: event.Stable.String()}
+		if drifted[i.String()] {
+			ev.Outcome, ev.Changed, ev.Noop, ev.NoopMessage = event.Pending.String(), true, true, i.Reason+", and the site does not describe it"
+		}
+		run.Summary.Count(ev.Outcome)
+		if ev.Changed || form.Most == 0 || run.Summary.Stable <= form.Most {
+			run.Events = append(run.Events, ev)
+		}
+	}
+	var text bytes.Buffer
+	if err := form.Write(&text, run); err != nil {
+		return err
+	}
+	return cli.Machine(e).Save(f.report, text.Bytes(), 0o600)
+}
+
+// readUnmanaged reads what a site leaves out on purpose, nothing if it has no such file.
+func readUnmanaged(e *cli.Env, name string) (machine.Unmanaged, error) {
+	text, err := e.Files.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return machine.ParseUnmanaged(string(text))
 }
