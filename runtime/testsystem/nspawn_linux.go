@@ -64,18 +64,11 @@ func (n nspawn) Make(ctx context.Context, r *Record) (System, error) {
 	if err := os.Mkdir(filepath.Join(r.dir(), "mnt"), 0o700); err != nil {
 		return nil, err
 	}
-	var names []string
-	for i, layer := range layers {
-		names = append(names, "layer"+strconv.Itoa(i))
-		if err := os.Symlink(layer, filepath.Join(r.dir(), names[i])); err != nil {
-			return nil, err
-		}
-	}
 	if err := r.set("cgroup", "ccm-test."+r.Name); err != nil {
 		return nil, err
 	}
 	s := &nspawnSystem{record: r, cgroup: r.Data["cgroup"]}
-	s.holder = private(holderScript, s.cgroup, r.hostName(), writable, strings.Join(names, ":"), "--private-network")
+	s.holder = private(holderScript, s.cgroup, r.hostName(), writable, strings.Join(layers, ":"), "--private-network")
 	s.holder.Dir, s.holder.Stderr = r.dir(), &s.problem
 	if s.in, err = s.holder.StdinPipe(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,9 +29,11 @@ last() { for l; do :; done; echo "$l"; }
 verb=$1; shift
 case $verb in
 info) echo ok ;;
-image) test -d "$STATE/image/$(last "$@" | tr /: __)" ;;
+image) test -d "$STATE/image/$(last "$@" | tr /: __)" && cat "$STATE/made" ;;
 build)
   cat > "$STATE/containerfile"
+  if [ -e "$STATE/made" ]; then echo '"2026-02-01T00:00:00Z"'; else echo '"2026-01-01T00:00:00Z"'; fi > "$STATE/made.new"
+  mv "$STATE/made.new" "$STATE/made"
   mkdir -p "$STATE/image/$(echo "$2" | tr /: __)/var" ;;
 run)
   while [ $# -gt 2 ]; do
@@ -74,11 +77,20 @@ func TestContainers(t *testing.T) {
 			target, err := ParseTarget("rocky:9")
 			require.NoError(t, err)
 			contract(t, container{program}, target)
+			p := NewPool(t.TempDir(), nil)
+			for range 2 { // an image that is too old is made again, once
+				p.Oldest = time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC)
+				s, r, err := p.Start(t.Context(), target, container{program})
+				require.NoError(t, err)
+				require.Equal(t, time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), r.ImageMade)
+				require.NoError(t, p.End(t.Context(), s, r, false))
+			}
 			text, err := os.ReadFile(filepath.Join(state, "calls"))
 			require.NoError(t, err)
 			calls := regexp.MustCompile(`ccm-test-rocky-9-[0-9a-f]{6}`).ReplaceAllString(string(text), "NAME")
 			calls = regexp.MustCompile(`localhost/ccm-test-snapshot:rocky-9-[0-9a-f]{6}`).ReplaceAllString(calls, "SNAPSHOT")
 			calls = strings.ReplaceAll(calls, "localhost/ccm-test-rocky:9", "IMAGE")
+			const inspect = "image inspect --format {{json .Created}} IMAGE"
 			var kept []string
 			for line := range strings.Lines(calls) {
 				if line = strings.TrimSpace(line); !strings.HasPrefix(line, "exec ") {
@@ -86,9 +98,11 @@ func TestContainers(t *testing.T) {
 				}
 			}
 			require.Equal(t, []string{
-				"info --format ok", "image inspect IMAGE", "build --tag IMAGE -", start,
+				"info --format ok", inspect, "build --tag IMAGE -", inspect, start,
 				"commit NAME SNAPSHOT", "rm --force --volumes NAME", strings.Replace(start, "IMAGE", "SNAPSHOT", 1),
 				"restart NAME", "rm --force --volumes NAME", "rmi --force SNAPSHOT",
+				inspect, "build --tag IMAGE --no-cache --pull -", inspect, start, "rm --force --volumes NAME",
+				inspect, start, "rm --force --volumes NAME",
 			}, kept)
 			file, err := os.ReadFile(filepath.Join(state, "containerfile"))
 			require.NoError(t, err)
@@ -120,7 +134,7 @@ exec sh -c "$3"
 	t.Setenv("CCM_SSH", "")
 	target, err := ParseTarget("ssh:web1")
 	require.NoError(t, err)
-	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{sshDriver{}}}
+	p := NewPool(t.TempDir(), []Driver{sshDriver{}})
 	t.Setenv(snapshotVariable, "")
 	_, _, err = p.Start(t.Context(), target, sshDriver{})
 	require.EqualError(t, err, "ssh:web1: a test changes the machine, and it must be restored afterwards "+

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,6 +33,7 @@ type systemFlags struct {
 	driver              string
 	from, shard, report string
 	reboot, keep        bool
+	refresh             bool
 	parallel            int
 }
 
@@ -47,12 +49,13 @@ func (f *systemFlags) add(fl *pflag.FlagSet) {
 }
 
 func (f *systemFlags) addDriver(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.refresh, "refresh", false, "make the images of the systems again, and download packages again")
 	fl.StringVar(&f.driver, "driver", "", "`DRIVER`: nspawn, podman or docker (default the first that works)")
 }
 
 // needsSystem returns the name of a flag that was given although it is of no use without --system.
 func (f *systemFlags) needsSystem(cmd *cobra.Command) string {
-	for _, name := range []string{"driver", "from", "reboot", "keep", "shard", "parallel", "report"} {
+	for _, name := range []string{"driver", "refresh", "from", "reboot", "keep", "shard", "parallel", "report"} {
 		if cmd.Flags().Changed(name) {
 			return name
 		}
@@ -87,8 +90,12 @@ func (f *systemFlags) targets() ([]testsystem.Target, error) {
 }
 
 // newPool returns the pool of systems, without those of processes that were killed.
-func newPool(e *cli.Env) *testsystem.Pool {
-	p := &testsystem.Pool{Dir: filepath.Join(state.CacheDir(), "systems"), Drivers: testsystem.Drivers(), Log: e.Stderr}
+func newPool(e *cli.Env, refresh bool) *testsystem.Pool {
+	p := testsystem.NewPool(filepath.Join(state.CacheDir(), "systems"), testsystem.Drivers())
+	p.Log = e.Stderr
+	if p.Oldest = e.Clock.Now(); !refresh {
+		p.Oldest = p.Oldest.Add(-testsystem.Lifetime)
+	}
 	removed, err := p.Reclaim()
 	for _, name := range removed {
 		terminal.Fprintf(e.Stderr, "ccm: removed %s, which an earlier test left behind\n", name)
@@ -97,6 +104,17 @@ func newPool(e *cli.Env) *testsystem.Pool {
 		terminal.Fprintf(e.Stderr, "ccm: cannot remove an earlier system: %s\n", err)
 	}
 	return p
+}
+
+// imageNote describes the image that is made.
+var imageNote = fmt.Sprintf("an image, which is used for %d days (--refresh makes it again)", testsystem.Lifetime/(24*time.Hour))
+
+// startedWith describes a system that was started.
+func startedWith(d testsystem.Driver, r *testsystem.Record) string {
+	if r.ImageMade.IsZero() {
+		return d.Name()
+	}
+	return d.Name() + ", image of " + r.ImageMade.Local().Format(time.DateOnly)
 }
 
 // packSite returns the bundle of a site, and its folder.
@@ -184,7 +202,8 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 	if m.wanted, err = f.wanted(); err != nil {
 		return err
 	}
-	m.pool = newPool(e)
+	m.pool = newPool(e, f.system.refresh)
+	m.pool.Making = func(t testsystem.Target) { m.print(t, "making   "+imageNote) }
 	drivers := make([]testsystem.Driver, len(targets))
 	for i, t := range targets {
 		if drivers[i], err = m.pool.DriverFor(t, f.system.driver); err != nil {
