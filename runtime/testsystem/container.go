@@ -35,7 +35,7 @@ func containerfile(t Target) string {
 	if d.rpm {
 		install = "dnf install -y " + strings.Join(rpmPackages, " ")
 	}
-	return fmt.Sprintf("FROM %s:%s\nRUN %s\nSTOPSIGNAL SIGRTMIN+3\nCMD [\"/sbin/init\"]\n", d.image, t.Release, install)
+	return fmt.Sprintf("FROM docker.io/library/%s:%s\nRUN %s\nSTOPSIGNAL SIGRTMIN+3\nCMD [\"/sbin/init\"]\n", d.image, t.Release, install)
 }
 
 func (d container) Make(ctx context.Context, r *Record) (System, error) {

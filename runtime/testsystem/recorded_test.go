@@ -106,7 +106,7 @@ func TestContainers(t *testing.T) {
 			}, kept)
 			file, err := os.ReadFile(filepath.Join(state, "containerfile"))
 			require.NoError(t, err)
-			require.Contains(t, string(file), "FROM rockylinux:9\nRUN dnf install -y systemd ")
+			require.Contains(t, string(file), "FROM docker.io/library/rockylinux:9\nRUN dnf install -y systemd ")
 			for _, dir := range []string{"container", "image"} {
 				left, err := os.ReadDir(filepath.Join(state, dir))
 				require.NoError(t, err)

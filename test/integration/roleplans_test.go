@@ -235,8 +235,8 @@ func TestPlansOfRoles(t *testing.T) {
 	}
 }
 
-// planOfSite plans and runs a site on a fresh machine, compares both, and returns the figures of the plan.
-func (l *lab) planOfSite(s plannedSite, family string) figures {
+// ready copies a site to a fresh machine, which then has what the site needs.
+func (l *lab) ready(s plannedSite, family string) {
 	l.t.Helper()
 	out, err := exec.CommandContext(l.t.Context(), labCommand, "cp", l.name, "../../examples/roles/"+s.name, "/root/"+s.name).CombinedOutput()
 	require.NoError(l.t, err, "%s", out)
@@ -245,6 +245,12 @@ func (l *lab) planOfSite(s plannedSite, family string) figures {
 	}
 	l.sh("cd /root/" + s.name + "\n" + s.edit)
 	l.offers(s, family)
+}
+
+// planOfSite plans and runs a site on a fresh machine, compares both, and returns the figures of the plan.
+func (l *lab) planOfSite(s plannedSite, family string) figures {
+	l.t.Helper()
+	l.ready(s, family)
 	ccm := func(command string) verdict {
 		return l.verdict(l.exec("/opt/ccm/ccm", command, "--output", "json", "--detailed-exitcodes", "/root/"+s.name+"/site.lua"))
 	}

@@ -3,11 +3,8 @@
 package integration
 
 import (
-	"cmp"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,23 +14,9 @@ import (
 // machine, and nothing is left on this one; each of three faults of a site is reported with what to do.
 func TestSystems(t *testing.T) {
 	t.Parallel()
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
-	lab := cmp.Or(os.Getenv("LAB_DIR"), filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "ccm-lab"))
-	var layers []string
-	for _, kind := range []string{"layer-*", "archive-*", "base-*"} {
-		found, err := filepath.Glob(filepath.Join(lab, kind))
-		require.NoError(t, err)
-		require.NotEmpty(t, found)
-		layers = append(layers, found[0])
-	}
-	system, cache := "lab=image:"+strings.Join(layers, ":"), t.TempDir()
-	run := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "ccm"), args...)
-		cmd.Env = append(os.Environ(), "CCM_CACHE_DIR="+cache, "NO_COLOR=1")
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
+	lab := bootAs(t, "it-systems", mixed)
+	system, cache := "lab="+lab.image(), t.TempDir()
+	run := func(args ...string) (string, error) { return onSystems(t, cache, args...) }
 	site := func(script, spec string) string {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(script), 0o644))
@@ -47,7 +30,7 @@ file.defaults { owner = "root", group = "root", mode = "0644" }
 file { "/etc/systemd/system/web.service",
   content = "[Service]\nExecStart=/usr/bin/python3 -m http.server 80\n[Install]\nWantedBy=multi-user.target\n" }
 `
-	out, err := run("test", "--system", system, "--reboot", site(unit+`
+	out, err := run("--system", system, "--reboot", site(unit+`
 package { "ccm-demo" }
 service { "web", enable = true, subscribe = "file#/etc/systemd/system/web.service", health_checks = {
   { command = "systemctl is-active web" },
@@ -79,7 +62,7 @@ end)
 		require.Contains(t, out, line)
 	}
 
-	out, err = run("test", "--system", system, "--reboot", site(unit+`
+	out, err = run("--system", system, "--reboot", site(unit+`
 exec { "sh -c 'date +%N > /var/lib/stamp'" }
 file { "/run/app.conf", content = "x\n" }
 service { "web", subscribe = "file#/etc/systemd/system/web.service" }

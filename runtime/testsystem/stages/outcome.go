@@ -45,6 +45,16 @@ const (
 
 func (e Event) id() string { return e.Type + "#" + e.Name }
 
+// created reports whether what the resource describes was absent.
+func (e Event) created() bool {
+	for _, d := range e.Diff {
+		if d.Property == "ensure" && d.Have == "absent" {
+			return true
+		}
+	}
+	return false
+}
+
 // place returns the position of the declaration in parentheses, or "".
 func (e Event) place() string {
 	if e.Position == "" || e.Position == "-" {

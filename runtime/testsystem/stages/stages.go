@@ -330,7 +330,8 @@ func (c *course) undo(ctx context.Context, before files, run *outcome) error {
 		}
 	}
 	for _, e := range run.changed() {
-		if state, ok := left[e.Name]; ok && e.Type == "file" && len(problems) == 0 {
+		// A file that is new, and that its resource did not create, came with a package: undo restores that file.
+		if state, ok := left[e.Name]; ok && e.Type == "file" && len(problems) == 0 && (state != "new" || e.created()) {
 			problems = append(problems, Problem{e.id(), "undo did not restore " + e.Name + ": " + state + e.place(), ""})
 		}
 	}

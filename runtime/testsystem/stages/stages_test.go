@@ -74,11 +74,13 @@ func results(t *testing.T, s *scripted, reboot bool) (lines []string, passed boo
 // TestPlanAndUndo: what differs between a plan and its run, unless the plan is uncertain; what an undo left, and a file
 // that it did not restore.
 func TestPlanAndUndo(t *testing.T) {
-	const text = `,"message":"Created the file"`
+	const text = `,"message":"Created the file","diff":[{"property":"ensure","have":"absent","want":"present"}]`
 	s := &scripted{
 		reports: []string{
-			"plan\n" + event("file#/etc/a", "pending", "") + event("exec#b", "stable", "") + event("exec#c", "pending", `,"certain":false`) + event("exec#gone", "pending", ""),
-			"run\n" + event("file#/etc/a", "changed", text) + event("exec#b", "changed", "") + event("exec#c", "stable", "") + event("exec#new", "stable", ""),
+			"plan\n" + event("file#/etc/a", "pending", "") + event("exec#b", "stable", "") + event("exec#c", "pending", `,"certain":false`) + event("exec#gone", "pending", "") +
+				event("file#/usr/new/file", "pending", ""),
+			"run\n" + event("file#/etc/a", "changed", text) + event("exec#b", "changed", "") + event("exec#c", "stable", "") + event("exec#new", "stable", "") +
+				event("file#/usr/new/file", "changed", `,"message":"Updated the file"`), // which came with a package
 			"run\n" + event("file#/etc/a", "stable", ""),
 			"undo\n" + event("service#x", "failed", `,"errors":["service not found"]`),
 		},
@@ -90,8 +92,8 @@ func TestPlanAndUndo(t *testing.T) {
 	lines, passed := results(t, s, false)
 	require.False(t, passed)
 	require.Equal(t, []string{
-		"passed plan: 1 stable, 3 pending",
-		"passed run: 2 stable, 2 changed",
+		"passed plan: 1 stable, 4 pending",
+		"passed run: 2 stable, 3 changed",
 		"failed plan equals run: ",
 		"exec#b: stable in the plan, changed in the run (site.lua:1)\n  declare what it depends on with require",
 		"exec#gone: pending in the plan, missing in the run (site.lua:1)\n  declare what it depends on with require",
