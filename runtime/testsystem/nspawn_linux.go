@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // nspawn makes systems that systemd-nspawn boots. A process, the holder, has their mounts, so that nothing is mounted
@@ -207,14 +209,14 @@ func (s *nspawnSystem) booted(ctx context.Context) error {
 		}
 		select {
 		case <-within.Done():
-			return fmt.Errorf("%w%s", context.Cause(within), s.console())
+			return s.errNoBoot(context.Cause(within))
 		case <-ticks.C:
 		}
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d/root/sys/fs/cgroup/%s", s.pid, s.cgroup)); err != nil {
-			return fmt.Errorf("the system did not boot%s", s.console())
+			return s.errNoBoot(errors.New("the system did not boot"))
 		}
 		if text, err := os.ReadFile(s.groupOfSystem("cgroup.events")); err == nil && strings.Contains(string(text), "populated 0") {
-			return fmt.Errorf("the system did not boot%s", s.console())
+			return s.errNoBoot(errors.New("the system did not boot"))
 		}
 	}
 }
@@ -224,10 +226,29 @@ func (s *nspawnSystem) groupOfSystem(name string) string {
 	return fmt.Sprintf("/proc/%d/root/sys/fs/cgroup/%s/%s", s.pid, s.cgroup, name)
 }
 
-// console returns the last line of the console, as lastLine.
-func (s *nspawnSystem) console() string {
+// errNoBoot returns why a system did not boot, from its console.
+func (s *nspawnSystem) errNoBoot(problem error) error {
 	text, _ := os.ReadFile(filepath.Join(s.record.dir(), "console.log"))
-	return lastLine(string(text))
+	err := fmt.Errorf("%w%s", problem, bootProblem(string(text)))
+	if strings.Contains(string(text), "Too many open files") {
+		return diag.At(diag.Pos{}, err).WithHint("raise the limit: sysctl fs.inotify.max_user_instances=1024")
+	}
+	return err
+}
+
+// bootProblem returns the line of a console that has the reason of a failure, as lastLine: systemd ends with one that has
+// none.
+func bootProblem(console string) string {
+	found := ""
+	for line := range strings.Lines(console) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line == "Exiting PID 1..." || strings.HasPrefix(line, "[!!!!!!]"):
+		case !strings.HasPrefix(found, "Failed to") || strings.HasPrefix(line, "Failed to"):
+			found = line
+		}
+	}
+	return lastLine(found)
 }
 
 // initOf returns the process in a control group that is process 1 of a container, 0 if there is none.

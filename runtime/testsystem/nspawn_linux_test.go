@@ -143,3 +143,15 @@ func TestNspawnAfterKill(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
+
+// TestBootProblem: the reason is reported, not what systemd prints last.
+func TestBootProblem(t *testing.T) {
+	for console, want := range map[string]string{
+		"": "", "Welcome to Debian!\r\n\r\n[  OK  ] Started x.\r\n": ": [  OK  ] Started x.",
+		"Failed to create directory: Read-only file system\r\n[!!!!!!] Failed to start up manager.\r\nExiting PID 1...\r\n": ": Failed to create directory: Read-only file system",
+		"Failed to find the machine ID.\nHostname set.\nFailed to allocate manager object: Too many open files\n[!!!!!!] x\nExiting PID 1...\n": ": " +
+			"Failed to allocate manager object: Too many open files",
+	} {
+		require.Equal(t, want, bootProblem(console))
+	}
+}

@@ -85,7 +85,7 @@ package { "ccm-demo" }
 		"file#/run/app.conf does not survive a reboot: Created the file (site.lua:7)\nlab         it is in memory: ",
 		"service#web does not survive a reboot: Started (site.lua:8)\nlab         start it at boot: enable = true\n",
 		"  lab   failed: second run, reboot\n",
-		"\npackage#ccm-demo fails (plan) on rhel, and not on lab: choose by facts.os.family, or use a resource that knows both\n",
+		"\npackage#ccm-demo fails (run) on rhel, and not on lab: choose by facts.os.family, or use a resource that knows both\n",
 	} {
 		require.Contains(t, out, lines)
 	}

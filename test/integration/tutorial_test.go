@@ -70,6 +70,10 @@ func tutorial(t *testing.T, page string, x installer, bring func(*lab)) {
 		require.True(t, b.IsDialog(), "what is to be done with this block?\n%s", b.Text)
 		for _, c := range b.Commands() {
 			l := first
+			if c.Prompt == "desk" { // which has the system of the second machine, as it is now
+				second.sh("command -v openssl || " + x.add + " openssl")
+				require.NoError(t, os.CopyFS(filepath.Join(t.TempDir(), "web"), os.DirFS(".")))
+			}
 			if c.Prompt == "web2" {
 				l = second
 				if !copied {

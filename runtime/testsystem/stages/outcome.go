@@ -45,14 +45,22 @@ const (
 
 func (e Event) id() string { return e.Type + "#" + e.Name }
 
-// created reports whether what the resource describes was absent.
-func (e Event) created() bool {
+// had returns the former value of a property that differed.
+func (e Event) had(property string) (value string, ok bool) {
 	for _, d := range e.Diff {
-		if d.Property == "ensure" && d.Have == "absent" {
-			return true
+		if d.Property == property {
+			return d.Have, true
 		}
 	}
-	return false
+	return "", false
+}
+
+// owns reports whether what is left of the file is of the resource. A file that the resource did not create may have come
+// with a package, and one of which it changed the owner and mode alone may have been written by others.
+func (e Event) owns(left string) bool {
+	_, wrote := e.had("content")
+	ensure, made := e.had("ensure")
+	return e.Type == "file" && (wrote || made) && (left != "new" || ensure == "absent")
 }
 
 // place returns the position of the declaration in parentheses, or "".

@@ -319,19 +319,22 @@ func (c *course) undo(ctx context.Context, before files, run *outcome) error {
 		return err
 	}
 	left := before.difference(after)
-	// A refresh may fail because the unit of a service is gone: undo reverts files, and no services.
+	// A refresh may fail because the unit of a service is gone: undo reverts files, and no services. What the site does
+	// not declare, such as the content of an archive, may have been changed by its commands; a directory may have got
+	// files of others.
 	var problems []Problem
 	note := left.summary()
 	for _, p := range out.problems() {
-		if p.Resource == "" || strings.HasPrefix(p.Resource, "file#") {
+		declared, ok := run.event(p.Resource)
+		if p.Resource == "" || ok && declared.Type == "file" && !after.isDirectory(declared.Name) {
 			problems = append(problems, p)
 		} else {
 			note += "; " + p.Text
 		}
 	}
 	for _, e := range run.changed() {
-		// A file that is new, and that its resource did not create, came with a package: undo restores that file.
-		if state, ok := left[e.Name]; ok && e.Type == "file" && len(problems) == 0 && (state != "new" || e.created()) {
+		state, ok := left[e.Name]
+		if ok && e.owns(state) && !after.isDirectory(e.Name) && len(problems) == 0 {
 			problems = append(problems, Problem{e.id(), "undo did not restore " + e.Name + ": " + state + e.place(), ""})
 		}
 	}
