@@ -29,12 +29,13 @@ import (
 
 // systemFlags are the flags of test for throw-away systems. try has the first two.
 type systemFlags struct {
-	systems             []string
-	driver              string
-	from, shard, report string
-	reboot, keep        bool
-	refresh             bool
-	parallel            int
+	systems      []string
+	driver       string
+	from, shard  string
+	reports      []string
+	reboot, keep bool
+	refresh      bool
+	parallel     int
 }
 
 func (f *systemFlags) add(fl *pflag.FlagSet) {
@@ -45,7 +46,7 @@ func (f *systemFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.keep, "keep", false, "with --system: leave the systems running")
 	fl.StringVar(&f.shard, "shard", "", "with --system: only test part `N/M` of the systems")
 	fl.IntVarP(&f.parallel, "parallel", "j", 2, "with --system: at most `N` systems at a time")
-	fl.StringVar(&f.report, "report", "", "with --system: also write a JUnit report to `FILE`")
+	fl.StringSliceVar(&f.reports, "report", nil, "with --system: also write a report to `FILE` (.html, or .xml for JUnit)")
 }
 
 func (f *systemFlags) addDriver(fl *pflag.FlagSet) {
@@ -173,6 +174,8 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 		return diag.At(diag.Pos{}, diag.Expected("one site with --system").Got("%d", len(args)))
 	case f.system.parallel < 1:
 		return diag.Errorf(diag.Pos{}, "-j: %w", diag.MustBe("at least 1").Got("%d", f.system.parallel))
+	case slices.ContainsFunc(f.system.reports, func(name string) bool { return reportForms[filepath.Ext(name)] == nil }):
+		return diag.Errorf(diag.Pos{}, "--report: file name must end with .html or .xml (JUnit)")
 	case f.output.Value == "tap" || f.output.Value == "json":
 		return diag.Errorf(diag.Pos{}, "--system requires --output text or junit")
 	}

@@ -120,6 +120,7 @@ type outcome struct {
 	code     int
 	stderr   bytes.Buffer
 
+	text    []byte // the report itself
 	rest    []byte
 	onEvent func(Event)
 	err     error
@@ -129,7 +130,7 @@ func newOutcome(onEvent func(Event)) *outcome { return &outcome{onEvent: onEvent
 
 // Write takes a part of the report.
 func (o *outcome) Write(p []byte) (int, error) {
-	o.rest = append(o.rest, p...)
+	o.text, o.rest = append(o.text, p...), append(o.rest, p...)
 	for {
 		line, rest, ok := bytes.Cut(o.rest, []byte("\n"))
 		if !ok {

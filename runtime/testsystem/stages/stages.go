@@ -50,6 +50,8 @@ type Stage struct {
 	// Note describes what happened, such as "4 changed".
 	Note     string
 	Duration time.Duration
+	// Report is the JSON report of ccm, a line for each event, if the stage is a plan or a run.
+	Report []byte
 }
 
 // A Problem is a reason for a failure.
@@ -194,7 +196,7 @@ func (c *course) apply(ctx context.Context, stage, command string) (*outcome, er
 		return nil, err
 	}
 	problems := out.problems()
-	c.end(Stage{Name: stage, Problems: problems, Note: out.counts(), Duration: c.Now().Sub(start)})
+	c.end(Stage{Name: stage, Problems: problems, Note: out.counts(), Duration: c.Now().Sub(start), Report: out.text})
 	if len(problems) > 0 {
 		return out, errStopped
 	}
