@@ -71,7 +71,7 @@ func (d container) imageMade(ctx context.Context, image string) (made time.Time)
 
 func (d container) Attach(ctx context.Context, r *Record) (System, error) {
 	s := &containerSystem{d, r}
-	return s, s.booted(ctx)
+	return s, booted(ctx, s)
 }
 
 func (d container) Reclaim(r *Record) error {
@@ -106,11 +106,11 @@ func (s *containerSystem) start(ctx context.Context) error {
 	if _, err := run(ctx, "", append(argv, image, "/sbin/init")...); err != nil {
 		return err
 	}
-	return s.booted(ctx)
+	return booted(ctx, s)
 }
 
-// booted waits until the system has booted.
-func (s *containerSystem) booted(ctx context.Context) error {
+// booted waits until systemd of a system has booted.
+func booted(ctx context.Context, s System) error {
 	within, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the system did not boot within a minute"))
 	defer cancel()
 	ticks := time.NewTicker(50 * time.Millisecond)
@@ -145,7 +145,7 @@ func (s *containerSystem) Reboot(ctx context.Context) error {
 	if _, err := run(ctx, "", s.driver.program, "restart", s.record.Data["container"]); err != nil {
 		return err
 	}
-	return s.booted(ctx)
+	return booted(ctx, s)
 }
 
 func (s *containerSystem) Snapshot(ctx context.Context) error {

@@ -53,7 +53,10 @@ const Lifetime = 30 * 24 * time.Hour
 
 // Drivers returns all drivers, in the order in which they are tried.
 func Drivers() []Driver {
-	return []Driver{nspawn{}, container{"podman"}, container{"docker"}, rootDriver{}, sshDriver{}}
+	return []Driver{
+		nspawn{}, container{"podman"}, container{"docker"}, instances{incusName, "incus"}, instances{lxdName, "lxc"},
+		rootDriver{}, sshDriver{},
+	}
 }
 
 // A Record is what is stored of a system, so that another process can find it.

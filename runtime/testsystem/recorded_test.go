@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,74 @@ func TestContainers(t *testing.T) {
 					require.Equal(t, "localhost_ccm-test-rocky_9", x.Name())
 				}
 			}
+		})
+	}
+}
+
+// incusScript keeps instances and snapshots in folders. Commands run on this machine, with the instance in $SYSTEM.
+const incusScript = `
+verb=$1; shift
+case $verb in
+list) mkdir -p "$STATE/instance"; ls "$STATE/instance" ;;
+launch) mkdir -p "$STATE/instance/$2/var" ;;
+exec)
+  name=$1; shift 2
+  test -d "$STATE/instance/$name" || { echo "Error: Instance not found" >&2; exit 1; }
+  while [ "$1" = --env ]; do
+    export "$2"
+    shift 2
+  done
+  [ "$1" = -- ] || { echo "unexpected argument $1" >&2; exit 1; }
+  shift
+  if [ "$1" = systemctl ]; then echo running; exit 0; fi
+  export SYSTEM="$STATE/instance/$name"
+  exec "$@" ;;
+restart) test -d "$STATE/instance/$1" ;;
+snapshot | restore)
+  case $verb/$1 in */create | snapshot/restore) verb=$1; shift ;; esac
+  if [ "$verb" = restore ]; then
+    rm -r "$STATE/instance/$1"
+    cp -a "$STATE/$2" "$STATE/instance/$1"
+  else
+    rm -rf "$STATE/$2"
+    cp -a "$STATE/instance/$1" "$STATE/$2"
+  fi ;;
+delete) rm -r "$STATE/instance/$2" ;;
+*) echo "unknown command $verb" >&2; exit 1 ;;
+esac
+`
+
+// TestInstances: Incus and LXD, of which only the command line is tested, as that of podman above.
+func TestInstances(t *testing.T) {
+	for name, calls := range map[string][]string{
+		"incus": {"snapshot create NAME ccm-test --reuse", "snapshot restore NAME ccm-test"},
+		"lxd":   {"snapshot NAME ccm-test --reuse", "restore NAME ccm-test"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := slices.IndexFunc(Drivers(), func(d Driver) bool { return d.Name() == name })
+			d := Drivers()[i]
+			state := fakeProgram(t, d.(instances).program, incusScript)
+			target, err := ParseTarget("rocky:9")
+			require.NoError(t, err)
+			contract(t, d, target)
+			p := NewPool(t.TempDir(), nil)
+			s, r, err := p.Start(t.Context(), target, d)
+			require.NoError(t, err)
+			require.NoError(t, s.Restore(t.Context())) // as it was made
+			require.NoError(t, p.End(t.Context(), s, r, false))
+			text, err := os.ReadFile(filepath.Join(state, "calls"))
+			require.NoError(t, err)
+			var kept []string
+			for line := range strings.Lines(regexp.MustCompile(`ccm-test-rocky-9-[0-9a-f]{6}`).ReplaceAllString(string(text), "NAME")) {
+				if line = strings.TrimSpace(line); !strings.HasPrefix(line, "exec ") && !strings.HasPrefix(line, "list ") {
+					kept = append(kept, line)
+				}
+			}
+			const launch, remove = "launch images:rockylinux/9 NAME", "delete --force NAME"
+			require.Equal(t, []string{launch, calls[0], calls[1], "restart NAME", remove, launch, remove, launch, remove}, kept)
+			left, err := os.ReadDir(filepath.Join(state, "instance"))
+			require.NoError(t, err)
+			require.Empty(t, left)
 		})
 	}
 }

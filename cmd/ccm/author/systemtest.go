@@ -51,7 +51,7 @@ func (f *systemFlags) add(fl *pflag.FlagSet) {
 
 func (f *systemFlags) addDriver(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.refresh, "refresh", false, "make the images of the systems again, and download packages again")
-	fl.StringVar(&f.driver, "driver", "", "`DRIVER`: nspawn, podman or docker (default the first that works)")
+	fl.StringVar(&f.driver, "driver", "", "`DRIVER`: nspawn, podman, docker, incus, lxd (default: first usable)")
 }
 
 // needsSystem returns the name of a flag that was given although it is of no use without --system.

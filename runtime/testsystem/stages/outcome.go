@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 
-
 	"github.com/luaccm/ccm/runtime/words"
 )
 
