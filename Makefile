@@ -19,6 +19,7 @@
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      tests with real nats-servers: keys, objects, and a fleet
 # make integration-short fleet-short browser-short  the part of these that runs for each change
+# make systems    the drivers of ccm test --system, podman too if it is installed (root)
 # make disks      full disks, quotas, little memory, power cuts (root)
 # make bench-fleet  measure fleets of NODES simulated nodes, and write test/fleet/bench.md (eight minutes)
 # make fleet-soak  the long forms of make fleet, with random faults for SOAK (10m; half an hour in all, root, nft)
@@ -61,7 +62,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: plans-roles build cross package share reproducible portable test test-all lint nightly stress race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
+.PHONY: plans-roles build cross package share reproducible portable test test-all lint nightly stress race vulnerabilities generate integration integration-short systems disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff demo
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -164,6 +165,11 @@ integration integration-short:
 	test/lab/lab check
 	test/lab/lab build
 	$(TEST) -tags integration -count=1 -timeout 60m -parallel 4 ./test/integration
+
+systems:
+	test/lab/lab check
+	test/lab/lab build
+	CCM_TEST_NIGHTLY=1 $(TEST) -count=1 -timeout 60m ./runtime/testsystem
 
 # Much more of each test with CCM_TEST_NIGHTLY=1.
 disks:

@@ -42,6 +42,7 @@ var levels = map[string][]step{
 		{name: "fleet", limit: 2 * time.Hour, command: "make fleet"},
 		{name: "browser", limit: time.Hour, needs: chromium, command: "CCM_BROWSER=required make browser"},
 		{name: "integration", limit: 2 * time.Hour, needs: lab, command: "make integration"},
+		{name: "systems", limit: time.Hour, needs: lab, command: "make systems"},
 		{name: "reliability", limit: 3 * time.Hour, needs: root, command: "CCM_TEST_NIGHTLY=1 make disks"},
 		{name: "fleet-soak", limit: 3 * time.Hour, needs: lab, command: "make fleet-soak"},
 		{name: "govulncheck", limit: time.Hour, command: "make vulnerabilities"},

@@ -18,6 +18,7 @@ var unending = map[string]string{
 	"luaapi/repl/term/tool.go":          "an editor runs until the person who types leaves it",
 	"site/stdlibtypes.go":               "modules that ship with ccm are evaluated, within the evaluation deadline",
 	"runtime/testsystem/container.go":   "podman and docker have ten seconds to answer",
+	"runtime/testsystem/incus.go":       "Incus and LXD have ten seconds to answer",
 	"site/language.go":                  "the same",
 	"luaapi/luaapi.go":                  "of an interpreter that was given none; evaluation has a deadline",
 	"runtime/testsystem/ssh.go":         "the user's command restores a machine after a killed test",

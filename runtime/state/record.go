@@ -149,13 +149,14 @@ func (v Version) Is(w Version) bool {
 
 // isLike is like Is, wherever the file is stored.
 func (v Version) isLike(w Version) bool {
-	w.Dev, w.Ino = v.Dev, v.Ino
+	w.Ino = v.Ino
 	return v.Is(w)
 }
 
-// sameContent reports whether nobody wrote to the file between the two times.
+// sameContent reports whether nobody wrote to the file between the two times. The device does not count: it may have
+// another number after a reboot.
 func (v Version) sameContent(w Version) bool {
-	return v.Kind == w.Kind && v.Size == w.Size && v.MTime.Equal(w.MTime) && v.Dev == w.Dev && v.Ino == w.Ino
+	return v.Kind == w.Kind && v.Size == w.Size && v.MTime.Equal(w.MTime) && v.Ino == w.Ino
 }
 
 // A Change is the change of one path by a run.

@@ -2,6 +2,7 @@ package testsystem
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -34,7 +35,7 @@ func containerfile(t Target) string {
 	if d.rpm {
 		install = "dnf install -y " + strings.Join(rpmPackages, " ")
 	}
-	return fmt.Sprintf("FROM %s:%s\nRUN %s\nSTOPSIGNAL SIGRTMIN+3\nCMD [\"/sbin/init\"]\n", d.image, t.Release, install)
+	return fmt.Sprintf("FROM docker.io/library/%s:%s\nRUN %s\nSTOPSIGNAL SIGRTMIN+3\nCMD [\"/sbin/init\"]\n", d.image, t.Release, install)
 }
 
 func (d container) Make(ctx context.Context, r *Record) (System, error) {
@@ -42,10 +43,16 @@ func (d container) Make(ctx context.Context, r *Record) (System, error) {
 		return nil, diag.Expected("a distribution such as debian:12 for the driver %s", d.program).Got("%q", r.Target.Name)
 	}
 	image := "localhost/ccm-test-" + r.Target.Distribution + ":" + r.Target.Release
-	if _, err := run(ctx, "", d.program, "image", "inspect", image); err != nil {
-		if _, err := run(ctx, containerfile(r.Target), d.program, "build", "--tag", image, "-"); err != nil {
+	if r.ImageMade = d.imageMade(ctx, image); r.ImageMade.IsZero() || r.ImageMade.Before(r.pool.Oldest) {
+		r.making()
+		argv := []string{d.program, "build", "--tag", image}
+		if !r.ImageMade.IsZero() {
+			argv = append(argv, "--no-cache", "--pull")
+		}
+		if _, err := run(ctx, containerfile(r.Target), append(argv, "-")...); err != nil {
 			return nil, fmt.Errorf("cannot make the image of %s: %w", r.Target.Name, err)
 		}
+		r.ImageMade = d.imageMade(ctx, image)
 	}
 	if err := errors.Join(r.set("image", image), r.set("container", "ccm-test-"+r.Name)); err != nil {
 		return nil, err
@@ -54,9 +61,17 @@ func (d container) Make(ctx context.Context, r *Record) (System, error) {
 	return s, s.start(ctx)
 }
 
+// imageMade returns when an image was made, zero if there is no such image.
+func (d container) imageMade(ctx context.Context, image string) (made time.Time) {
+	if out, err := run(ctx, "", d.program, "image", "inspect", "--format", "{{json .Created}}", image); err == nil {
+		_ = json.Unmarshal([]byte(out), &made)
+	}
+	return made
+}
+
 func (d container) Attach(ctx context.Context, r *Record) (System, error) {
 	s := &containerSystem{d, r}
-	return s, s.booted(ctx)
+	return s, booted(ctx, s)
 }
 
 func (d container) Reclaim(r *Record) error {
@@ -91,11 +106,11 @@ func (s *containerSystem) start(ctx context.Context) error {
 	if _, err := run(ctx, "", append(argv, image, "/sbin/init")...); err != nil {
 		return err
 	}
-	return s.booted(ctx)
+	return booted(ctx, s)
 }
 
-// booted waits until the system has booted.
-func (s *containerSystem) booted(ctx context.Context) error {
+// booted waits until systemd of a system has booted.
+func booted(ctx context.Context, s System) error {
 	within, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the system did not boot within a minute"))
 	defer cancel()
 	ticks := time.NewTicker(50 * time.Millisecond)
@@ -130,7 +145,7 @@ func (s *containerSystem) Reboot(ctx context.Context) error {
 	if _, err := run(ctx, "", s.driver.program, "restart", s.record.Data["container"]); err != nil {
 		return err
 	}
-	return s.booted(ctx)
+	return booted(ctx, s)
 }
 
 func (s *containerSystem) Snapshot(ctx context.Context) error {

@@ -59,7 +59,7 @@ func contract(t *testing.T, d Driver, target Target) {
 		t.Skip(err)
 	}
 	ctx := t.Context()
-	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{d}}
+	p := NewPool(t.TempDir(), []Driver{d})
 	s, r, err := p.Start(ctx, target, d)
 	require.NoError(t, err)
 	ended := false
@@ -137,7 +137,7 @@ func TestFake(t *testing.T) { contract(t, fake{}, Target{Name: "fake:1", Driver:
 func clean(t *testing.T, d Driver, target Target) {
 	t.Helper()
 	t.Setenv("CCM_STATE_DIR", "/nowhere")
-	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{d}}
+	p := NewPool(t.TempDir(), []Driver{d})
 	s, r, err := p.Start(t.Context(), target, d)
 	require.NoError(t, err)
 	out, err := Output(t.Context(), s, "sh", "-c", `echo "$HOME $CCM_STATE_DIR."`)

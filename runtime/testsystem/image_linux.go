@@ -10,15 +10,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// imageLayers returns the folders of an image, the topmost first. An image that is not a folder of the user is made
-// once, and cached.
+// imageLayers links the folders of an image in the folder of the system, and returns the names of the links, the topmost
+// layer first. An image that is not a folder of the user is made once, and cached.
 func imageLayers(ctx context.Context, r *Record) ([]string, error) {
 	if r.Target.Driver == "" {
 		return installed(ctx, r)
@@ -26,7 +29,7 @@ func imageLayers(ctx context.Context, r *Record) ([]string, error) {
 	info, err := os.Stat(r.Target.Arg)
 	if err == nil && info.Mode().IsRegular() {
 		key := fmt.Sprint(r.Target.Arg, info.Size(), info.ModTime().UnixNano())
-		return cached(ctx, r, "archive", key, func(dir string) []string {
+		return cached(ctx, r, "archive", key, time.Time{}, func(dir string) []string {
 			return []string{"tar", "--numeric-owner", "--xattrs", "-C", dir, "-xpf", r.Target.Arg}
 		})
 	}
@@ -45,7 +48,7 @@ func imageLayers(ctx context.Context, r *Record) ([]string, error) {
 	for _, init := range []string{"sbin/init", "usr/sbin/init", "lib/systemd/systemd", "usr/lib/systemd/systemd"} {
 		for _, layer := range layers {
 			if _, err := os.Lstat(filepath.Join(layer, init)); err == nil {
-				return layers, nil
+				return r.link(layers...)
 			}
 		}
 	}
@@ -66,14 +69,15 @@ func installed(ctx context.Context, r *Record) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		argv = []string{"mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory", "--skip=cleanup/apt/lists",
+		argv = []string{"mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory", "--skip=cleanup/apt/lists,cleanup/apt/cache",
+			`--customize-hook=chroot "$1" apt-get clean && chroot "$1" apt-cache gencaches > /dev/null`, // apt would parse the lists in each system
 			"--include=" + strings.Join(debPackages, ","), `--aptopt=Acquire::Languages "none"`, name, "DIR"}
 	}
 	if _, err := exec.LookPath(needs); err != nil {
 		return nil, diag.Errorf(diag.Pos{}, "%s: %s not found", r.Target.Name, needs).
 			WithHint("install %s, use --driver podman, or name an image of your own: image:PATH", needs)
 	}
-	return cached(ctx, r, strings.ReplaceAll(r.Target.Name, ":", "-"), strings.Join(argv, "\n"), func(dir string) []string {
+	return cached(ctx, r, strings.ReplaceAll(r.Target.Name, ":", "-"), strings.Join(argv, "\n"), r.pool.Oldest, func(dir string) []string {
 		done := append([]string(nil), argv...)
 		for i := range done {
 			if d.rpm {
@@ -86,47 +90,99 @@ func installed(ctx context.Context, r *Record) ([]string, error) {
 	})
 }
 
-// cached returns an image that a command makes in a folder. The key has all that the image depends on.
-func cached(ctx context.Context, r *Record, name, key string, command func(dir string) []string) ([]string, error) {
+// madeFormat is the time in the name of an image. It sorts by time.
+const madeFormat = "20060102T150405Z"
+
+// cached links an image that a command makes in a folder. The key has all that the image depends on. The image is made
+// again when it is older than oldest; earlier ones are removed when no system uses them.
+func cached(ctx context.Context, r *Record, name, key string, oldest time.Time, command func(dir string) []string) ([]string, error) {
 	images := filepath.Join(r.pool.Dir, "images")
 	if err := os.MkdirAll(images, 0o700); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(key))
-	dir := filepath.Join(images, name+"-"+hex.EncodeToString(sum[:6]))
-	lock, err := lockFile(dir+".lock", unix.LOCK_EX)
+	prefix := filepath.Join(images, name+"-"+hex.EncodeToString(sum[:6]))
+	lock, err := lockFile(prefix+".lock", unix.LOCK_EX)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Close()
-	if _, err := os.Stat(dir); err == nil {
-		return []string{dir}, nil
-	}
-	half := dir + ".new" // of a process that was killed
-	if err := os.RemoveAll(half); err != nil {
+	defer lock.Close() // after the link: an image with a link is not removed
+	found, err := filepath.Glob(prefix + ".[0-9]*Z")
+	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(half, 0o755); err != nil {
-		return nil, err
+	var dir string
+	if len(found) > 0 {
+		dir = slices.Max(found)
+		r.ImageMade, _ = time.Parse(madeFormat, strings.TrimPrefix(dir, prefix+"."))
+	}
+	if dir == "" || r.ImageMade.Before(oldest.Truncate(time.Second)) {
+		r.making()
+		half := prefix + ".new" // of a process that was killed
+		if err := makeImage(ctx, r, half, command(half)); err != nil {
+			return nil, err
+		}
+		r.ImageMade = time.Now().UTC().Truncate(time.Second)
+		dir = prefix + "." + r.ImageMade.Format(madeFormat)
+		if err := os.Rename(half, dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, other := range found {
+		if other != dir && !r.pool.uses(other) {
+			if err := os.RemoveAll(other); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.link(dir)
+}
+
+// link links the layers of an image in the folder of a system, and returns the names of the links.
+func (r *Record) link(layers ...string) (names []string, err error) {
+	for i, layer := range layers {
+		names = append(names, "layer"+strconv.Itoa(i))
+		if err := os.Symlink(layer, filepath.Join(r.dir(), names[i])); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// uses reports whether a system is on an image.
+func (p *Pool) uses(image string) bool {
+	links, _ := filepath.Glob(filepath.Join(p.Dir, "run", "*", "layer*"))
+	return slices.ContainsFunc(links, func(link string) bool {
+		target, err := os.Readlink(link)
+		return err == nil && target == image
+	})
+}
+
+// makeImage runs a command that makes an image in a folder.
+func makeImage(ctx context.Context, r *Record, dir string, argv []string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
 	}
 	log := r.pool.Log
 	if log == nil {
 		log = io.Discard
 	}
 	// Programs that install a system mount in it: a namespace of their own takes the mounts away with them.
-	argv := command(half)
 	cmd := private(`exec "$@"`, argv...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr.Pdeathsig = unix.SIGTERM
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(unix.SIGTERM) })
-	err = cmd.Wait()
+	err := cmd.Wait()
 	stop()
 	if err != nil {
-		_ = os.RemoveAll(half)
-		return nil, fmt.Errorf("cannot make the image of %s: %s: %w", r.Target.Name, argv[0], cmp.Or(context.Cause(ctx), err))
+		_ = os.RemoveAll(dir)
+		return fmt.Errorf("cannot make the image of %s: %s: %w", r.Target.Name, argv[0], cmp.Or(context.Cause(ctx), err))
 	}
-	return []string{dir}, os.Rename(half, dir)
+	return nil
 }

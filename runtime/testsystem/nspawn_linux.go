@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // nspawn makes systems that systemd-nspawn boots. A process, the holder, has their mounts, so that nothing is mounted
@@ -64,18 +66,11 @@ func (n nspawn) Make(ctx context.Context, r *Record) (System, error) {
 	if err := os.Mkdir(filepath.Join(r.dir(), "mnt"), 0o700); err != nil {
 		return nil, err
 	}
-	var names []string
-	for i, layer := range layers {
-		names = append(names, "layer"+strconv.Itoa(i))
-		if err := os.Symlink(layer, filepath.Join(r.dir(), names[i])); err != nil {
-			return nil, err
-		}
-	}
 	if err := r.set("cgroup", "ccm-test."+r.Name); err != nil {
 		return nil, err
 	}
 	s := &nspawnSystem{record: r, cgroup: r.Data["cgroup"]}
-	s.holder = private(holderScript, s.cgroup, r.hostName(), writable, strings.Join(names, ":"), "--private-network")
+	s.holder = private(holderScript, s.cgroup, r.hostName(), writable, strings.Join(layers, ":"), "--private-network")
 	s.holder.Dir, s.holder.Stderr = r.dir(), &s.problem
 	if s.in, err = s.holder.StdinPipe(); err != nil {
 		return nil, err
@@ -214,14 +209,14 @@ func (s *nspawnSystem) booted(ctx context.Context) error {
 		}
 		select {
 		case <-within.Done():
-			return fmt.Errorf("%w%s", context.Cause(within), s.console())
+			return s.errNoBoot(context.Cause(within))
 		case <-ticks.C:
 		}
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d/root/sys/fs/cgroup/%s", s.pid, s.cgroup)); err != nil {
-			return fmt.Errorf("the system did not boot%s", s.console())
+			return s.errNoBoot(errors.New("the system did not boot"))
 		}
 		if text, err := os.ReadFile(s.groupOfSystem("cgroup.events")); err == nil && strings.Contains(string(text), "populated 0") {
-			return fmt.Errorf("the system did not boot%s", s.console())
+			return s.errNoBoot(errors.New("the system did not boot"))
 		}
 	}
 }
@@ -231,10 +226,29 @@ func (s *nspawnSystem) groupOfSystem(name string) string {
 	return fmt.Sprintf("/proc/%d/root/sys/fs/cgroup/%s/%s", s.pid, s.cgroup, name)
 }
 
-// console returns the last line of the console, as lastLine.
-func (s *nspawnSystem) console() string {
+// errNoBoot returns why a system did not boot, from its console.
+func (s *nspawnSystem) errNoBoot(problem error) error {
 	text, _ := os.ReadFile(filepath.Join(s.record.dir(), "console.log"))
-	return lastLine(string(text))
+	err := fmt.Errorf("%w%s", problem, bootProblem(string(text)))
+	if strings.Contains(string(text), "Too many open files") {
+		return diag.At(diag.Pos{}, err).WithHint("raise the limit: sysctl fs.inotify.max_user_instances=1024")
+	}
+	return err
+}
+
+// bootProblem returns the line of a console that has the reason of a failure, as lastLine: systemd ends with one that has
+// none.
+func bootProblem(console string) string {
+	found := ""
+	for line := range strings.Lines(console) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line == "Exiting PID 1..." || strings.HasPrefix(line, "[!!!!!!]"):
+		case !strings.HasPrefix(found, "Failed to") || strings.HasPrefix(line, "Failed to"):
+			found = line
+		}
+	}
+	return lastLine(found)
 }
 
 // initOf returns the process in a control group that is process 1 of a container, 0 if there is none.

@@ -54,7 +54,7 @@ func TestNspawn(t *testing.T) {
 // TestNspawnNetwork: a system has loopback alone, and reaches the network of this machine through the proxy.
 func TestNspawnNetwork(t *testing.T) {
 	target := labImage(t)
-	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{nspawn{}}}
+	p := NewPool(t.TempDir(), []Driver{nspawn{}})
 	s, r, err := p.Start(t.Context(), target, nspawn{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, p.End(t.Context(), s, r, false)) }()
@@ -108,7 +108,7 @@ s = http.server.HTTPServer(("127.0.0.1", 80), http.server.SimpleHTTPRequestHandl
 // TestNspawnAfterKill: when the process of a system is killed, the system ends, and the next process removes the rest.
 func TestNspawnAfterKill(t *testing.T) {
 	if dir := os.Getenv("CCM_TEST_POOL"); dir != "" {
-		p := &Pool{Dir: dir, Drivers: []Driver{nspawn{}}}
+		p := NewPool(dir, []Driver{nspawn{}})
 		target, err := ParseTarget(os.Getenv("CCM_TEST_TARGET"))
 		require.NoError(t, err)
 		s, _, err := p.Start(t.Context(), target, nspawn{})
@@ -119,7 +119,7 @@ func TestNspawnAfterKill(t *testing.T) {
 		select {}
 	}
 	target := labImage(t)
-	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{nspawn{}}}
+	p := NewPool(t.TempDir(), []Driver{nspawn{}})
 	other := exec.Command("/proc/self/exe", "-test.run=^TestNspawnAfterKill$")
 	other.Env = append(os.Environ(), "CCM_TEST_POOL="+p.Dir, "CCM_TEST_TARGET="+target.Name)
 	out, err := other.StdoutPipe()
@@ -142,4 +142,16 @@ func TestNspawnAfterKill(t *testing.T) {
 	left, err := os.ReadDir(filepath.Join(p.Dir, "run"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// TestBootProblem: the reason is reported, not what systemd prints last.
+func TestBootProblem(t *testing.T) {
+	for console, want := range map[string]string{
+		"": "", "Welcome to Debian!\r\n\r\n[  OK  ] Started x.\r\n": ": [  OK  ] Started x.",
+		"Failed to create directory: Read-only file system\r\n[!!!!!!] Failed to start up manager.\r\nExiting PID 1...\r\n": ": Failed to create directory: Read-only file system",
+		"Failed to find the machine ID.\nHostname set.\nFailed to allocate manager object: Too many open files\n[!!!!!!] x\nExiting PID 1...\n": ": " +
+			"Failed to allocate manager object: Too many open files",
+	} {
+		require.Equal(t, want, bootProblem(console))
+	}
 }

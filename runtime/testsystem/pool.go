@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,11 +32,32 @@ type Pool struct {
 	Drivers []Driver
 	// Log takes the output of programs that make an image; may be nil.
 	Log io.Writer
+	// Oldest is when a cached image or package must have been made at the earliest. Older ones are made again.
+	Oldest time.Time
+	// Making is called before an image is made, which takes minutes; may be nil.
+	Making func(Target)
+
+	packages func() (*packageCache, error)
 }
+
+// NewPool returns the pool in a folder.
+func NewPool(dir string, drivers []Driver) *Pool {
+	p := &Pool{Dir: dir, Drivers: drivers}
+	p.packages = sync.OnceValues(func() (*packageCache, error) {
+		return newPackageCache(filepath.Join(p.Dir, "packages"), p.Oldest)
+	})
+	return p
+}
+
+// Lifetime is how long cached images and packages are used.
+const Lifetime = 30 * 24 * time.Hour
 
 // Drivers returns all drivers, in the order in which they are tried.
 func Drivers() []Driver {
-	return []Driver{nspawn{}, container{"podman"}, container{"docker"}, rootDriver{}, sshDriver{}}
+	return []Driver{
+		nspawn{}, container{"podman"}, container{"docker"}, instances{incusName, "incus"}, instances{lxdName, "lxc"},
+		rootDriver{}, sshDriver{},
+	}
 }
 
 // A Record is what is stored of a system, so that another process can find it.
@@ -47,6 +70,8 @@ type Record struct {
 	Kept bool `json:"kept,omitempty"`
 	// Data is what the driver knows of the system.
 	Data map[string]string `json:"data,omitempty"`
+	// ImageMade is when the image of the system was made, zero if ccm did not make it.
+	ImageMade time.Time `json:"image_made,omitzero"`
 
 	pool *Pool
 	lock *os.File
@@ -57,6 +82,13 @@ func (r *Record) dir() string { return filepath.Join(r.pool.Dir, "run", r.Name) 
 
 // hostName is the name of the machine that the system is.
 func (r *Record) hostName() string { return r.Name[:strings.LastIndexByte(r.Name, '-')] }
+
+// making announces that the image of the system is made.
+func (r *Record) making() {
+	if r.pool.Making != nil {
+		r.pool.Making(r.Target)
+	}
+}
 
 // set stores a value of the driver.
 func (r *Record) set(key, value string) error {

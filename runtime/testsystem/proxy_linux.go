@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"os"
 	"runtime"
 	"time"
@@ -16,7 +15,8 @@ import (
 )
 
 // A proxy gives a system without a network HTTP and HTTPS. It listens on the loopback of the system, and connects from
-// the host: so services of the system and of the host do not meet, and no rules of a firewall are needed.
+// the host: so services of the system and of the host do not meet, and no rules of a firewall are needed. It caches
+// packages.
 type proxy struct {
 	listener net.Listener
 	server   *http.Server
@@ -33,16 +33,17 @@ func (s *nspawnSystem) startProxy() error {
 	if err != nil {
 		return fmt.Errorf("cannot listen in the system: %w", err)
 	}
-	forward := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-	}}
+	packages, err := s.record.pool.packages()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	p := &proxy{listener: l}
 	p.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodConnect:
 			tunnel(w, r)
 		case r.URL.IsAbs():
-			forward.ServeHTTP(w, r)
+			packages.ServeHTTP(w, r)
 		default:
 			http.Error(w, "this is a proxy", http.StatusBadRequest)
 		}

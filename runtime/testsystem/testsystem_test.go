@@ -68,7 +68,7 @@ func TestDriverFor(t *testing.T) {
 
 // TestReclaim: what is left of a process that was killed is removed, even if it had not got far.
 func TestReclaim(t *testing.T) {
-	p := &Pool{Dir: t.TempDir(), Drivers: []Driver{fake{}}}
+	p := NewPool(t.TempDir(), []Driver{fake{}})
 	removed, err := p.Reclaim()
 	require.NoError(t, err)
 	require.Empty(t, removed)

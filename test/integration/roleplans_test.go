@@ -254,8 +254,8 @@ func TestPlansOfRoles(t *testing.T) {
 	}
 }
 
-// planOfSite plans and runs a site on a fresh machine, compares both, and returns the figures of the plan.
-func (l *lab) planOfSite(s plannedSite, family string) figures {
+// ready copies a site to a fresh machine, which then has what the site needs.
+func (l *lab) ready(s plannedSite, family string) {
 	l.t.Helper()
 	l.sh("mkdir /root/" + s.name)
 	if s.page == "" {
@@ -275,6 +275,12 @@ func (l *lab) planOfSite(s plannedSite, family string) figures {
 	}
 	l.sh("cd /root/" + s.name + "\n" + s.edit)
 	l.offers(s, family)
+}
+
+// planOfSite plans and runs a site on a fresh machine, compares both, and returns the figures of the plan.
+func (l *lab) planOfSite(s plannedSite, family string) figures {
+	l.t.Helper()
+	l.ready(s, family)
 	ccm := func(command string) verdict {
 		return l.verdict(l.exec("/opt/ccm/ccm", command, "--output", "json", "--detailed-exitcodes", "/root/"+s.name+"/site.lua"))
 	}

@@ -3,12 +3,17 @@
 package integration
 
 import (
-	"cmp"
+	"bufio"
+	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,23 +22,9 @@ import (
 // machine, and nothing is left on this one; each of three faults of a site is reported with what to do.
 func TestSystems(t *testing.T) {
 	t.Parallel()
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
-	lab := cmp.Or(os.Getenv("LAB_DIR"), filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "ccm-lab"))
-	var layers []string
-	for _, kind := range []string{"layer-*", "archive-*", "base-*"} {
-		found, err := filepath.Glob(filepath.Join(lab, kind))
-		require.NoError(t, err)
-		require.NotEmpty(t, found)
-		layers = append(layers, found[0])
-	}
-	system, cache := "lab=image:"+strings.Join(layers, ":"), t.TempDir()
-	run := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "ccm"), args...)
-		cmd.Env = append(os.Environ(), "CCM_CACHE_DIR="+cache, "NO_COLOR=1")
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
+	lab := bootAs(t, "it-systems", mixed)
+	system, cache := "lab="+lab.image(), t.TempDir()
+	run := func(args ...string) (string, error) { return onSystems(t, cache, args...) }
 	site := func(script, spec string) string {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(script), 0o644))
@@ -47,7 +38,7 @@ file.defaults { owner = "root", group = "root", mode = "0644" }
 file { "/etc/systemd/system/web.service",
   content = "[Service]\nExecStart=/usr/bin/python3 -m http.server 80\n[Install]\nWantedBy=multi-user.target\n" }
 `
-	out, err := run("test", "--system", system, "--reboot", site(unit+`
+	out, err := run("--system", system, "--reboot", site(unit+`
 package { "ccm-demo" }
 service { "web", enable = true, subscribe = "file#/etc/systemd/system/web.service", health_checks = {
   { command = "systemctl is-active web" },
@@ -79,18 +70,22 @@ end)
 		require.Contains(t, out, line)
 	}
 
-	out, err = run("test", "--system", system, "--reboot", site(unit+`
+	// Three faults as they are seen together, on two distributions.
+	other := bootAs(t, "it-systems-rhel", rhel)
+	out, err = run("--system", system+",rhel="+other.image(), "--reboot", site(unit+`
 exec { "sh -c 'date +%N > /var/lib/stamp'" }
 file { "/run/app.conf", content = "x\n" }
 service { "web", subscribe = "file#/etc/systemd/system/web.service" }
+package { "ccm-demo" }
 `, ""))
 	require.Error(t, err)
 	for _, lines := range []string{
 		"exec#sh -c 'date +%N > /var/lib/stamp' changes in every run: Executed (site.lua:6)\n" +
-			"lab        add creates, onlyif or unless, or run it with refreshonly and subscribe\n",
-		"file#/run/app.conf does not survive a reboot: Created the file (site.lua:7)\nlab        it is in memory: ",
-		"service#web does not survive a reboot: Started (site.lua:8)\nlab        start it at boot: enable = true\n",
-		"  lab  failed: second run, reboot\n",
+			"lab         add creates, onlyif or unless, or run it with refreshonly and subscribe\n",
+		"file#/run/app.conf does not survive a reboot: Created the file (site.lua:7)\nlab         it is in memory: ",
+		"service#web does not survive a reboot: Started (site.lua:8)\nlab         start it at boot: enable = true\n",
+		"  lab   failed: second run, reboot\n",
+		"\npackage#ccm-demo fails (run) on rhel, and not on lab: choose by facts.os.family, or use a resource that knows both\n",
 	} {
 		require.Contains(t, out, lines)
 	}
@@ -98,4 +93,59 @@ service { "web", subscribe = "file#/etc/systemd/system/web.service" }
 	left, err := os.ReadDir(filepath.Join(cache, "systems/run"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// TestSystemsOfEndedTests: an interrupted test removes its system, and that of a killed one is removed by the next test.
+func TestSystemsOfEndedTests(t *testing.T) {
+	t.Parallel()
+	image := bootAs(t, "it-systems-ended", mixed).image()
+	cache, dir := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(`exec { "sleep 86399.125", timeout = "2d" }`), 0o644))
+	running := func() (found []string) { // of what the system had
+		names, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		require.NoError(t, err)
+		for _, name := range names {
+			if text, _ := os.ReadFile(name); string(text) == "sleep\x0086399.125\x00" {
+				found = append(found, name)
+			}
+		}
+		for _, dir := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+			groups, err := filepath.Glob(dir + "/ccm-test.ended-*")
+			require.NoError(t, err)
+			found = append(found, groups...)
+		}
+		systems, err := filepath.Glob(filepath.Join(cache, "systems/run/*"))
+		require.NoError(t, err)
+		return append(found, systems...)
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "ccm"), "test", "--system", "ended="+image, dir)
+		cmd.Env = append(os.Environ(), "CCM_CACHE_DIR="+cache, "NO_COLOR=1")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		var problem bytes.Buffer
+		cmd.Stderr = &problem
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for lines.Scan() && !strings.Contains(lines.Text(), "passed   plan") { // then it is in the run
+		}
+		require.Contains(t, lines.Text(), "passed   plan: 1 pending", problem.String())
+		require.Eventually(t, func() bool {
+			return slices.ContainsFunc(running(), func(s string) bool { return strings.HasSuffix(s, "/cmdline") })
+		}, patience, 20*time.Millisecond)
+		require.NoError(t, syscall.Kill(-cmd.Process.Pid, signal)) // as a terminal does it
+		rest, err := io.ReadAll(out)
+		require.NoError(t, err)
+		err = cmd.Wait()
+		if signal == syscall.SIGINT {
+			require.Equal(t, 130, cmd.ProcessState.ExitCode(), "%v\n%s\n%s", err, rest, problem.String())
+			require.Empty(t, running())
+			continue
+		}
+		text, err := onSystems(t, cache, "--system", "nothing=root:/nowhere", dir)
+		require.Error(t, err)
+		require.Regexp(t, `(?m)^ccm: removed ended-[0-9a-f]{6}, which an earlier test left behind$`, text)
+		require.Empty(t, running())
+	}
 }

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,6 +71,19 @@ func tutorial(t *testing.T, page string, x installer, bring func(*lab)) {
 		require.True(t, b.IsDialog(), "what is to be done with this block?\n%s", b.Text)
 		for _, c := range b.Commands() {
 			l := first
+			if c.Prompt == "desk" { // this machine: for a system it has the second one, as it is now
+				second.sh("command -v openssl || " + strings.TrimSuffix(x.install, "ccm") + "openssl")
+				dir := t.TempDir()
+				for name := range strings.Lines(first.sh("ls /root/web")) {
+					name = strings.TrimSpace(name)
+					require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(first.sh("cat /root/web/"+name)+"\n"), 0o644))
+				}
+				words := strings.Fields(strings.NewReplacer(" debian:12", " debian:12="+second.image(), " web", " "+dir).Replace(c.Line))
+				got, err := onSystems(t, t.TempDir(), words[2:]...)
+				require.NoError(t, err, got)
+				require.Regexp(t, c.Answer(), got, "$ %s", c.Line)
+				continue
+			}
 			if c.Prompt == "web2" {
 				l = second
 				if !copied {

@@ -81,7 +81,7 @@ func (m *matrix) run(ctx context.Context, t testsystem.Target, d testsystem.Driv
 		r.err = err
 		return r
 	}
-	m.print(t, "started  with "+d.Name())
+	m.print(t, "started  with "+startedWith(d, record))
 	test := m.test
 	test.Event = func(e stages.Event) {
 		if text := e.Text(); text != "" {

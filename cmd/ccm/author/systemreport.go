@@ -3,6 +3,8 @@ package author
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +17,20 @@ import (
 	"github.com/luaccm/ccm/runtime/words"
 )
 
-// report writes the summary.
-func (m *matrix) report(runs []systemRun, took time.Duration) error {
-	passed := 0
+// passed returns the number of systems that passed.
+func passed(runs []systemRun) (n int) {
 	for _, r := range runs {
 		if r.err == nil && len(r.failed()) == 0 {
-			passed++
+			n++
 		}
 	}
-	terminal.Fprintf(m.live, "\n%s: %d passed, %d failed (%s)\n", words.Count(len(runs), "system"), passed, len(runs)-passed, part.Took(took))
+	return n
+}
+
+// report writes the summary.
+func (m *matrix) report(runs []systemRun, took time.Duration) error {
+	n := passed(runs)
+	terminal.Fprintf(m.live, "\n%s: %d passed, %d failed (%s)\n", words.Count(len(runs), "system"), n, len(runs)-n, part.Took(took))
 	for _, r := range runs {
 		state := "passed"
 		switch {
@@ -42,20 +49,26 @@ func (m *matrix) report(runs []systemRun, took time.Duration) error {
 			terminal.Fprintf(m.live, "%s is running: enter it with ccm try --enter %s, remove it with ccm try --remove %s\n", r.target.Name, r.keptName, r.keptName)
 		}
 	}
-	var text bytes.Buffer
-	if err := junit.Write(&text, suites(runs)); err != nil {
-		return err
-	}
-	if m.flags.system.report != "" {
-		if err := host.New(host.Options{}).Save(m.flags.system.report, text.Bytes(), 0o644); err != nil {
+	for _, name := range m.flags.system.reports {
+		var text bytes.Buffer
+		if err := reportForms[filepath.Ext(name)](&text, m, runs); err != nil {
+			return err
+		}
+		// The page has the content of files.
+		if err := host.New(host.Options{}).Save(name, text.Bytes(), 0o600); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	if m.flags.output.Value == "junit" {
-		_, err := m.e.Stdout.Unwrap().Write(text.Bytes())
-		return err
+		return junit.Write(m.e.Stdout.Unwrap(), suites(runs))
 	}
 	return nil
+}
+
+// reportForms are the forms of report files by the ends of their names.
+var reportForms = map[string]func(w io.Writer, m *matrix, runs []systemRun) error{
+	".xml":  func(w io.Writer, _ *matrix, runs []systemRun) error { return junit.Write(w, suites(runs)) },
+	".html": writeSystemPage,
 }
 
 // differences describes the resources that fail on some systems and not on others.

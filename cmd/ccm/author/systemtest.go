@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,11 +29,13 @@ import (
 
 // systemFlags are the flags of test for throw-away systems. try has the first two.
 type systemFlags struct {
-	systems             []string
-	driver              string
-	from, shard, report string
-	reboot, keep        bool
-	parallel            int
+	systems      []string
+	driver       string
+	from, shard  string
+	reports      []string
+	reboot, keep bool
+	refresh      bool
+	parallel     int
 }
 
 func (f *systemFlags) add(fl *pflag.FlagSet) {
@@ -43,16 +46,17 @@ func (f *systemFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.keep, "keep", false, "with --system: leave the systems running")
 	fl.StringVar(&f.shard, "shard", "", "with --system: only test part `N/M` of the systems")
 	fl.IntVarP(&f.parallel, "parallel", "j", 2, "with --system: at most `N` systems at a time")
-	fl.StringVar(&f.report, "report", "", "with --system: also write a JUnit report to `FILE`")
+	fl.StringSliceVar(&f.reports, "report", nil, "with --system: also write a report to `FILE` (.html, or .xml for JUnit)")
 }
 
 func (f *systemFlags) addDriver(fl *pflag.FlagSet) {
-	fl.StringVar(&f.driver, "driver", "", "`DRIVER`: nspawn, podman or docker (default the first that works)")
+	fl.BoolVar(&f.refresh, "refresh", false, "make the images of the systems again, and download packages again")
+	fl.StringVar(&f.driver, "driver", "", "`DRIVER`: nspawn, podman, docker, incus, lxd (default: first usable)")
 }
 
 // needsSystem returns the name of a flag that was given although it is of no use without --system.
 func (f *systemFlags) needsSystem(cmd *cobra.Command) string {
-	for _, name := range []string{"driver", "from", "reboot", "keep", "shard", "parallel", "report"} {
+	for _, name := range []string{"driver", "refresh", "from", "reboot", "keep", "shard", "parallel", "report"} {
 		if cmd.Flags().Changed(name) {
 			return name
 		}
@@ -87,8 +91,12 @@ func (f *systemFlags) targets() ([]testsystem.Target, error) {
 }
 
 // newPool returns the pool of systems, without those of processes that were killed.
-func newPool(e *cli.Env) *testsystem.Pool {
-	p := &testsystem.Pool{Dir: filepath.Join(state.CacheDir(), "systems"), Drivers: testsystem.Drivers(), Log: e.Stderr}
+func newPool(e *cli.Env, refresh bool) *testsystem.Pool {
+	p := testsystem.NewPool(filepath.Join(state.CacheDir(), "systems"), testsystem.Drivers())
+	p.Log = e.Stderr
+	if p.Oldest = e.Clock.Now(); !refresh {
+		p.Oldest = p.Oldest.Add(-testsystem.Lifetime)
+	}
 	removed, err := p.Reclaim()
 	for _, name := range removed {
 		terminal.Fprintf(e.Stderr, "ccm: removed %s, which an earlier test left behind\n", name)
@@ -97,6 +105,17 @@ func newPool(e *cli.Env) *testsystem.Pool {
 		terminal.Fprintf(e.Stderr, "ccm: cannot remove an earlier system: %s\n", err)
 	}
 	return p
+}
+
+// imageNote describes the image that is made.
+var imageNote = fmt.Sprintf("an image, which is used for %d days (--refresh makes it again)", testsystem.Lifetime/(24*time.Hour))
+
+// startedWith describes a system that was started.
+func startedWith(d testsystem.Driver, r *testsystem.Record) string {
+	if r.ImageMade.IsZero() {
+		return d.Name()
+	}
+	return d.Name() + ", image of " + r.ImageMade.Local().Format(time.DateOnly)
 }
 
 // packSite returns the bundle of a site, and its folder.
@@ -155,6 +174,8 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 		return diag.At(diag.Pos{}, diag.Expected("one site with --system").Got("%d", len(args)))
 	case f.system.parallel < 1:
 		return diag.Errorf(diag.Pos{}, "-j: %w", diag.MustBe("at least 1").Got("%d", f.system.parallel))
+	case slices.ContainsFunc(f.system.reports, func(name string) bool { return reportForms[filepath.Ext(name)] == nil }):
+		return diag.Errorf(diag.Pos{}, "--report: file name must end with .html or .xml (JUnit)")
 	case f.output.Value == "tap" || f.output.Value == "json":
 		return diag.Errorf(diag.Pos{}, "--system requires --output text or junit")
 	}
@@ -184,7 +205,8 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 	if m.wanted, err = f.wanted(); err != nil {
 		return err
 	}
-	m.pool = newPool(e)
+	m.pool = newPool(e, f.system.refresh)
+	m.pool.Making = func(t testsystem.Target) { m.print(t, "making   "+imageNote) }
 	drivers := make([]testsystem.Driver, len(targets))
 	for i, t := range targets {
 		if drivers[i], err = m.pool.DriverFor(t, f.system.driver); err != nil {

@@ -72,7 +72,7 @@ Exit status: that of the shell or command.`,
 
 // useKept enters a system that was kept, or removes it.
 func useKept(ctx context.Context, e *cli.Env, f *tryFlags, command []string) error {
-	pool := newPool(e)
+	pool := newPool(e, false)
 	s, record, err := pool.Attach(ctx, f.enter+f.remove)
 	if err != nil {
 		return err
@@ -98,7 +98,8 @@ func try(ctx context.Context, e *cli.Env, f *tryFlags, name string, command []st
 	if err != nil {
 		return err
 	}
-	pool := newPool(e)
+	pool := newPool(e, f.refresh)
+	pool.Making = func(t testsystem.Target) { terminal.Fprintf(e.Stderr, "ccm: making %s\n", imageNote) }
 	driver, err := pool.DriverFor(target, f.driver)
 	if err != nil {
 		return err

@@ -45,6 +45,9 @@ func listFiles(ctx context.Context, s testsystem.System) (files, error) {
 	return list, nil
 }
 
+// isDirectory reports whether a path is a directory.
+func (f files) isDirectory(name string) bool { return strings.HasPrefix(f[name], "d ") }
+
 // difference returns what has changed since f. It is nil if that is not known.
 func (f files) difference(after files) changes {
 	if f == nil || after == nil {

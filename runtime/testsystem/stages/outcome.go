@@ -47,6 +47,24 @@ const (
 
 func (e Event) id() string { return e.Type + "#" + e.Name }
 
+// had returns the former value of a property that differed.
+func (e Event) had(property string) (value string, ok bool) {
+	for _, d := range e.Diff {
+		if d.Property == property {
+			return d.Have, true
+		}
+	}
+	return "", false
+}
+
+// owns reports whether what is left of the file is of the resource. A file that the resource did not create may have come
+// with a package, and one of which it changed the owner and mode alone may have been written by others.
+func (e Event) owns(left string) bool {
+	_, wrote := e.had("content")
+	ensure, made := e.had("ensure")
+	return e.Type == "file" && (wrote || made) && (left != "new" || ensure == "absent")
+}
+
 // place returns the position of the declaration in parentheses, or "".
 func (e Event) place() string {
 	if e.Position == "" || e.Position == "-" {
@@ -101,6 +119,7 @@ type outcome struct {
 	code     int
 	stderr   bytes.Buffer
 
+	text    []byte // the report itself
 	rest    []byte
 	onEvent func(Event)
 	err     error
@@ -110,7 +129,7 @@ func newOutcome(onEvent func(Event)) *outcome { return &outcome{onEvent: onEvent
 
 // Write takes a part of the report.
 func (o *outcome) Write(p []byte) (int, error) {
-	o.rest = append(o.rest, p...)
+	o.text, o.rest = append(o.text, p...), append(o.rest, p...)
 	for {
 		line, rest, ok := bytes.Cut(o.rest, []byte("\n"))
 		if !ok {

@@ -50,6 +50,8 @@ type Stage struct {
 	// Note describes what happened, such as "4 changed".
 	Note     string
 	Duration time.Duration
+	// Report is the JSON report of ccm, a line for each event, if the stage is a plan or a run.
+	Report []byte
 }
 
 // A Problem is a reason for a failure.
@@ -194,7 +196,7 @@ func (c *course) apply(ctx context.Context, stage, command string) (*outcome, er
 		return nil, err
 	}
 	problems := out.problems()
-	c.end(Stage{Name: stage, Problems: problems, Note: out.counts(), Duration: c.Now().Sub(start)})
+	c.end(Stage{Name: stage, Problems: problems, Note: out.counts(), Duration: c.Now().Sub(start), Report: out.text})
 	if len(problems) > 0 {
 		return out, errStopped
 	}
@@ -319,18 +321,22 @@ func (c *course) undo(ctx context.Context, before files, run *outcome) error {
 		return err
 	}
 	left := before.difference(after)
-	// A refresh may fail because the unit of a service is gone: undo reverts files, and no services.
+	// A refresh may fail because the unit of a service is gone: undo reverts files, and no services. What the site does
+	// not declare, such as the content of an archive, may have been changed by its commands; a directory may have got
+	// files of others.
 	var problems []Problem
 	note := left.summary()
 	for _, p := range out.problems() {
-		if p.Resource == "" || strings.HasPrefix(p.Resource, "file#") {
+		declared, ok := run.event(p.Resource)
+		if p.Resource == "" || ok && declared.Type == "file" && !after.isDirectory(declared.Name) {
 			problems = append(problems, p)
 		} else {
 			note += "; " + p.Text
 		}
 	}
 	for _, e := range run.changed() {
-		if state, ok := left[e.Name]; ok && e.Type == "file" && len(problems) == 0 {
+		state, ok := left[e.Name]
+		if ok && e.owns(state) && !after.isDirectory(e.Name) && len(problems) == 0 {
 			problems = append(problems, Problem{e.id(), "undo did not restore " + e.Name + ": " + state + e.place(), ""})
 		}
 	}

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -74,13 +75,17 @@ func results(t *testing.T, s *scripted, reboot bool) (lines []string, passed boo
 // TestPlanAndUndo: what differs between a plan and its run, unless the plan is uncertain; what an undo left, and a file
 // that it did not restore.
 func TestPlanAndUndo(t *testing.T) {
-	const text = `,"message":"Created the file"`
+	const text = `,"message":"Created the file","diff":[{"property":"ensure","have":"absent","want":"present"},{"property":"content","have":"","want":"sha256:0"}]`
 	s := &scripted{
 		reports: []string{
-			"plan\n" + event("file#/etc/a", "pending", "") + event("exec#b", "stable", "") + event("exec#c", "pending", `,"certain":false`) + event("exec#gone", "pending", ""),
-			"run\n" + event("file#/etc/a", "changed", text) + event("exec#b", "changed", "") + event("exec#c", "stable", "") + event("exec#new", "stable", ""),
+			"plan\n" + event("file#/etc/a", "pending", "") + event("exec#b", "stable", "") + event("exec#c", "pending", `,"certain":false`) + event("exec#gone", "pending", "") +
+				event("file#/usr/new/file", "pending", "") + event("file#/usr/new", "pending", ""),
+			"run\n" + event("file#/etc/a", "changed", text) + event("exec#b", "changed", "") + event("exec#c", "stable", "") + event("exec#new", "stable", "") +
+				event("file#/usr/new/file", "changed", `,"message":"Updated the file","diff":[{"property":"content","have":"sha256:0","want":"sha256:1"}]`) + // which came with a package
+				event("file#/usr/new", "changed", `,"message":"Created directory","diff":[{"property":"ensure","have":"absent","want":"directory"}]`),
 			"run\n" + event("file#/etc/a", "stable", ""),
-			"undo\n" + event("service#x", "failed", `,"errors":["service not found"]`),
+			"undo\n" + event("service#x", "failed", `,"errors":["service not found"]`) + event("file#/usr/new", "failed", `,"errors":["not empty"]`) +
+				event("file#/opt/extracted", "failed", `,"errors":["changed"]`),
 		},
 		lists: []string{
 			"f 644 0:0 1 \t/etc/old\nd 755 0:0\t/srv\n",
@@ -90,15 +95,16 @@ func TestPlanAndUndo(t *testing.T) {
 	lines, passed := results(t, s, false)
 	require.False(t, passed)
 	require.Equal(t, []string{
-		"passed plan: 3 pending, 1 up to date",
-		"passed run: 2 changed, 2 up to date",
+		"passed plan: 5 pending, 1 up to date",
+		"passed run: 4 changed, 2 up to date",
 		"failed plan equals run: ",
 		"exec#b: up to date in the plan, changed in the run (site.lua:1)\n  declare what it depends on with require",
 		"exec#gone: pending in the plan, missing in the run (site.lua:1)\n  declare what it depends on with require",
 		"exec#new: missing in the plan, up to date in the run (site.lua:1)\n  the script must not depend on what its own resources change",
 		"passed second run: 1 up to date",
 		"skipped health checks: none",
-		"failed undo: left 5 paths: /etc/a (new), /etc/old (changed), /srv (missing), /usr/new (new); service#x: service not found (site.lua:1)",
+		"failed undo: left 5 paths: /etc/a (new), /etc/old (changed), /srv (missing), /usr/new (new); service#x: service not found (site.lua:1); " +
+			"file#/usr/new: not empty (site.lua:1); file#/opt/extracted: changed (site.lua:1)",
 		"undo did not restore /etc/a: new (site.lua:1)",
 	}, lines)
 }
@@ -137,4 +143,20 @@ func TestSecondRunAndReboot(t *testing.T) {
 	require.True(t, passed)
 	require.Contains(t, lines, "skipped reboot: the system has no init system")
 	require.Contains(t, lines, "skipped undo: no file was changed")
+}
+
+// TestOwns: what an undo answers for.
+func TestOwns(t *testing.T) {
+	const created, removed, written, attributes = `[{"property":"ensure","have":"absent"},{"property":"content"}]`,
+		`[{"property":"ensure","have":"present"}]`, `[{"property":"content","have":"sha256:0"}]`, `[{"property":"mode","have":"0644"}]`
+	for text, want := range map[string]map[string]bool{
+		created: {"new": true, "changed": true}, removed: {"missing": true, "new": false}, written: {"changed": true, "new": false},
+		attributes: {"changed": false, "new": false}, `[]`: {"changed": false},
+	} {
+		e := Event{Type: "file"}
+		require.NoError(t, json.Unmarshal([]byte(text), &e.Diff))
+		for left, owns := range want {
+			require.Equal(t, owns, e.owns(left), "%s %s", text, left)
+		}
+	}
 }
