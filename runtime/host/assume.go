@@ -56,8 +56,14 @@ func PendingNumber(v *View, a *Account) (id uint32, ok bool) {
 // lock of one. With tree, it may also be a directory with such files.
 func HoldsAccounts(name string, tree bool) bool { return overlay.HoldsAccounts(name, tree) }
 
-// AccountAuthors returns the authors of all users and groups that a plan assumes.
+// AccountAuthors returns the authors of the users and groups that a plan assumes, at most [MostCreators] or so.
 func AccountAuthors(v *View) []any { return overlay.AccountAuthors(v.planned()) }
+
+// ChangesAccounts reports whether an author changes a user or group in a plan.
+func ChangesAccounts(v *View, by any) bool { return overlay.ChangesAccounts(v.planned(), by) }
+
+// MostCreators is the number of authors of which a look names no more: others may have part in it too.
+const MostCreators = overlay.MostCreators
 
 // Errors of looks in plans.
 var (
