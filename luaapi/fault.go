@@ -11,6 +11,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A stopError is the reason why an evaluation was ended.
@@ -30,7 +31,7 @@ func (rp *mistakeCollector) stopped(pos diag.Pos, notes []diag.Note) *diag.Error
 	e := &diag.Error{Pos: pos, Notes: notes}
 	switch cause := context.Cause(rp.in.ctx); {
 	case errors.Is(cause, errTimeout):
-		e.Err = &stopError{fmt.Sprintf("script exceeded the time limit of %s", rp.in.opts.Timeout), context.DeadlineExceeded}
+		e.Err = &stopError{fmt.Sprintf("script exceeded the time limit of %s", words.Duration(rp.in.opts.Timeout)), context.DeadlineExceeded}
 		e.Hint = "raise it with --eval-timeout"
 	case errors.Is(cause, errMemory):
 		e.Err = &stopError{fmt.Sprintf("script exceeded the memory limit of %d MiB", rp.in.opts.Memory>>20), cause}

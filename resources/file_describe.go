@@ -71,7 +71,7 @@ func (s FileState) Import(im resource.Import) (File, error) {
 		Links: LinksRefuse, HardLinks: HardLinksReplace}
 	switch {
 	case s.Kind == host.Missing:
-		return f, diag.Expected("a file or a directory").Found("nothing")
+		return f, diag.NotFound("file or directory", "", nil)
 	case s.Kind == host.Symlink:
 		return f, diag.Expected("a file or a directory").Found("a symbolic link to %s", s.Target)
 	case s.Kind == host.Special:

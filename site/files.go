@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/trust"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Names in messages of texts that are in no file.
@@ -74,7 +75,7 @@ type readTimeoutError struct{ limit time.Duration }
 
 // Error says how long it may take.
 func (e *readTimeoutError) Error() string {
-	return fmt.Sprintf("command exceeded the time limit of %s (raise it with --eval-timeout or --timeout)", e.limit)
+	return fmt.Sprintf("command exceeded the time limit of %s (raise it with --eval-timeout or --timeout)", words.Duration(e.limit))
 }
 
 // ReadFile reads a trusted file that the command line, a manifest, a template or an expression

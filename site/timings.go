@@ -128,7 +128,7 @@ func (t *Timings) Print(w io.Writer) {
 	}
 	terminal.Fprintf(w, "The slowest of %s:\n", words.Count(t.resources, "resource"))
 	for _, e := range t.slowest {
-		terminal.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Duration), e.Outcome, e.Resource.ID, e.Resource.Pos)
+		terminal.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Duration), words.Outcome(e.Outcome.String()), e.Resource.ID, e.Resource.Pos)
 	}
 }
 

@@ -54,16 +54,16 @@ func TestTimings(t *testing.T) {
   total       3015.50 ms
 Memory: 512.0 MiB peak, 5.0 MiB allocated in 1234 pieces, 3.0 MiB in use at the end
 The slowest of 13 resources:
-       6.00 ms  stable  exec#f  (site.lua:3)
-       6.00 ms  stable  exec#l  (site.lua:3)
-       5.00 ms  stable  exec#e  (site.lua:3)
-       5.00 ms  stable  exec#k  (site.lua:3)
-       4.00 ms  stable  exec#d  (site.lua:3)
-       4.00 ms  stable  exec#j  (site.lua:3)
-       3.00 ms  stable  exec#c  (site.lua:3)
-       3.00 ms  stable  exec#i  (site.lua:3)
-       2.00 ms  stable  exec#b  (site.lua:3)
-       2.00 ms  stable  exec#h  (site.lua:3)
+       6.00 ms  up to date  exec#f  (site.lua:3)
+       6.00 ms  up to date  exec#l  (site.lua:3)
+       5.00 ms  up to date  exec#e  (site.lua:3)
+       5.00 ms  up to date  exec#k  (site.lua:3)
+       4.00 ms  up to date  exec#d  (site.lua:3)
+       4.00 ms  up to date  exec#j  (site.lua:3)
+       3.00 ms  up to date  exec#c  (site.lua:3)
+       3.00 ms  up to date  exec#i  (site.lua:3)
+       2.00 ms  up to date  exec#b  (site.lua:3)
+       2.00 ms  up to date  exec#h  (site.lua:3)
 `, b.String())
 }
 

@@ -691,7 +691,7 @@ func TestAgentKilledInRun(t *testing.T) {
 		_ = p.cmd.Wait()
 		tries.Add(1)
 		p = startAgent(t, config)
-		p.tells(t, "run: 2 resources: 2 stable")
+		p.tells(t, "run: 2 resources: 2 up to date")
 		require.Equal(t, "b", w.content("b"))
 		text, err := os.ReadFile(began)
 		require.NoError(t, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ It compares the machine with what FILE, or the script that ran last, applied. Wi
 ARGs, it uses the last run of FILE with exactly these arguments, otherwise the last
 run with any. Scripts are not evaluated: only what the run recorded counts. FILE may
 be - for resources declared on the command line (ccm ensure) or standard input.
+Diffs are from the machine to what was applied, as in a plan.
 
 Resources that run every time, such as an exec without a guard, and resources that
 would only be refreshed do not count as drift. Resources whose record is not enough
@@ -85,6 +87,9 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 	return exitStatus(sum, true)
 }
 
+// mostSites is the number of applied sites that a hint names, the latest first.
+const mostSites = 5
+
 // chooseApplied returns the last applied state of the script on the command line; without a script,
 // the latest one of a site, else the latest of all.
 func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedHeader, error) {
@@ -109,7 +114,10 @@ func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedH
 	}
 	failed := diag.Errorf(diag.Pos{}, "%s has not been applied yet", shellquote.Join(args...))
 	if len(known) > 0 {
-		failed.Hint = "applied: " + strings.Join(known, ", ")
+		failed.Hint = "applied: " + strings.Join(known[:min(len(known), mostSites)], ", ")
+		if more := len(known) - mostSites; more > 0 {
+			failed.Hint += fmt.Sprintf(" and %d more", more)
+		}
 	}
 	return state.AppliedHeader{}, failed
 }

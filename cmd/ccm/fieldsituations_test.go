@@ -238,5 +238,5 @@ func TestField32Bits(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, string(out), "certificate signed by unknown authority")
 	require.Contains(t, string(out), "~ file#/site/big: Updated attributes")
-	require.Contains(t, string(out), "1 stable, 1 changed, 1 failed")
+	require.Contains(t, string(out), "1 changed, 1 failed, 1 up to date")
 }

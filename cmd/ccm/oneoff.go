@@ -35,7 +35,7 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
 	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR`, or none (default /var/lib/ccm or ~/.local/state/ccm)")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", time.Minute, "maximum time to wait for another run")
+	cli.DurationVar(fs, &f.LockTimeout, "lock-timeout", time.Minute, "maximum time to wait for another run")
 	cli.AddSudoFlag(fs)
 	fs.BoolVar(&f.debug, "debug", false, "log every change to the machine")
 }

@@ -60,7 +60,7 @@ func (f *replFlags) add(fs *pflag.FlagSet) {
 	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
 	fs.Var(f.form, "output", "format of values: lua, json or yaml")
 	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
+	cli.DurationVar(fs, &f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
 	fs.BoolVar(&f.debug, "debug", false, "log every change to the machine")
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -199,7 +200,7 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	f.addReport(cmd)
 	f.profile.add(cmd)
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit 0 if nothing changed, 2 on changes, 4 on failures, 6 on both")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
+	cli.DurationVar(fs, &f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
 }
 
 // diffUsage describes --diff.
@@ -303,7 +304,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	code, _ := exitStatus(sum, f.detailed).(cli.Status)
 	switch {
 	case run.TimedOut() && sum.Interrupted:
-		f.reportFile.problem = fmt.Errorf("run exceeded the time limit of %s", f.Timeout)
+		f.reportFile.problem = fmt.Errorf("run exceeded the time limit of %s", words.Duration(f.Timeout))
 		return cli.Status(cli.ExitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
 		f.reportFile.problem = errors.New("a deferred function of the script failed (see standard error)")

@@ -115,7 +115,7 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 	fs.BoolVar(&f.noop, "dry-run", false, "same as --noop")
 	fs.Lookup("dry-run").Hidden = true
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit 0 if nothing changed, 2 on changes, 4 on failures, 6 on both")
-	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
+	cli.DurationVar(fs, &f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
 	f.addReport(cmd)
 }
 

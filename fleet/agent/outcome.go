@@ -96,9 +96,9 @@ func (r *Result) Outcome() string {
 		return "failed: " + words.FirstLine(r.Error)
 	}
 	var parts []string
-	for _, name := range []string{"stable", "changed", "pending", "unknown", "skipped", "failed"} {
-		if n := r.Counts[name]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+	for _, outcome := range []string{"changed", "pending", "unknown", "skipped", "failed", "stable"} {
+		if n := r.Counts[outcome]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, words.Outcome(outcome)))
 		}
 	}
 	text := words.Count(r.Counts["total"], "resource")

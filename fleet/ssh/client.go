@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A Client reaches hosts by the ssh of the user.
@@ -81,7 +83,7 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, report f
 	}
 	res.Err, res.Duration = err, time.Since(began)
 	if p.timeout > 0 && (err != nil || res.Exit != 0) {
-		res.Err, res.Late = fmt.Errorf("timed out after %s", p.timeout), true
+		res.Err, res.Late = fmt.Errorf("timed out after %s", words.Duration(p.timeout)), true
 		if res.Unreachable = !p.answered.Load(); res.Unreachable {
 			res.Err = fmt.Errorf("no response within %s", p.timeout)
 		}

@@ -100,7 +100,7 @@ end, perform = function() end,`))
 one { "x", value = "loop", timeout = "` + limit + `" }
 one { "y" }`)
 		require.Regexp(t, `^x one#x: failed: stdlib/std/one.lua:8(:6)?: timed out after `+limit+` \(site.lua:2\)
-= one#y: stable
+= one#y: up to date
 $`, s.run())
 	}
 }
@@ -148,7 +148,7 @@ func TestComparisonByName(t *testing.T) {
 		s.declare(fmt.Sprintf(`require "std.one" { "x", %s }`, tt.want))
 		want := "~ one#x: Would have updated the one\n    " + tt.diff + "\n"
 		if tt.diff == "" {
-			want = "= one#x: stable\n"
+			want = "= one#x: up to date\n"
 		}
 		require.Equal(t, want, s.plan(), "%s and %s", tt.have, tt.want)
 	}
@@ -189,7 +189,7 @@ diff --git a/x b/x
 	require.Equal(t, "~ one#x: Would have made it longer. Would have noted it\n"+diff, s.plan())
 	require.Equal(t, "~ one#x: Made it longer. Noted it\n"+diff, s.run())
 	require.Equal(t, "log\ta\n\n", s.printed.String(), "perform gets the state of the decision")
-	require.Equal(t, "= one#x: stable\n", s.run())
+	require.Equal(t, "= one#x: up to date\n", s.run())
 }
 
 func TestRefresh(t *testing.T) {
@@ -261,7 +261,7 @@ func TestForgottenModule(t *testing.T) {
 func TestLeaves(t *testing.T) {
 	for _, tt := range []struct{ leaves, want string }{
 		{``, "~ peek#p: Would have updated the peek\n    value x\n"},
-		{`return { { path = "/x", kind = "file", content = "x", mode = "0600" } }`, "= peek#p: stable\n"},
+		{`return { { path = "/x", kind = "file", content = "x", mode = "0600" } }`, "= peek#p: up to date\n"},
 		{`return { { path = "/x", kind = "absent" } }`, "~ peek#p: Would have updated the peek\n    value x\n"},
 		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): would fail: "},
 		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things are now\n"},

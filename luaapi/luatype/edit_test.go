@@ -56,13 +56,13 @@ func TestEdit(t *testing.T) {
 -a b
 +a b c
 `
-	require.Equal(t, "= word#a: stable\n+ word#c: Would have added the word\n"+diff, s.plan())
-	require.Equal(t, "= word#a: stable\n+ word#c: Added the word\n"+diff, s.run())
+	require.Equal(t, "= word#a: up to date\n+ word#c: Would have added the word\n"+diff, s.plan())
+	require.Equal(t, "= word#a: up to date\n+ word#c: Added the word\n"+diff, s.run())
 	require.Equal(t, "a b c\n", s.content("/w"))
 	fi, err := os.Stat(s.root + "/w")
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), fi.Mode())
-	require.Equal(t, "= word#a: stable\n= word#c: stable\n", s.run())
+	require.Equal(t, "= word#a: up to date\n= word#c: up to date\n", s.run())
 }
 
 func TestEditOfWhatIsNoFile(t *testing.T) {
@@ -82,7 +82,7 @@ func TestEditOfWhatIsNoFile(t *testing.T) {
 
 	s = newSite(t, map[string]string{"std/word.lua": word})
 	words(s, `, ensure = "absent"`, "a")
-	require.Equal(t, "= word#a: stable\n", s.run())
+	require.Equal(t, "= word#a: up to date\n", s.run())
 
 	s = newSite(t, map[string]string{"std/word.lua": word})
 	require.Contains(t, s.eval(`require "std.word" "a"`), "site.lua:1:1: word#a: path: is required unless the name must be an absolute path\n")
@@ -107,7 +107,7 @@ diff --git a/w b/w
 @@ -1 +1 @@
 -a
 +a b
-= word#a: stable
+= word#a: up to date
 + word#c: Added the word
 diff --git a/w b/w
 --- a/w
@@ -121,7 +121,7 @@ diff --git a/w b/w
 	require.Equal(t, want, s.run())
 	require.Equal(t, 1, writes)
 	require.Equal(t, "a b c\n", s.content("/w"))
-	require.Equal(t, "= word#b: stable\n= word#a: stable\n= word#c: stable\n", s.run())
+	require.Equal(t, "= word#b: up to date\n= word#a: up to date\n= word#c: up to date\n", s.run())
 	require.Equal(t, 1, writes)
 }
 
@@ -152,7 +152,7 @@ func TestEditsOfAFileThatIsMade(t *testing.T) {
 	fi, err := os.Stat(s.root + "/w")
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), fi.Mode())
-	require.Equal(t, "= word#a: stable\n= word#b: stable\n", s.run())
+	require.Equal(t, "= word#a: up to date\n= word#b: up to date\n", s.run())
 }
 
 // TestEditsThatCannotBeOneWrite: an action between two edits sees the result of the first.
@@ -212,7 +212,7 @@ word { "x", path = "/v", ensure = "absent", require = "word#last" }
 			require.Regexp(t, `(?m)^x word#b: failed: .*injected failure`, run)
 			require.Regexp(t, `(?m)^x word#c: failed: .*injected failure`, run)
 		}
-		require.Contains(t, run, "= word#a: stable\n")
+		require.Contains(t, run, "= word#a: up to date\n")
 		require.Contains(t, run, ". word#x: skipped, because word#c failed\n")
 		s.options.Effect = nil
 		require.NotContains(t, s.run(), "failed")

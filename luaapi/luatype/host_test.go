@@ -33,7 +33,7 @@ return { one = one, late = function() kept.read("/x") end, look = function() kep
 `})
 	s.declare(`local m = require "std.one"
 m.one "x"`)
-	require.Equal(t, "= one#x: stable\n", s.run())
+	require.Equal(t, "= one#x: up to date\n", s.run())
 	got = s.eval(`require("std.one").late()`)
 	require.Contains(t, got, "host.read: can be called only in status or perform")
 }

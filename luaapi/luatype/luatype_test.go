@@ -159,7 +159,7 @@ motd { "/etc/issue", text = "hi", require = m }
     text  old → hi
 `, s.run())
 	require.Equal(t, "welcome", s.content("/etc/motd"))
-	require.Equal(t, "= motd#/etc/motd: stable\n= motd#/etc/issue: stable\n", s.run())
+	require.Equal(t, "= motd#/etc/motd: up to date\n= motd#/etc/issue: up to date\n", s.run())
 	require.NoError(t, os.Chmod(s.root+"/etc/motd", 0o640))
-	require.Equal(t, "~ motd#/etc/motd: Updated the motd\n    mode  0640 → 0600\n= motd#/etc/issue: stable\n", s.run())
+	require.Equal(t, "~ motd#/etc/motd: Updated the motd\n    mode  0640 → 0600\n= motd#/etc/issue: up to date\n", s.run())
 }

@@ -23,9 +23,9 @@ perform = function(action, want, have, host)
 end,`))
 	s.declare(`require "std.one" { "x", value = "nothing" }`)
 	require.Equal(t, "? one#x: would try, unknown whether it changes anything: nobody knows\n", s.plan())
-	require.Equal(t, "= one#x: stable\n", s.run())
+	require.Equal(t, "= one#x: up to date\n", s.run())
 	s.declare(`require "std.one" { "y", value = "it" }`)
-	require.Equal(t, "= one#x: stable\n~ one#y: Tried it\n", s.run())
+	require.Equal(t, "= one#x: up to date\n~ one#y: Tried it\n", s.run())
 	require.Equal(t, "it", s.content("/x"))
 }
 

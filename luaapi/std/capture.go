@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/sha256sum"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 func captureLibrary() *Library {
@@ -124,7 +125,7 @@ func environmentOption(c *call, n int) []string {
 
 // withTimeout returns the context of the evaluation, which ends after d as well.
 func withTimeout(c *call, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(c.in.Context(), d, fmt.Errorf("%w after %s", host.ErrTimeout, d))
+	return context.WithTimeoutCause(c.in.Context(), d, fmt.Errorf("%w after %s", host.ErrTimeout, words.Duration(d)))
 }
 
 // recordText records text as an input of the run.

@@ -23,6 +23,7 @@ import (
 	"github.com/luaccm/ccm/runtime/redact"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // An Engine converges catalogs.
@@ -240,7 +241,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, words.Duration(limit)))
 		defer cancel()
 	}
 	defer func() {

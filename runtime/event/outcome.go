@@ -14,9 +14,9 @@ const (
 )
 
 // Outcomes lists all outcomes in the order of summaries.
-var Outcomes = [...]Outcome{Stable, Changed, Pending, Unknown, Skipped, Failed}
+var Outcomes = [...]Outcome{Changed, Pending, Unknown, Skipped, Failed, Stable}
 
-// String returns the word for o.
+// String returns the word for o in JSON, the language and filters.
 func (o Outcome) String() string {
 	return [...]string{"stable", "changed", "pending", "unknown", "skipped", "failed"}[o]
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Stat data of sources, from package sources.
@@ -113,7 +114,7 @@ func (s Sources) fetch(ctx context.Context, name string) ([]byte, error) {
 		return nil, diag.Expected("a valid URL")
 	}
 	return s.v.texts.Get(ctx, name, func() ([]byte, error) {
-		within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, sourcePatience))
+		within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, words.Duration(sourcePatience)))
 		defer cancel()
 		return s.v.Fetch(within, fetch.Request{URL: at}, sourceLimit)
 	})

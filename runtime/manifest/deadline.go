@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A timeoutError is the error that reading a manifest takes longer than the limit.
@@ -14,7 +15,7 @@ type timeoutError struct{ limit time.Duration }
 
 // Error names the limit.
 func (e *timeoutError) Error() string {
-	return fmt.Sprintf("manifest exceeded the time limit of %s", e.limit)
+	return fmt.Sprintf("manifest exceeded the time limit of %s", words.Duration(e.limit))
 }
 
 // Hint names the flag that raises the limit.

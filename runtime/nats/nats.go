@@ -23,6 +23,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // ContextVariable is the variable with the name of the context, and DefaultContext the name without it.
@@ -336,7 +337,7 @@ func (c *Client) failed(ctx context.Context, err error, what string) error {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, errGone):
 		return fmt.Errorf("%s: %w", what, errGone)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("%s: no response within %s", what, answerPatience)
+		return fmt.Errorf("%s: no response within %s", what, words.Duration(answerPatience))
 	}
 	return fmt.Errorf("%s: %w", what, withoutURLs(err))
 }

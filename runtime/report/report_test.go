@@ -96,7 +96,7 @@ x file#/bad: failed: it broke
 	require.Contains(t, text(Text{Diff: DiffFull}), "(2 lines, owner root, mode 0644)\ndiff --git a/new b/new\nnew file mode 100644\n")
 	require.NotContains(t, text(Text{Diff: DiffChanges}), "/new b/new")
 	require.Contains(t, text(Text{Diff: DiffChanges}), "diff --git a/changed b/changed\n")
-	require.True(t, strings.HasPrefix(text(Text{Diff: DiffOff, Verbose: true}), "= file#/stable: stable\n"))
+	require.True(t, strings.HasPrefix(text(Text{Diff: DiffOff, Verbose: true}), "= file#/stable: up to date\n"))
 	require.True(t, strings.HasPrefix(text(Text{Quiet: true}), "x file#/bad: failed"))
 	require.Contains(t, text(Text{Color: true, Diff: DiffFull}), "\x1b[32m+y\x1b[0m\n")
 }
@@ -131,8 +131,8 @@ func TestSummary(t *testing.T) {
 		return b.String()
 	}
 	all := event.Summary{Counts: [...]int{3, 2, 0, 0, 1, 1}, Refreshed: 1, Duration: 1234567 * time.Microsecond}
-	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{}))
-	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{Quiet: true}))
+	require.Equal(t, "7 resources: 2 changed (1 by refresh), 1 skipped, 1 failed, 3 up to date (1.235s)\n", line(all, Text{}))
+	require.Equal(t, "7 resources: 2 changed (1 by refresh), 1 skipped, 1 failed, 3 up to date (1.235s)\n", line(all, Text{Quiet: true}))
 	require.Equal(t, "Nothing to do: 1 resource up to date (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Duration: 1234 * time.Microsecond}, Text{}))
 	require.Empty(t, line(event.Summary{Counts: [6]int{1}}, Text{Quiet: true}))
 	require.Equal(t, "2 resources: 1 pending, 1 unknown (0s), nothing was changed\n", line(event.Summary{Counts: [6]int{0, 0, 1, 1}, Noop: true}, Text{}))
@@ -410,7 +410,7 @@ func TestSummaryOrder(t *testing.T) {
 	}
 	var b strings.Builder
 	Text{W: &b}.Summary(s)
-	require.Equal(t, "21 resources: 1 stable, 2 changed, 3 pending, 4 unknown, 5 skipped, 6 failed (0s)\n", b.String())
+	require.Equal(t, "21 resources: 2 changed, 3 pending, 4 unknown, 5 skipped, 6 failed, 1 up to date (0s)\n", b.String())
 }
 
 // TestUndeclaredLine: it is one line, and only when it is due.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/jsonreader"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A Run has all that is known of a run after its end, for reports that are written then.
@@ -155,7 +156,7 @@ func (e *Event) OutcomeWord(drift bool) string {
 	if drift && e.Outcome == event.Pending.String() {
 		return "drifted"
 	}
-	return e.Outcome
+	return words.Outcome(e.Outcome)
 }
 
 // Story returns on one line what became of a resource, or would.

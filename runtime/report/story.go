@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // unbreakable returns the names and values in the story of an event that must not be broken between
@@ -65,7 +66,7 @@ func symbol(e *event.Event) (string, terminal.Style) {
 func (t Text) story(e *event.Event) terminal.Text {
 	switch e.Outcome {
 	case event.Stable:
-		return terminal.LineText("stable")
+		return terminal.LineText(words.Outcome("stable"))
 	case event.Skipped:
 		return terminal.IndentedText("skipped, because "+e.Reason, indent)
 	case event.Unknown:
@@ -95,7 +96,11 @@ func (t Text) story(e *event.Event) terminal.Text {
 		made = newParts(e.Diff, e.Text)
 	}
 	if t.Drift {
-		return terminal.Sprintf("drifted%s%s", inBrackets(made), inBrackets(e.Reason))
+		drifted := "drifted"
+		if isNew(e.Diff) {
+			drifted += ": does not exist"
+		}
+		return terminal.Sprintf("%s%s%s", drifted, inBrackets(made), inBrackets(e.Reason))
 	}
 	s := terminal.Sprintf("%s%s", Message(e), inBrackets(made))
 	if e.Refreshed {

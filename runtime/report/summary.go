@@ -86,7 +86,7 @@ func (t Text) summary(s event.Summary) terminal.Text {
 	var parts []terminal.Text
 	for _, o := range event.Outcomes {
 		if c := s.Of(o); c > 0 {
-			part := terminal.Sprintf("%d %s", c, o)
+			part := terminal.Sprintf("%d %s", c, words.Outcome(o.String()))
 			if t.Drift && o == event.Pending {
 				part = terminal.Sprintf("%d drifted", c)
 			}

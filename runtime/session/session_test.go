@@ -287,7 +287,7 @@ func TestRecorderAndReport(t *testing.T) {
 	for _, ev := range r.Events {
 		report.Text{W: &text, Verbose: true, Diff: report.DiffOff}.Event(report.Restore(ev))
 	}
-	require.Equal(t, "~ knob#a: Turned the knob\nx knob#b: failed: it broke (-)\n= knob#b: stable\n", text.String())
+	require.Equal(t, "~ knob#a: Turned the knob\nx knob#b: failed: it broke (-)\n= knob#b: up to date\n", text.String())
 }
 
 // A session in memory does not grow with every event, and has the same outcomes as one that keeps all.

@@ -4,6 +4,7 @@ package words
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Count formats a number of things: 1 node, 3 nodes. One is the word for one thing. The word for several is many, or else
@@ -45,4 +46,27 @@ func Shorten(text string, most int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most-3], "") + "..."
+}
+
+// Duration formats a duration without units that are 0, and a number of whole days in days: 1h30m, 10m, 90d.
+func Duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= 2*day && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	text := d.String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = strings.TrimSuffix(text, none[1:])
+		}
+	}
+	return text
+}
+
+// Outcome returns the word of reports for an outcome of a resource as JSON has it: "up to date" for "stable".
+func Outcome(outcome string) string {
+	if outcome == "stable" {
+		return "up to date"
+	}
+	return outcome
 }

@@ -2,6 +2,7 @@ package words_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -24,6 +25,15 @@ func TestWords(t *testing.T) {
 		{words.Shorten("longer", 5), "lo..."},
 		{words.Shorten("aéé", 5), "aéé"},
 		{words.Shorten("aééé", 5), "a..."},
+		{words.Outcome("stable"), "up to date"},
+		{words.Outcome("changed"), "changed"},
+		{words.Duration(0), "0s"},
+		{words.Duration(time.Minute), "1m"},
+		{words.Duration(90 * time.Minute), "1h30m"},
+		{words.Duration(time.Hour + time.Second), "1h0m1s"},
+		{words.Duration(24 * time.Hour), "24h"},
+		{words.Duration(90 * 24 * time.Hour), "90d"},
+		{words.Duration(1500 * time.Millisecond), "1.5s"},
 	} {
 		assert.Equal(t, x[1], x[0])
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // The types in this file are the results of plan, events and state at the prompt. Lua can look
@@ -117,7 +118,7 @@ func (l liveEvents) String() string {
 	var parts []string
 	for _, o := range event.Outcomes {
 		if counts[o] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[o], o))
+			parts = append(parts, fmt.Sprintf("%d %s", counts[o], words.Outcome(o.String())))
 		}
 	}
 	if len(parts) == 0 {

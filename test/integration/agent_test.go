@@ -87,7 +87,7 @@ func TestAgentUnit(t *testing.T) {
 	l.until("the agent after it", "test $(systemctl show -P NRestarts ccm-agent) -ge 1 && test -e /run/after && ccm agent status")
 	l.says("active", "systemctl is-active ccm-agent")
 	l.sh("systemctl restart ccm-agent")
-	l.until("the run after a restart", "ccm agent status | grep -q '2 resources: 2 stable'")
+	l.until("the run after a restart", "ccm agent status | grep -q '2 resources: 2 up to date'")
 	require.NotRegexp(t, regexp.MustCompile("panic|internal error in ccm"), l.sh("journalctl -q -u ccm-agent"))
 }
 
@@ -174,7 +174,7 @@ func TestAgentOfPackage(t *testing.T) {
 			l.sh("ccm run /etc/ccm/site.lua")
 			l.says("700", "stat -c %a /var/lib/ccm")
 			l.sh("systemctl start ccm-agent")
-			l.until("the first run", "ccm agent status | grep -q '1 resource: 1 stable'")
+			l.until("the first run", "ccm agent status | grep -q '1 resource: 1 up to date'")
 
 			pid := l.sh("systemctl show -P MainPID ccm-agent")
 			l.offer(x, newerVersion)

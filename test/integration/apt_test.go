@@ -136,7 +136,7 @@ func TestAptUnfinished(t *testing.T) {
 	for _, state := range []string{"ih", "if", "it", "iu", "iw"} {
 		require.Contains(t, l.sh("/opt/ccm/ccm ensure package p-"+state+"-one absent --noop"), "Would have uninstalled", state)
 		require.Contains(t, l.sh("/opt/ccm/ccm ensure package p-"+state+"-one absent"), "Uninstalled", state)
-		require.Contains(t, l.sh("/opt/ccm/ccm ensure package p-"+state+"-one absent"), "stable", state)
+		require.Contains(t, l.sh("/opt/ccm/ccm ensure package p-"+state+"-one absent"), "up to date", state)
 		l.sh("! dpkg-query -W p-" + state + "-one")
 		l.sh("/opt/ccm/ccm ensure package p-" + state + "-two") // an earlier call of apt may have repaired it already
 		l.says("ii 1", dpkg("p-"+state+"-two"))
@@ -267,6 +267,6 @@ func (l *lab) planRemoval(pkg, dependent string) {
 	for _, verb := range []string{"plan", "run"} {
 		out := l.sh("/opt/ccm/ccm " + verb + " /root/site.lua || test $? = 4")
 		require.Contains(l.t, out, fmt.Sprintf("x package#%s: failed: would remove package#%s, which /root/site.lua:2 declares (declare only one of them)", pkg, dependent))
-		require.Contains(l.t, out, "2 resources: 1 stable, 1 failed")
+		require.Contains(l.t, out, "2 resources: 1 failed, 1 up to date")
 	}
 }

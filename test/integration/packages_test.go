@@ -163,7 +163,7 @@ func TestAptRefresh(t *testing.T) {
 	l.sh("apt-get -qq -y install ccm-demo > /dev/null;" + old)
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d --noop"), "unknown whether it changes anything: the package index is 3 days old and is refreshed first")
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1"), "the package index is 3 days old and is refreshed")
-	require.Equal(t, "= package#ccm-demo: stable", l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1"))
+	require.Equal(t, "= package#ccm-demo: up to date", l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1"))
 	l.sh("rm -r /var/lib/apt/lists")
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep --noop"), "not in the package index, which is missing and would be refreshed first")
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep"), "+ package#ccm-demo-dep: Installed")
@@ -183,7 +183,7 @@ func TestRefresh(t *testing.T) {
 			ensure()
 			l.sh(old)
 			require.Contains(t, ensure(), "the package index is 3 days old and is refreshed")
-			require.Equal(t, s.name("= package#ccm-demo: stable"), ensure())
+			require.Equal(t, s.name("= package#ccm-demo: up to date"), ensure())
 			l.sh("/srv/ccm-lab/bin/publish; " + old)
 			require.Contains(t, ensure(), fmt.Sprintf("Upgraded to latest (corrective) (version 3.0%s)", s.release))
 		})
@@ -227,7 +227,7 @@ func TestPackageRivals(t *testing.T) {
 			out := l.exec("/opt/ccm/ccm", command, "/root/site.lua")
 			require.Equal(l.t, 4, out.status, out.stdout)
 			require.Contains(l.t, out.stdout, want, command)
-			require.Contains(l.t, out.stdout, "1 stable, 1 failed")
+			require.Contains(l.t, out.stdout, "1 failed, 1 up to date")
 		}
 	})
 }
@@ -244,7 +244,7 @@ func TestAptConflict(t *testing.T) {
 	plan := l.exec("/opt/ccm/ccm", "plan", "/root/site.lua")
 	require.Contains(t, plan.stdout, "+ package#v-one: Would have installed (version 1)\nx package#v-two: failed: conflicts with packages that this site installs before it")
 	refused := "x package#v-two: failed: would remove package#v-one, which /root/site.lua:1 declares (declare only one of them)"
-	for _, want := range [][2]string{{"run", "1 changed, 1 failed"}, {"run", "1 stable, 1 failed"}, {"plan", "1 stable, 1 failed"}} {
+	for _, want := range [][2]string{{"run", "1 changed, 1 failed"}, {"run", "1 failed, 1 up to date"}, {"plan", "1 failed, 1 up to date"}} {
 		out := l.exec("/opt/ccm/ccm", want[0], "/root/site.lua")
 		require.Equal(t, 4, out.status, out.stdout)
 		require.Contains(t, out.stdout, refused)

@@ -48,15 +48,15 @@ func TestSession(t *testing.T) {
 
 	lines, again := reported(l.sh(script("x=1")))
 	require.Equal(t, []string{
-		"= package#ccm-demo-service: stable",
-		"= file#/etc/ccm-demo/extra.conf: stable",
-		"= service#ccm-demo: stable",
+		"= package#ccm-demo-service: up to date",
+		"= file#/etc/ccm-demo/extra.conf: up to date",
+		"= service#ccm-demo: up to date",
 	}, lines)
 	require.Equal(t, pid, again, "it goes on running")
 
 	lines, restarted := reported(l.sh(script("x=2")))
 	require.Equal(t, []string{
-		"= package#ccm-demo-service: stable",
+		"= package#ccm-demo-service: up to date",
 		"~ file#/etc/ccm-demo/extra.conf: Updated the file (intended)",
 		"! service#ccm-demo: Restarted, because file#/etc/ccm-demo/extra.conf changed (intended)",
 	}, lines)

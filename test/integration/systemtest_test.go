@@ -73,8 +73,8 @@ end)
 `))
 	require.NoError(t, err, out)
 	for _, line := range []string{
-		"lab  passed   plan equals run", "lab  passed   second run: 4 stable", "lab  passed   health checks: 1", "lab  passed   specs: 1",
-		"lab  passed   reboot: 4 stable", "lab  passed   undo: left ", "lab  passed   run after undo: ", "1 system: 1 passed, 0 failed",
+		"lab  passed   plan equals run", "lab  passed   second run: 4 up to date", "lab  passed   health checks: 1", "lab  passed   specs: 1",
+		"lab  passed   reboot: 4 up to date", "lab  passed   undo: left ", "lab  passed   run after undo: ", "1 system: 1 passed, 0 failed",
 	} {
 		require.Contains(t, out, line)
 	}

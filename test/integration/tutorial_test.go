@@ -19,11 +19,11 @@ var onDnf = []struct{ debian, dnf string }{
 	{"$ apt-get install -y ", "$ dnf -q -y install "},
 	{
 		"! service#nginx: Reloaded, because exec#certificate and file#/etc/nginx/conf.d/web.conf changed\n" +
-			"6 resources: 2 stable, 4 changed (1 by refresh) (...)\n",
+			"6 resources: 4 changed (1 by refresh), 2 up to date (...)\n",
 		"~ service#nginx: Started. Enabled\n" +
 			"    ensure  stopped → running\n" +
 			"    enable  false → true\n" +
-			"6 resources: 2 stable, 4 changed (...)\n",
+			"6 resources: 4 changed, 2 up to date (...)\n",
 	},
 	{"6 resources: 6 changed (1 by refresh) (...)\n", "6 resources: 6 changed (...)\n"},
 }

@@ -57,7 +57,7 @@ If the command is interrupted, run it again: it continues with the same key.`,
 	fs.StringVar(&name, "name", "", "request node `NAME` (default: host name, with - for dots)")
 	fs.StringVar(&tokenFile, "token-file", "", "`FILE` with a token for automatic approval")
 	fs.StringVar(&m.Directory, "directory", enrol.Directory, "directory `DIR` for the node's credentials")
-	fs.DurationVar(&wait, "wait", 0, "give up after `DURATION` (default never)")
+	cli.DurationVar(fs, &wait, "wait", 0, "give up after `DURATION` (default never)")
 	for _, flag := range []string{"servers", "ca", "credentials", "environment"} {
 		_ = cmd.MarkFlagRequired(flag)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 func newStatusCommand(e *cli.Env, f *agentFlags) *cobra.Command {
@@ -200,9 +200,5 @@ func plainDuration(d time.Duration) string {
 	if d >= time.Hour {
 		d = d.Round(time.Minute)
 	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
+	return words.Duration(d)
 }

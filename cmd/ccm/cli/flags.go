@@ -5,11 +5,15 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Choice is a flag with a closed set of values.
@@ -43,6 +47,32 @@ func (c *Choice) Set(s string) error {
 // Complete offers the values of c for completion of a flag.
 func (c *Choice) Complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return c.values, cobra.ShellCompDirectiveNoFileComp
+}
+
+// A durationFlag is a duration in the units of the language.
+type durationFlag time.Duration
+
+// DurationVar adds a flag whose value is a duration such as 30s, 1h30m, 1d or 2w.
+func DurationVar(fs *pflag.FlagSet, to *time.Duration, name string, value time.Duration, usage string) {
+	*to = value
+	fs.Var((*durationFlag)(to), name, usage)
+}
+
+// String implements pflag.Value. No duration is 0, which the help does not show.
+func (d *durationFlag) String() string {
+	if *d == 0 {
+		return "0"
+	}
+	return words.Duration(time.Duration(*d))
+}
+
+// Type implements pflag.Value.
+func (*durationFlag) Type() string { return "duration" }
+
+// Set implements pflag.Value.
+func (d *durationFlag) Set(s string) (err error) {
+	*(*time.Duration)(d), err = host.ParseDuration(s)
+	return err
 }
 
 // Colorful reports whether output to w is to be colored: --color wins, then

@@ -24,7 +24,7 @@ func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.Offline, "offline", false, "for images: do not start services or change the running kernel")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
-	fs.DurationVar(&f.EvalTimeout, "eval-timeout", time.Minute, "time limit for evaluating a script")
+	DurationVar(fs, &f.EvalTimeout, "eval-timeout", time.Minute, "time limit for evaluating a script")
 	fs.BoolVar(&f.Strict, "strict", false, "treat warnings as errors")
 	f.dialect = NewChoice("", "ccm", "tinycm")
 	fs.Var(f.dialect, "dialect", "manifest dialect: ccm or tinycm (default: tinycm for *.cm.yml)")
@@ -97,10 +97,10 @@ type RecordFlags struct {
 func (f *RecordFlags) Add(fs *pflag.FlagSet) {
 	AddSudoFlag(fs)
 	f.backupSize = resources.Size(state.DefaultLimits.Bytes)
-	fs.DurationVar(&f.Timeout, "timeout", 0, "time limit for the run (0 means none)")
+	DurationVar(fs, &f.Timeout, "timeout", 0, "time limit for the run (0 means none)")
 	fs.Func("backup-size", "maximum `SIZE` of all backups (default "+f.backupSize.String()+")",
 		func(text string) error { return f.backupSize.UnmarshalText([]byte(text)) })
-	fs.DurationVar(&f.backupAge, "backup-age", state.DefaultLimits.Age, "maximum age of runs and their backups")
+	DurationVar(fs, &f.backupAge, "backup-age", state.DefaultLimits.Age, "maximum age of runs and their backups")
 }
 
 // Limits returns the limits of the kept runs and backups.

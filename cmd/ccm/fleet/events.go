@@ -62,7 +62,7 @@ Exit status: 4 if a gap could not be filled.`,
 	f.sign.add(fs)
 	fs.StringVar(&f.environment, "environment", "", "only nodes of `ENVIRONMENT`")
 	fs.StringVar(&f.condition, "where", "", "only events that match `CONDITION`, as outcome == \"failed\"")
-	fs.DurationVar(&f.since, "since", time.Hour, "only events of the last `TIME`")
+	cli.DurationVar(fs, &f.since, "since", time.Hour, "only events of the last `TIME`")
 	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 	cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
 	for _, other := range []string{"follow", "where", "since"} {

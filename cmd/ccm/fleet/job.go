@@ -84,7 +84,7 @@ Exit status: 4 if a node failed, refused, or did not respond.`,
 		fs.StringVar(&f.environment, "environment", "", "select `ENVIRONMENT` (default: the nodes' or the only one)")
 		fs.StringVar(&f.condition, "where", "", "nodes that match `CONDITION`")
 		fs.BoolVar(&f.all, "all", false, "all nodes of the environment")
-		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "latest start, as `DURATION` from now (plus 5m for clock skew)")
+		cli.DurationVar(fs, &f.expires, "expires", 15*time.Minute, "latest start, as `DURATION` from now (plus 5m for clock skew)")
 		fs.StringVar(&f.reason, "reason", "", "reason stored with the job, as `TEXT`")
 		fs.Var(f.output, "output", "output format: text, json, or names of nodes that did not succeed")
 		cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
@@ -212,7 +212,7 @@ func (f *jobFlags) check() error {
 	case f.atMost < 0:
 		return diag.Errorf(diag.Pos{}, "--at-most: %w", diag.Expected("a number of nodes").Got("%d", f.atMost))
 	case f.expires < time.Second || f.expires > signed.MaxJob:
-		return diag.Errorf(diag.Pos{}, "--expires: %w", diag.Expected("a duration from 1s to %s", durationText(signed.MaxJob)).Got("%s", durationText(f.expires)))
+		return diag.Errorf(diag.Pos{}, "--expires: %w", diag.Expected("a duration from 1s to %s", words.Duration(signed.MaxJob)).Got("%s", words.Duration(f.expires)))
 	}
 	for _, t := range f.targets {
 		if err := signed.CheckTarget(t); err != nil {
@@ -220,17 +220,6 @@ func (f *jobFlags) check() error {
 		}
 	}
 	return nil
-}
-
-// durationText is a duration without the units of which there are none.
-func durationText(d time.Duration) string {
-	text := d.String()
-	for _, none := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, none) {
-			text = strings.TrimSuffix(text, none[1:])
-		}
-	}
-	return text
 }
 
 func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []string) error {

@@ -24,7 +24,7 @@ type liveFlags struct {
 // askNodes asks the reachable nodes, prints their answers, and names the other nodes.
 func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
 	if f.timeout < time.Second || f.timeout > signed.MaxJob {
-		return diag.Errorf(diag.Pos{}, "--within: %w", diag.Expected("a duration from 1s to %s", durationText(signed.MaxJob)).Got("%s", durationText(f.timeout)))
+		return diag.Errorf(diag.Pos{}, "--within: %w", diag.Expected("a duration from 1s to %s", words.Duration(signed.MaxJob)).Got("%s", words.Duration(f.timeout)))
 	}
 	answer, err := overview.Ask(ctx, d, overview.Query{
 		Options: o, Names: names, Timeout: f.timeout,
@@ -50,7 +50,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 		names    []string
 		question string
 	}{
-		{answer.Unanswered, fmt.Sprintf("No response within %s", f.timeout)},
+		{answer.Unanswered, fmt.Sprintf("No response within %s", words.Duration(f.timeout))},
 		{answer.Offline, "Not contacted, because they are silent"},
 	} {
 		if len(x.names) > 0 {

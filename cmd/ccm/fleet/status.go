@@ -55,7 +55,7 @@ On a terminal it is updated every two seconds until Ctrl-C, otherwise shown once
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&environment, "environment", "", "only environment `NAME`")
-	fs.DurationVar(&every, "every", every, "update after `DURATION`")
+	cli.DurationVar(fs, &every, "every", every, "update after `DURATION`")
 	fs.BoolVar(&once, "once", false, "show the status once")
 	fs.Var(output, "output", "output format: text or json")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))

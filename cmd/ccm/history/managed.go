@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A managedSite is the last run of a site, and the resources that the site manages.
@@ -148,7 +149,7 @@ func (m *managedSite) print(e *cli.Env) error {
 	rows := [][]string{{"OUTCOME", "RESOURCE", "DECLARED AT"}}
 	for _, r := range m.Resources {
 		reason, _, _ := strings.Cut(r.Reason, "\n")
-		rows = append(rows, []string{r.Outcome, r.Type + "#" + r.Name, strings.TrimSpace(r.Position + "  " + reason)})
+		rows = append(rows, []string{words.Outcome(r.Outcome), r.Type + "#" + r.Name, strings.TrimSpace(r.Position + "  " + reason)})
 	}
 	e.Print().Table(rows)
 	return nil

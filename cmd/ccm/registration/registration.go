@@ -94,7 +94,7 @@ created with --upstream. With it, anybody who may publish one service can remove
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.Replicas, "replicas", 1, "number of replicas")
-	fs.DurationVar(&o.MaxAge, "max-age", 15*time.Minute, "expiry of services, such as three times the run interval")
+	cli.DurationVar(fs, &o.MaxAge, "max-age", 15*time.Minute, "expiry of services, such as three times the run interval")
 	fs.BoolVar(&upstream, "upstream", false, "allow agents of Choria CCM to register services")
 	f.add(fs)
 	return cmd

@@ -252,10 +252,7 @@ func TestChrootOfAnOrdinaryUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		const nobody = 65534
 		require.NoError(t, os.Chown(filepath.Join(root, "var"), nobody, nobody))
-		program := filepath.Join(t.TempDir(), "program") // where everybody can reach it
-		for dir := filepath.Dir(program); dir != os.TempDir(); dir = filepath.Dir(dir) {
-			require.NoError(t, os.Chmod(dir, 0o755))
-		}
+		program := filepath.Join(hosttest.PublicDir(t), "program")
 		text, err := os.ReadFile("/proc/self/exe")
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(program, text, 0o755))

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // Exec is the Runner of a real machine.
@@ -42,7 +44,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%w after %s", ErrTimeout, c.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%w after %s", ErrTimeout, words.Duration(c.Timeout)))
 		defer cancel()
 	}
 	cmd := exec.CommandContext(ctx, file)

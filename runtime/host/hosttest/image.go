@@ -10,6 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// PublicDir returns a new directory for the time of the test, which every user can enter, as t.TempDir is not.
+func PublicDir(t testing.TB) string {
+	t.Helper()
+	made := t.TempDir()
+	for dir := made; ; dir = filepath.Dir(dir) { // up to the first that everybody can enter, / at the latest
+		info, err := os.Stat(dir)
+		require.NoError(t, err)
+		if dir != made && info.Mode().Perm()&0o005 == 0o005 {
+			return made
+		}
+		require.NoError(t, os.Chmod(dir, 0o755))
+	}
+}
+
 // Image returns a directory with a small system: programs of this machine with their libraries, and the directories
 // that every system has. Everybody can read it. The test is skipped if a program or its libraries are not known here.
 func Image(t testing.TB, programs ...string) string {
@@ -18,15 +32,7 @@ func Image(t testing.TB, programs ...string) string {
 	if err != nil {
 		t.Skip(err)
 	}
-	root := t.TempDir()
-	for dir := root; ; dir = filepath.Dir(dir) { // up to the first that everybody can enter, / at the latest
-		info, err := os.Stat(dir)
-		require.NoError(t, err)
-		if dir != root && info.Mode().Perm()&0o005 == 0o005 {
-			break
-		}
-		require.NoError(t, os.Chmod(dir, 0o755))
-	}
+	root := PublicDir(t)
 	for _, dir := range []string{"bin", "dev", "etc", "proc", "root", "run", "sys", "tmp", "usr/sbin", "var"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}

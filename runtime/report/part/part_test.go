@@ -64,7 +64,7 @@ func TestBothForms(t *testing.T) {
 		require.Equal(t, texts(node), html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(e.HTML(), "")))
 		require.NotContains(t, e.HTML(), "<script")
 	}
-	require.Equal(t, "1 failed3 stableof 4 resources", strings.TrimSpace(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(Legend(counts).HTML(), "")))
+	require.Equal(t, "1 failed3 up to dateof 4 resources", strings.TrimSpace(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(Legend(counts).HTML(), "")))
 }
 
 // TestStyle: the rules load nothing.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // An Event is the result of a resource, in the JSON report of ccm. A mistake in a site has a Subject instead of a type
@@ -197,10 +200,10 @@ func (o *outcome) event(id string) (Event, bool) {
 	return Event{}, false
 }
 
-// counts returns the numbers of results, as in "2 changed, 1 stable".
+// counts returns the numbers of results, as in "2 changed, 1 up to date".
 func (o *outcome) counts() string {
 	var parts []string
-	for _, outcome := range []string{"stable", "changed", "pending", "unknown", "skipped", "failed"} {
+	for _, outcome := range []string{"changed", "pending", "unknown", "skipped", "failed", "stable"} {
 		n := 0
 		for _, e := range o.events {
 			if e.Outcome == outcome {
@@ -208,7 +211,7 @@ func (o *outcome) counts() string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
+			parts = append(parts, fmt.Sprintf("%d %s", n, words.Outcome(outcome)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -227,13 +230,13 @@ func comparePlan(plan, run *outcome) (list []Problem) {
 			got = "missing"
 		}
 		list = append(list, Problem{
-			p.id(), fmt.Sprintf("%s: %s in the plan, %s in the run%s", p.id(), p.Outcome, got, p.place()),
+			p.id(), fmt.Sprintf("%s: %s in the plan, %s in the run%s", p.id(), words.Outcome(p.Outcome), words.Outcome(got), p.place()),
 			"declare what it depends on with require",
 		})
 	}
 	for _, r := range run.events {
 		if _, ok := plan.event(r.id()); !ok {
-			list = append(list, Problem{r.id(), fmt.Sprintf("%s: missing in the plan, %s in the run%s", r.id(), r.Outcome, r.place()),
+			list = append(list, Problem{r.id(), fmt.Sprintf("%s: missing in the plan, %s in the run%s", r.id(), words.Outcome(r.Outcome), r.place()),
 				"the script must not depend on what its own resources change"})
 		}
 	}

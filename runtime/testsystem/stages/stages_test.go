@@ -90,13 +90,13 @@ func TestPlanAndUndo(t *testing.T) {
 	lines, passed := results(t, s, false)
 	require.False(t, passed)
 	require.Equal(t, []string{
-		"passed plan: 1 stable, 3 pending",
-		"passed run: 2 stable, 2 changed",
+		"passed plan: 3 pending, 1 up to date",
+		"passed run: 2 changed, 2 up to date",
 		"failed plan equals run: ",
-		"exec#b: stable in the plan, changed in the run (site.lua:1)\n  declare what it depends on with require",
+		"exec#b: up to date in the plan, changed in the run (site.lua:1)\n  declare what it depends on with require",
 		"exec#gone: pending in the plan, missing in the run (site.lua:1)\n  declare what it depends on with require",
-		"exec#new: missing in the plan, stable in the run (site.lua:1)\n  the script must not depend on what its own resources change",
-		"passed second run: 1 stable",
+		"exec#new: missing in the plan, up to date in the run (site.lua:1)\n  the script must not depend on what its own resources change",
+		"passed second run: 1 up to date",
 		"skipped health checks: none",
 		"failed undo: left 5 paths: /etc/a (new), /etc/old (changed), /srv (missing), /usr/new (new); service#x: service not found (site.lua:1)",
 		"undo did not restore /etc/a: new (site.lua:1)",
@@ -121,15 +121,15 @@ func TestSecondRunAndReboot(t *testing.T) {
 	lines, passed := results(t, s, true)
 	require.False(t, passed)
 	require.Equal(t, []string{
-		"failed second run: 1 stable, 2 changed",
+		"failed second run: 2 changed, 1 up to date",
 		"exec#a changes in every run: Executed (site.lua:1)\n  add creates, onlyif or unless, or run it with refreshonly and subscribe",
 		"sysctl#b was only done by the second run: Set; value 0 → 1 (site.lua:1)\n  make it require the resource that it depends on",
 		"failed health checks: 2",
 		"service#c: health check http is critical: connection refused (site.lua:1)",
-		"failed reboot: 1 stable, 2 changed",
+		"failed reboot: 2 changed, 1 up to date",
 		"service#c does not survive a reboot: Started (site.lua:1)\n  start it at boot: enable = true",
 		"skipped undo: the second run changed something",
-	}, lines[slices.Index(lines, "failed second run: 1 stable, 2 changed"):])
+	}, lines[slices.Index(lines, "failed second run: 2 changed, 1 up to date"):])
 
 	s = &scripted{reports: []string{"plan\n", "run\n", "run\n", "undo\n" + `{"protocol":"` + mistakeProtocol + `","message":"nothing to undo: no run has changed a file"}` + "\n"},
 		lists: []string{""}, reboots: testsystem.ErrNoInit}
