@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/event"
@@ -132,7 +131,7 @@ func (f *Forecaster) precedence(i int) string {
 	}
 	var names []string
 	for _, d := range f.catalog.Deps[i] {
-		if f.outcomes[d.Index] == event.Pending && !d.Refresh && (f.suspects.effects.byIndex[d.Index] != nil || slices.Contains(host.AccountAuthors(f.view), any(d.Index))) {
+		if f.outcomes[d.Index] == event.Pending && !d.Refresh && (f.suspects.effects.byIndex[d.Index] != nil || host.ChangesAccounts(f.view, d.Index)) {
 			names = append(names, f.catalog.Resources[d.Index].ID.String())
 		}
 	}

@@ -74,9 +74,17 @@ func (s *suspectFinder) of(i int, looks *overlay.Looks) []suspect {
 			ranks[k] = why
 		}
 	}
-	for _, by := range looks.Doubts() {
+	doubts := looks.Doubts()
+	for _, by := range doubts {
 		if k, ok := by.(int); ok && k != i {
 			blame(k, fits)
+		}
+	}
+	if len(doubts) >= overlay.MostCreators { // some may be left out: not those that the site names
+		for _, k := range s.ancestorsOf(i).unsettled {
+			if s.effects.byIndex[k] != nil {
+				blame(k, declared)
+			}
 		}
 	}
 	list := looks.List()

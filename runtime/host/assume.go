@@ -21,8 +21,11 @@ func PendingNumber(v *View, a *overlay.Account) (id uint32, ok bool) {
 	return overlay.Placeholder(v.overlay, a), true
 }
 
-// AccountAuthors returns the authors of all users and groups that a plan assumes.
+// AccountAuthors returns the authors of the users and groups that a plan assumes, at most [overlay.MostCreators] or so.
 func AccountAuthors(v *View) []any { return overlay.AccountAuthors(v.planned()) }
+
+// ChangesAccounts reports whether an author changes a user or group in a plan.
+func ChangesAccounts(v *View, by any) bool { return overlay.ChangesAccounts(v.planned(), by) }
 
 // Planning returns a view of the same machine for a plan. Effects can be assumed over it; looks
 // see them as done. The context ends the downloads that such looks need.

@@ -31,6 +31,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 	allowed := map[string]string{
 		"safepath/location.go Open unix.Openat":                "a name in a directory that is open, not followed",
 		"safepath/system_linux.go quick unix.Openat2":          "the walk",
+		"safepath/system_linux.go OpenBelow unix.Openat2":      "a name in a directory that is open, without links",
 		"safepath/system_linux.go quick unix.Open":             "what trust.Policy has judged",
 		"safepath/system_linux.go OpenDirectoryAt unix.Openat": "a name in a directory that is open, the root, a link of proc(5) that root is believed for",
 		"safepath/system_linux.go Chmod unix.Chmod":            "/proc/self/fd, which leads to what is open",

@@ -168,6 +168,24 @@ func (r *Resolver) quick(name string, flags int) (fd int, quick bool, err error)
 	}
 }
 
+// OpenBelow opens the file with a name of several parts in an open directory, in one step and without following a link.
+// mode is for O_CREAT. done is false if it has to be opened part by part instead.
+func OpenBelow(dir int, name string, flags int, mode uint32) (fd int, done bool, err error) {
+	if hasNoOpenat2.Load() {
+		return -1, false, nil
+	}
+	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_BENEATH}
+	if flags&unix.O_CREAT != 0 {
+		how.Mode = uint64(mode)
+	}
+	err = IgnoringEINTR(func() (err error) { fd, err = unix.Openat2(dir, name, &how); return err })
+	switch err {
+	case nil, unix.ENOENT:
+		return fd, true, err
+	}
+	return -1, false, nil // the next attempt says what is wrong
+}
+
 // quickDirectory is quick for a directory at the start of a path.
 func (r *Resolver) quickDirectory(name string) (fd int, quick bool, err error) {
 	return r.quick(name, unix.O_PATH|unix.O_DIRECTORY)

@@ -370,8 +370,8 @@ func (x *restoreCall) create(i int) error {
 	case safepath.Symlink:
 		return x.link(r, info)
 	}
-	if same, err := x.same(x.ctx, &x.h.View, r, versionOf(info)); err != nil || same {
-		return errors.Join(err, x.h.SetAttr(r.Path, attr))
+	if info.Kind == safepath.Regular && !slices.ContainsFunc(diff, func(d resource.Delta) bool { return d.Property == "content" }) {
+		return x.h.SetAttr(r.Path, attr)
 	}
 	if info.Dev == r.Want.Dev && info.Ino == r.Want.Ino { // it was written in place, with all its names
 		return x.write(host.KeepHardLinks(x.h), r, by)

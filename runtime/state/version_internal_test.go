@@ -6,12 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // TestVersionAfterReboot: a file is the same when only its device has another number, as after a reboot.
 func TestVersionAfterReboot(t *testing.T) {
-	v := Version{Kind: host.Regular, Mode: 0o644, Size: 3, MTime: time.Unix(1, 2), Dev: 40, Ino: 7}
+	v := Version{Kind: safepath.Regular, Mode: 0o644, Size: 3, MTime: time.Unix(1, 2), Dev: 40, Ino: 7}
 	w := v
 	w.Dev = 41
 	require.True(t, v.Is(w))

@@ -75,6 +75,7 @@ func TestLimits(t *testing.T) {
 		`${ sum(Data.many, 1) }`: int64(1000),
 		`${ string("abc" matches "^a.c$") + string("abc" matches lower("^B")) + string(not ("b" matches string("a"))) }`:                         "truefalsetrue",
 		`${ toJSON(uniq([1, 1.0, "1", true, nil, [1], nil, true, [1], {"a": 1}, {"a": 1}, 2])) }`:                                                "[\n  1,\n  \"1\",\n  true,\n  null,\n  [\n    1\n  ],\n  {\n    \"a\": 1\n  },\n  2\n]",
+		`${ len(uniq(1..300000)) + len(uniq(map(1..1000, {[# % 10, {"a": # % 2}]}))) }`:                                                          int64(300_010),
 		`${ join(split("a,b,c", ",")) + join(split("a,b,c", ",", 2), "+") + join(splitAfter("a,b", ","), " ") + string(len(split("abc", ""))) }`: "abca+b,ca, b3",
 		`${ sum(fromJSON("[1, 2]")) + count([true, false]) + int("3") + duration("1h").Hours() }`:                                                8.0,
 		`${ "a" + "b" + string(1) + join(["c", "d"], "-") + join(["e"]) + repeat("f", 2) + join(flatten([["g", ["h"]], "i"])) }`:                 "ab1c-deffghi",

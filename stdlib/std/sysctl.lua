@@ -14,10 +14,11 @@ end
 
 -- The text of the file with the setting, or without it if it is to be absent.
 local function edited(want, text)
-  local list, eol = lines.split(text or "")
-  local found = boot.find(list, want.name)
+  local found, line = boot.find(text, want.name), want.ensure == "present" and want.name .. " = " .. want.value
+  if #found == 0 then return line and lines.with(text, line) or text end
+  local list, eol = lines.split(text)
   for i = #found, 1, -1 do table.remove(list, found[i]) end
-  if want.ensure == "present" then table.insert(list, found[1] or #list + 1, want.name .. " = " .. want.value) end
+  if line then table.insert(list, found[1], line) end
   return lines.join(list, eol)
 end
 
@@ -58,7 +59,7 @@ return ccm.type {
   status = function(want, host)
     local text, at = host.read(want.path), host.stat(want.path)
     if at and at.kind == "link" and want.ensure == "present" then error(("%s is a link to %s, and is not replaced"):format(want.path, at.target), 0) end
-    local found, value = boot.find(lines.split(text or ""), want.name)
+    local found, value = boot.find(text or "", want.name)
     local have = { ensure = #found > 0 and "present" or "absent", file = boot.words(value), text = text }
     if want.ensure == "absent" then return have end
     boot.warn(want, host)
@@ -78,7 +79,7 @@ return ccm.type {
     if not have then
       list[1] = { path = want.path }
     elseif want.ensure == "absent" or boot.words(want.value) ~= have.file then
-      list[1] = { path = want.path, kind = "file", content = edited(want, have.text) }
+      list[1] = { path = want.path, kind = "file", content = edited(want, have.text or "") }
     end
     if want.ensure == "present" and (not have or not have.fits) then
       list[#list + 1] = { path = proc(want), kind = "file" }
@@ -103,7 +104,7 @@ return ccm.type {
     end
     if action == "remove" or boot.words(want.value) ~= have.file then
       host.mkdir(path.dir(want.path))
-      host.write(want.path, edited(want, host.read(want.path)))
+      host.write(want.path, edited(want, host.read(want.path) or ""))
     end
   end,
 }

@@ -10,13 +10,15 @@ function files.words(value) return value and str.join(str.fields(value), " ") en
 -- The name with dots and slashes exchanged: another way to write the same key (sysctl.d(5)).
 local function other_name(name) return (name:gsub("[./]", { ["."] = "/", ["/"] = "." })) end
 
---- Returns the positions of the lines that set the key, in either way to write it, and the value of the last one.
-function files.find(list, name)
+--- Returns the positions of the lines of a text that set the key, in either way to write it, and the value of the last
+--- one. The text is split only if it contains the key.
+function files.find(text, name)
   local found, value = {}, nil
   local other = other_name(name)
-  local pattern = [[^\s*-?(?:]] .. re.escape(name) .. "|" .. re.escape(other) .. [[)\s*=\s*(.*?)\s*$]]
-  for i, l in ipairs(list) do
-    local m = (l:find(name, 1, true) or l:find(other, 1, true)) and re.match(l, pattern)
+  local at = tbl.concat(lines.having(text, name), other ~= name and lines.having(text, other) or {})
+  local pattern = #at > 0 and [[^\s*-?(?:]] .. re.escape(name) .. "|" .. re.escape(other) .. [[)\s*=\s*(.*?)\s*$]]
+  for _, i in ipairs(tbl.sort(tbl.unique(at))) do
+    local m = re.match(lines.of(text)[i], pattern)
     if m then
       found[#found + 1], value = i, m[1]
     end
@@ -80,8 +82,7 @@ function files.warn(want, host)
   end
   for _, file in ipairs(in_order(host)) do
     local later = file ~= want.path and (file == "/etc/sysctl.conf" or path.base(file) > own)
-    local list = later and lines.split(host.read(file) or "") or {}
-    local value = select(2, files.find(list, want.name))
+    local value = select(2, files.find(later and host.read(file) or "", want.name))
     local text = value and files.words(value) ~= files.words(want.value)
       and ("sysctl#%s: %s is read after %s and sets %s, which takes precedence at boot"):format(want.name, file, want.path, inspect(value))
     if text then warn(text) end

@@ -20,6 +20,12 @@ type accountKey struct {
 	name string
 }
 
+// An accountNumber is the number of a user or group.
+type accountNumber struct {
+	kind LookKind
+	id   uint32
+}
+
 // assumeAccount is assume for a user or group.
 func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
 	a.mu.Lock()
@@ -33,7 +39,14 @@ func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
 		own.Group, own.Home, e.Account = cmp.Or(own.Group, old.Account.Group), cmp.Or(own.Home, old.Account.Home), &own
 	}
 	e.layOver(old)
-	a.accounts[key] = e
+	if a.accounts[key] = e; old == nil {
+		a.accountKeys = append(a.accountKeys, key)
+	}
+	if id := e.Account.ID; id != NoAccount && !slices.Contains(a.numbered[accountNumber{key.kind, id}], key.name) {
+		at := accountNumber{key.kind, id}
+		a.numbered[at] = append(a.numbered[at], key.name)
+	}
+	a.accountAuthors[by] = true
 	a.authors[by] = true
 	if tentative {
 		a.doubtful.Store(true)
@@ -65,10 +78,11 @@ func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 func (a *assumptions) placeholder(key accountKey) uint32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at := slices.Index(a.placeholders, key)
-	if at < 0 {
+	at, ok := a.placeholderOf[key]
+	if !ok {
 		at = min(len(a.placeholders), mostPlaceholders-1)
 		a.placeholders = append(a.placeholders[:at], key)
+		a.placeholderOf[key] = at
 	}
 	return firstPlaceholder + uint32(at)
 }
@@ -99,13 +113,14 @@ func PendingName(o *View, kind LookKind, id uint32) string {
 	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	name := ""
-	for key, e := range o.accounts {
-		if e = counted(o.excluded, e); e != nil && key.kind == kind && e.Account.ID == id && !e.Account.Absent && (name == "" || key.name < name) {
-			name = key.name
+	first := ""
+	for _, name := range o.numbered[accountNumber{kind, id}] {
+		e := counted(o.excluded, o.accounts[accountKey{kind, name}])
+		if e != nil && e.Account.ID == id && !e.Account.Absent && (first == "" || name < first) {
+			first = name
 		}
 	}
-	return name
+	return first
 }
 
 // accountOf returns the assumed user or group, nil for none.
@@ -170,24 +185,37 @@ func HoldsAccounts(name string, tree bool) bool {
 	}) || name == "/etc/.pwd.lock"
 }
 
-// AccountAuthors returns the authors of all assumed users and groups.
-func AccountAuthors(o *View) (list []any) {
-	return o.accountAuthors(func(*Account) bool { return true })
-}
-
-// accountAuthors returns the authors of the assumed users and groups that fit, also of earlier
-// assumptions about these.
-func (o *View) accountAuthors(fits func(*Account) bool) (list []any) {
+// AccountAuthors returns the authors of the assumed users and groups, at most [MostCreators] or so.
+func AccountAuthors(o *View) []any {
 	if o == nil {
 		return nil
 	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	for _, e := range o.accounts {
-		for e = counted(o.excluded, e); e != nil; e = counted(o.excluded, e.previous) {
+	return o.authorsOf(o.accountKeys, func(*Account) bool { return true })
+}
+
+// ChangesAccounts reports whether an author changes a user or group.
+func ChangesAccounts(o *View, by any) bool {
+	if o == nil {
+		return false
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.accountAuthors[by] && !o.excluded[by]
+}
+
+// authorsOf returns the authors of the assumed users and groups of the keys that fit, also of earlier assumptions about
+// these, until there are MostCreators. The lock is held.
+func (o *View) authorsOf(keys []accountKey, fits func(*Account) bool) (list []any) {
+	for _, key := range keys {
+		for e := counted(o.excluded, o.accounts[key]); e != nil; e = counted(o.excluded, e.previous) {
 			if fits(e.Account) {
 				list = append(list, e.author)
 			}
+		}
+		if len(list) >= MostCreators {
+			break
 		}
 	}
 	return list
@@ -202,13 +230,12 @@ var accountReporters = []string{
 // doubtAccounts records the pending users and groups that a command asks about.
 func doubtAccounts(o *View, c command.Cmd, text string, paths []string) {
 	o.mu.RLock()
-	none := len(o.accounts) == 0
-	o.mu.RUnlock()
-	if none {
+	defer o.mu.RUnlock()
+	if len(o.accounts) == 0 {
 		return
 	}
 	if kind, keys, ok := getentQuestion(c.Argv); ok {
-		o.looks.doubt(o.accountAuthors(func(a *Account) bool {
+		o.looks.doubt(o.authorsOf(o.accountKeys, func(a *Account) bool {
 			return a.Kind == kind && (len(keys) == 0 || slices.ContainsFunc(keys, func(key string) bool {
 				n, err := strconv.ParseUint(key, 10, 32)
 				return key == a.Name || err == nil && (a.ID == NoAccount || a.ID == uint32(n))
@@ -220,9 +247,15 @@ func doubtAccounts(o *View, c command.Cmd, text string, paths []string) {
 		return !(r == '_' || r == '-' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r))
 	})
 	words = append(words, path.Base(c.Argv[0]))
-	all := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(accountReporters, w) }) ||
-		slices.ContainsFunc(paths, func(p string) bool { return HoldsAccounts(p, true) })
-	o.looks.doubt(o.accountAuthors(func(a *Account) bool { return all || slices.Contains(words, a.Name) })...)
+	keys := o.accountKeys
+	if !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(accountReporters, w) }) &&
+		!slices.ContainsFunc(paths, func(p string) bool { return HoldsAccounts(p, true) }) {
+		keys = nil
+		for _, w := range words {
+			keys = append(keys, accountKey{UserLook, w}, accountKey{GroupLook, w})
+		}
+	}
+	o.looks.doubt(o.authorsOf(keys, func(*Account) bool { return true })...)
 }
 
 // getentQuestion returns what a call of getent(1) asks about: users or groups, and their names or

@@ -44,12 +44,19 @@ type assumptions struct {
 	entries map[string]*entry
 	// children has, by directory, the names that have entries, or have entries below them.
 	children map[string]map[string]bool
-	// makers is the part of children that leads to entries that may create something.
-	makers map[string]map[string]bool
+	// makers is the part of children that leads to entries that may create something, in the order of the assumptions.
+	makers map[string]*makers
 	// accounts are the users and groups that will exist.
 	accounts map[accountKey]*entry
-	// placeholders are the accounts that have a placeholder for a number, in order of these.
-	placeholders []accountKey
+	// accountKeys are the keys of accounts in the order of the assumptions, accountAuthors who made these.
+	accountKeys    []accountKey
+	accountAuthors map[any]bool
+	// numbered are the names of the accounts that had a number.
+	numbered map[accountNumber][]string
+	// placeholders are the accounts that have a placeholder for a number, in order of these; placeholderOf has their
+	// positions.
+	placeholders  []accountKey
+	placeholderOf map[accountKey]int
 	// authors are the authors of all assumptions.
 	authors map[any]bool
 	// answers is the cache of AskMany.
@@ -76,14 +83,20 @@ type entry struct {
 	depth    int // number of earlier assumptions
 }
 
+// makers are the names in a directory that lead to entries that may create something.
+type makers struct {
+	names []string
+	has   map[string]bool
+}
+
 // mostUnder is the number of earlier assumptions about a path that are kept.
 const mostUnder = 8
 
 // New returns an overlay of a machine. The context ends the downloads that looks need.
 func New(ctx context.Context, base Machine) *View {
 	o := &View{dirs: new(atomic.Pointer[sync.Map]), assumptions: &assumptions{
-		ctx: ctx, base: base, entries: make(map[string]*entry), children: make(map[string]map[string]bool), makers: make(map[string]map[string]bool), authors: make(map[any]bool),
-		accounts: make(map[accountKey]*entry),
+		ctx: ctx, base: base, entries: make(map[string]*entry), children: make(map[string]map[string]bool), makers: make(map[string]*makers), authors: make(map[any]bool),
+		accounts: make(map[accountKey]*entry), accountAuthors: make(map[any]bool), numbered: make(map[accountNumber][]string), placeholderOf: make(map[accountKey]int),
 	}}
 	o.dirs.Store(new(sync.Map))
 	return o
@@ -169,13 +182,15 @@ func (a *assumptions) put(e *entry) {
 	a.entries[e.Path] = e
 	for at := e.Path; e.mayBring() && at != "/"; at = path.Dir(at) {
 		dir, name := path.Dir(at), path.Base(at)
-		if a.makers[dir][name] {
+		in := a.makers[dir]
+		if in == nil {
+			in = &makers{has: make(map[string]bool)}
+			a.makers[dir] = in
+		}
+		if in.has[name] {
 			break
 		}
-		if a.makers[dir] == nil {
-			a.makers[dir] = make(map[string]bool)
-		}
-		a.makers[dir][name] = true
+		in.has[name], in.names = true, append(in.names, name)
 	}
 }
 
@@ -248,19 +263,28 @@ func (a *assumptions) namesBelow(dir string) []string {
 	return slices.Sorted(maps.Keys(a.children[dir]))
 }
 
-// creators returns the authors who may make a missing path, or something below it.
+// MostCreators is the number of authors who are named for one missing path, or for the file of users. A plan of 4,000
+// commands that each make something in one missing directory takes 3.8 s with it, and 19 s without.
+const MostCreators = 100
+
+// creators returns the first authors who may make a missing path, or something below it.
 func (o *View) creators(name string) []any {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	var list []any
-	var visit func(name string)
-	visit = func(name string) {
+	var visit func(name string) bool
+	visit = func(name string) bool {
 		if e := counted(o.excluded, o.entries[name]); e != nil && e.mayBring() {
 			list = append(list, e.author)
 		}
-		for child := range o.makers[name] {
-			visit(path.Join(name, child))
+		if in := o.makers[name]; in != nil {
+			for _, child := range in.names {
+				if len(list) >= MostCreators || !visit(path.Join(name, child)) {
+					return false
+				}
+			}
 		}
+		return true
 	}
 	visit(name)
 	return list

@@ -27,6 +27,8 @@ type Writer struct {
 	measured bool
 	// batched is set if some stored content is not durable yet.
 	batched bool
+	// made has the directories that are there.
+	made map[string]bool
 	// run is the present run. makeRoom removes none of its contents.
 	run string
 	// buffer is the buffer of copy.
@@ -42,7 +44,7 @@ type Writer struct {
 
 // Writer returns the writer of a run. The lock of the state directory must be held.
 func (s *Store) Writer(run string) *Writer {
-	return &Writer{s: s, run: run, used: make(map[string]bool)}
+	return &Writer{s: s, run: run, used: make(map[string]bool), made: make(map[string]bool)}
 }
 
 // Keep makes sure that no content of the list is removed to make room during the run. IDs that are "" do
@@ -135,8 +137,11 @@ func (w *Writer) holds(id string) bool {
 
 // write stores the content that r reads under its ID.
 func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
-	if err := errors.Join(w.s.Dir.MakeDir(contentsDir), w.s.Dir.MakeDir(filepath.Join(contentsDir, id[:2]))); err != nil {
-		return err
+	if dir := filepath.Join(contentsDir, id[:2]); !w.made[dir] {
+		if err := errors.Join(w.s.Dir.MakeDir(contentsDir), w.s.Dir.MakeDir(dir)); err != nil {
+			return err
+		}
+		w.made[dir] = true
 	}
 	if err := w.begin(); err != nil {
 		return err
