@@ -27,7 +27,7 @@ func TestGlossary(t *testing.T) {
 	require.GreaterOrEqual(t, len(terms), 40)
 	require.True(t, slices.IsSorted(terms), terms)
 	require.Equal(t, terms, slices.Compact(slices.Clone(terms)))
-	for _, outcome := range []string{"stable", "changed", "pending", "unknown", "skipped", "failed"} {
+	for _, outcome := range []string{"up to date", "changed", "pending", "unknown", "skipped", "failed"} {
 		require.Contains(t, terms, outcome)
 	}
 }

@@ -38,7 +38,28 @@ var absentGlobals = map[string]string{
 	"os.tmpname":     "scripts only declare",
 	"os.setlocale":   "only the C locale is supported",
 	"string.dump":    "functions cannot be serialized",
+	// Words of Ansible, Puppet and others.
+	"apt":         packageHint,
+	"dnf":         packageHint,
+	"yum":         packageHint,
+	"pip":         "use std.language_package",
+	"copy":        fileHint,
+	"command":     execHint,
+	"shell":       execHint,
+	"systemd":     serviceHint,
+	"lineinfile":  "use std.line",
+	"blockinfile": "use std.block",
+	"unarchive":   "use archive",
+	"include":     "use require",
+	"notify":      "name resources to restart with refresh or subscribe",
 }
+
+const (
+	packageHint = `use package { "name" }`
+	fileHint    = `use file { "/path", source = "..." }`
+	execHint    = `use exec { "name", command = "..." }`
+	serviceHint = `use service { "name", ensure = "running" }`
+)
 
 // A globalTable is the table of globals.
 type globalTable struct {

@@ -71,7 +71,7 @@ func (s FileState) Import(im resource.Import) (File, error) {
 		Links: LinksRefuse, HardLinks: HardLinksReplace}
 	switch {
 	case s.Kind == safepath.Missing:
-		return f, diag.Expected("a file or a directory").Found("nothing")
+		return f, diag.NotFound("file or directory", "", nil)
 	case s.Kind == safepath.Symlink:
 		return f, diag.Expected("a file or a directory").Found("a symbolic link to %s", s.Target)
 	case s.Kind == safepath.Special:

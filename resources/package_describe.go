@@ -1,6 +1,8 @@
 package resources
 
 import (
+	"errors"
+
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -22,15 +24,10 @@ func (s PackageState) Describe(name, provider string) any {
 func (s PackageState) Import(im resource.Import) (Package, error) {
 	p := Package{Name: im.Name, Ensure: PackagePresent}
 	if !s.Installed() {
-		return p, diag.Expected("an installed package").Found("it %s", s.found())
+		if s.Problem != "" {
+			return p, diag.Expected("an installed package").Found("it %s", s.Problem)
+		}
+		return p, errors.New("not installed")
 	}
 	return p, nil
-}
-
-// found describes the state of a package in one word.
-func (s PackageState) found() string {
-	if s.Problem != "" {
-		return s.Problem
-	}
-	return s.CurrentEnsure()
 }

@@ -46,7 +46,7 @@ func (s ServiceState) Import(im resource.Import) (Service, error) {
 		p.Service, p.Scope, p.User = asked.Service, asked.Scope, asked.User
 	}
 	if s.Missing {
-		return p, diag.Expected("a service").Found("none of that name")
+		return p, diag.NotFound("service", "", nil)
 	}
 	if s.Running {
 		p.Ensure = ServiceRunning

@@ -89,7 +89,7 @@ func TestImport(t *testing.T) {
 	}
 
 	for want, s := range map[string]resource.Importer[File]{
-		"found nothing":                  FileState{},
+		"no such file or directory":      FileState{},
 		"found a symbolic link to x":     FileState{Kind: safepath.Symlink, Target: "x"},
 		"found a device, socket or pipe": FileState{Kind: safepath.Special},
 	} {
@@ -101,7 +101,7 @@ func TestImport(t *testing.T) {
 	_, err = PackageState{Problem: "half-configured"}.Import(of("x"))
 	require.ErrorContains(t, err, "found it half-configured")
 	_, err = ServiceState{Missing: true}.Import(of("x"))
-	require.ErrorContains(t, err, "found none of that name")
+	require.ErrorContains(t, err, "no such service")
 	_, err = ExecType.Type.Import(ExecState{}, of("x"))
 	require.True(t, errors.Is(err, resource.ErrNotImportable))
 	require.True(t, FileType.Type.Importable())

@@ -96,5 +96,6 @@ func LibraryNames() []string {
 func ShortOf(t *resource.Type) string {
 	doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
 	short, _, _ := strings.Cut(strings.TrimSuffix(doc, "."), ". ")
-	return strings.TrimPrefix(short, t.Schema().GoType.Name()+" ")
+	short = strings.TrimPrefix(short, t.Schema().GoType.Name()+" ")
+	return strings.ToUpper(short[:1]) + short[1:]
 }

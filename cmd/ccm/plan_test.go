@@ -314,11 +314,11 @@ file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 `, "OWN", own)), 0o644))
 	plan, status := u.ccm("plan", site)
 	require.Equal(t, 4, status, plan)
-	require.Contains(t, plan, "x file#/etc/of-root: failed: would fail: needs root: /etc is not writable by uid ")
+	require.Contains(t, plan, "x file#/etc/of-root: failed: needs root: /etc is not writable by uid ")
 	for _, want := range []string{
-		"x sysctl#vm.swappiness: failed: would fail: needs root: only root can change the owner of /proc/sys/vm/swappiness",
-		"x user#ccm-nobody: failed: would fail: needs root: only root can change users and groups",
-		"x cron#ccm-job: failed: would fail: needs root: /etc",
+		"x sysctl#vm.swappiness: failed: needs root: only root can change the owner of /proc/sys/vm/swappiness",
+		"x user#ccm-nobody: failed: needs root: only root can change users and groups",
+		"x cron#ccm-job: failed: needs root: /etc",
 		"x exec#id: failed: only root can run a command as root",
 	} {
 		require.Contains(t, plan, want)
@@ -328,7 +328,7 @@ file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 	out, status := u.ccm("ensure", "file", "/etc/of-root", "--content", "x", "--owner", "-1", "--group", "-1", "--mode", "0644")
 	require.Equal(t, 1, strings.Count(out, "1 resource fails for lack of permission: run it as root with --sudo\n"), out)
 	require.NotZero(t, status)
-	require.Contains(t, plan, "x file#"+own+"/given: failed: would fail: needs root: only root can change the owner of "+own+"/given")
+	require.Contains(t, plan, "x file#"+own+"/given: failed: needs root: only root can change the owner of "+own+"/given")
 	require.Contains(t, plan, "+ file#"+own+"/mine: Would have created the file")
 	run, status := u.ccm("run", site)
 	require.Equal(t, 4, status, run)

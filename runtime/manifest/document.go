@@ -58,7 +58,11 @@ func (r *reader) manifest() (*Manifest, error) {
 	case root.IsNil():
 		r.fail(root, "", "%w", diag.Expected("a manifest with a section ccm").Found("nothing"))
 	case root.Kind != schema.Map:
-		r.fail(root, "", "%w", diag.Expected("a manifest with a section ccm").Got("%s", root.Describe()))
+		hint := ""
+		if root.Kind == schema.List {
+			hint = "ccm docs coming-from-ansible shows what playbooks become"
+		}
+		r.fail(root, hint, "%w", diag.Expected("a manifest with a section ccm").Got("%s", root.Describe()))
 	}
 	if len(r.errs) > 0 {
 		return nil, r.errs.Err()

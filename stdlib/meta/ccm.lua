@@ -685,7 +685,7 @@ exec = {}
 ---@field content_once? boolean content_once writes the content only if the file is missing. Afterwards only owner, group and mode are managed.
 ---@field owner? string owner is the owner of the file, a name or number; "-1" does not change it. It is required unless ensure is absent or existing.
 ---@field group? string group is the group of the file, a name or number; "-1" does not change it. It is required unless ensure is absent or existing.
----@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are not changed. It is required unless ensure is absent or existing.
+---@field mode? string mode is the permissions in octal, as a string such as "0644". An x, as in "0x44", keeps that digit. It is required unless ensure is absent or existing.
 ---@field special_bits? boolean special_bits allows a mode above 0777 such as "2775": setuid (4), setgid (2) or sticky (1).
 ---@field links? "refuse"|"follow"|"replace" links is what to do with a symbolic link at the path: refuse fails, follow manages the target of the link, replace replaces the link. A link of another user is followed only to files of that user. Default: refuse.
 ---@field hardlinks? "replace"|"keep" hardlinks is what happens to the other names of a file with several hard links when its content changes. With replace they keep the old content. With keep the file is written in place, so all names have the new content. Default: replace.

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -39,7 +40,9 @@ vendor or files, hidden directories, and whatever --exclude or .ccmignore exclud
 lib/*_old.lua match from the directory on.
 
 The comment "-- ccm: ignore" silences a line; followed by names of rules, it
-silences only those: ` + strings.Join(lint.Rules, ", ") + `.
+silences only those:
+
+` + terminal.Wrap(strings.Join(lint.Rules, ", "), "  ", terminal.TextWidth) + `
 
 Exit status: 1 if problems are found.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -164,6 +165,7 @@ func editorFiles(lang *stubs.Language, libraries ...string) []writtenFile {
 // writeFiles writes files below a directory and says which.
 func writeFiles(e *cli.Env, dir string, files []writtenFile, force bool) error {
 	h, w := cli.Machine(e), e.Stdout
+	editors := 0
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.name))
 		old, err := readExisting(h, path)
@@ -183,7 +185,14 @@ func writeFiles(e *cli.Env, dir string, files []writtenFile, force bool) error {
 		if err := h.Save(path, f.text, 0o644); err != nil {
 			return err
 		}
+		if f.own {
+			editors++
+			continue
+		}
 		terminal.Fprintf(w, "wrote %s\n", path)
+	}
+	if editors > 0 {
+		terminal.Fprintf(w, "wrote %s in %s\n", words.Count(editors, "file for editors", "files for editors"), filepath.Join(dir, filepath.FromSlash(stubs.TypesDir)))
 	}
 	return nil
 }

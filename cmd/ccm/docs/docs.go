@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -140,7 +141,7 @@ func listPages(e *cli.Env) {
 		}
 		terminal.Fprintf(e.Stdout, "%s\n", bold.Paint(terminal.LineText(g.Title)))
 		for _, name := range g.Pages {
-			terminal.Fprintf(e.Stdout, "  %-*s  %s\n", longest, docs.Topic(name), docs.Summary(name))
+			terminal.Fprintf(e.Stdout, "  %-*s  %s\n", longest, docs.Topic(name), words.Shorten(docs.Summary(name), terminal.TextWidth-longest-4))
 		}
 	}
 	terminal.Fprintf(e.Stdout, "\nccm docs TOPIC prints one of them.\n")

@@ -21,7 +21,7 @@ var ErrNeedsRoot error = needsRootError{}
 type needsRootError struct{}
 
 // Error implements error.
-func (needsRootError) Error() string { return "would fail: needs root" }
+func (needsRootError) Error() string { return "needs root" }
 
 // Is reports whether kind is fs.ErrPermission, for [errors.Is].
 func (needsRootError) Is(kind error) bool { return kind == fs.ErrPermission }
