@@ -24,7 +24,11 @@ func TestEveryPageIsListed(t *testing.T) {
 		return err
 	}))
 	require.ElementsMatch(t, want, Names(), "what docs.go embeds")
-	require.Empty(t, Ungrouped(), "pages that are in no group of docs/groups.go")
+	var grouped []string
+	for _, g := range Groups() {
+		grouped = append(grouped, g.Pages...)
+	}
+	require.Subset(t, grouped, Names(), "pages that are in no group of docs/groups.go")
 	listed := make(map[string]bool)
 	for _, g := range Groups() {
 		for _, name := range g.Pages {

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -60,13 +59,4 @@ func Groups() []Group {
 		}
 	}
 	return out
-}
-
-// Ungrouped returns the pages that no group has.
-func Ungrouped() []string {
-	all := Names()
-	for _, g := range Groups() {
-		all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(g.Pages, name) })
-	}
-	return all
 }

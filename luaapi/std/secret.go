@@ -79,16 +79,7 @@ func secretLibrary() *Library {
 				cmd.BelowRoot = true // a secret comes from the machine of the site, as its files do
 				res, err := c.View.Query(c.in.Context(), cmd)
 				c.must(err)
-				c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
-				if res.Code != 0 {
-					res.Stdout = nil
-					c.must(res.Err(cmd))
-				}
-				out := strings.TrimRight(string(res.Stdout), "\r\n")
-				if out == "" {
-					c.fail("%s: empty output", cmd)
-				}
-				return giveSecret(c, out)
+				return giveSecret(c, secretOutput(c, cmd, res))
 			},
 		}, {
 			Signature: `age(path: string): string`,
@@ -164,15 +155,7 @@ func secretSops(c *call) int {
 		c.failWith("install sops: https://getsops.io", "sops is required for %s, but not installed", name)
 	}
 	c.must(err)
-	c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
-	if res.Code != 0 {
-		res.Stdout = nil
-		c.must(res.Err(cmd))
-	}
-	out := strings.TrimRight(string(res.Stdout), "\r\n")
-	if out == "" {
-		c.fail("%s: empty output", cmd)
-	}
+	out := secretOutput(c, cmd, res)
 	if c.sops == nil {
 		c.instance.sops = make(map[string]string)
 	}
@@ -237,4 +220,19 @@ func giveSecret(c *call, value string) int {
 		c.failWith(hint, "%w", err)
 	}
 	return c.give(lua.LString(value))
+}
+
+// secretOutput records the output of a command as secret, and returns it without its last newline. The command has to
+// have succeeded.
+func secretOutput(c *call, cmd host.Cmd, res host.Result) string {
+	c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
+	if res.Code != 0 {
+		res.Stdout = nil
+		c.must(res.Err(cmd))
+	}
+	out := strings.TrimRight(string(res.Stdout), "\r\n")
+	if out == "" {
+		c.fail("%s: empty output", cmd)
+	}
+	return out
 }

@@ -4,14 +4,12 @@ package openrc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
-	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -39,24 +37,7 @@ func services(wait svctool.Wait) *svctool.Scripts {
 const booted = "/run/openrc"
 
 // here returns an error unless OpenRC runs the machine of v.
-func here(v *host.View) error {
-	if v.Offline() != "" {
-		init, err := facts.BootsWith(v)
-		if err == nil && init != "openrc" {
-			err = errors.New("it does not boot with OpenRC")
-		}
-		return err
-	}
-	switch ok, err := v.IsDirectory(booted); {
-	case err != nil:
-		return err
-	case !ok && v.Root() != "/":
-		return fmt.Errorf("OpenRC does not run below %s: %s does not exist", v.Root(), booted)
-	case !ok:
-		return errors.New("OpenRC does not run this machine: " + booted + " does not exist")
-	}
-	return nil
-}
+func here(v *host.View) error { return svctool.CheckBooted(v, "OpenRC", "openrc", booted) }
 
 // activities are the meanings of exit codes of status (openrc-run(8)). Scripts that do not use
 // openrc-run have those of LSB.

@@ -96,6 +96,27 @@ func Machine(f *facts.Facts, v *host.View) *host.View {
 	return v
 }
 
+// CheckBooted returns an error unless a service manager runs the machine of v: then the directory booted exists. On a
+// machine that is not running, it has to be the one that boots it. Its name is in messages, init is that of facts.
+func CheckBooted(v *host.View, name, init, booted string) error {
+	if v.Offline() != "" {
+		found, err := facts.BootsWith(v)
+		if err == nil && found != init {
+			err = errors.New("it does not boot with " + name)
+		}
+		return err
+	}
+	switch ok, err := v.IsDirectory(booted); {
+	case err != nil:
+		return err
+	case !ok && v.Root() != "/":
+		return fmt.Errorf("%s does not run below %s: %s does not exist", name, v.Root(), booted)
+	case !ok:
+		return fmt.Errorf("%s does not run this machine: %s does not exist", name, booted)
+	}
+	return nil
+}
+
 // Describe implements resource.SelfDescriber.
 func (s *Scripts) Describe() resource.Description {
 	return resource.Description{

@@ -6,9 +6,6 @@
 package systemd
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -40,21 +37,4 @@ func suits(v *host.View, path string) resource.Suitability[resources.Service] {
 
 // isBooted returns an error unless systemd runs the machine of v. That matters most below another
 // root: there systemctl would reach the services of the real machine.
-func isBooted(v *host.View) error {
-	if v.Offline() != "" {
-		init, err := facts.BootsWith(v)
-		if err == nil && init != "systemd" {
-			err = errors.New("it does not boot with systemd")
-		}
-		return err
-	}
-	switch ok, err := v.IsDirectory(booted); {
-	case err != nil:
-		return err
-	case !ok && v.Root() != "/":
-		return fmt.Errorf("systemd does not run below %s: %s does not exist", v.Root(), booted)
-	case !ok:
-		return errors.New("systemd does not run this machine: " + booted + " does not exist")
-	}
-	return nil
-}
+func isBooted(v *host.View) error { return svctool.CheckBooted(v, "systemd", "systemd", booted) }

@@ -32,25 +32,19 @@ Without a version, it is the newest release.
 
 Without arguments, it fetches the locked modules that are missing here.`,
 		Args: cli.WantArguments(0, cli.AnyNumber), ValidArgsFunction: completeModules(e),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			x, err := openModSite(e)
-			if err != nil {
-				return err
-			}
-			defer x.r.Close()
-			ctx, cancel := e.UntilStopped(cmd.Context())
-			defer cancel()
+		RunE: inSite(e, false, func(ctx context.Context, x *modSite, args []string) error {
 			if len(args) == 0 {
 				return x.getLocked(ctx)
 			}
 			text := x.File.Doc.Text
 			for _, arg := range args {
+				var err error
 				if text, err = x.ask(ctx, text, arg); err != nil {
 					return err
 				}
 			}
 			return x.relock(ctx, text)
-		},
+		}),
 	}
 }
 
@@ -182,14 +176,7 @@ func newUpdateCommand(e *cli.Env) *cobra.Command {
 The first number of a version is kept: v2.0.0 after v1.9.0 may require changes to the
 site; update to it with ccm mod get.`,
 		Args: cli.WantArguments(0, cli.AnyNumber), ValidArgsFunction: completeModules(e),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			x, err := openModSite(e)
-			if err != nil {
-				return err
-			}
-			defer x.r.Close()
-			ctx, cancel := e.UntilStopped(cmd.Context())
-			defer cancel()
+		RunE: inSite(e, false, func(ctx context.Context, x *modSite, args []string) error {
 			for _, name := range args {
 				if x.File.Dependency(name) == nil {
 					return diag.Errorf(diag.Pos{}, "module %[2]s is not in %[1]s", module.FileName, name).WithHint("ccm mod get %s", name)
@@ -216,7 +203,7 @@ site; update to it with ccm mod get.`,
 				}
 			}
 			return x.relock(ctx, text)
-		},
+		}),
 	}
 }
 

@@ -38,16 +38,7 @@ func newListCommand(e *cli.Env) *cobra.Command {
 
 --outdated asks the repositories, and lists modules with a newer release.`,
 		Args: cli.WantArguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			x, err := openModSite(e)
-			if err == nil {
-				err = x.Check()
-			}
-			if err != nil {
-				return err
-			}
-			ctx, cancel := e.UntilStopped(cmd.Context())
-			defer cancel()
+		RunE: inSite(e, true, func(ctx context.Context, x *modSite, _ []string) error {
 			rows, err := x.rows(ctx, outdated)
 			if err != nil {
 				return err
@@ -69,7 +60,7 @@ func newListCommand(e *cli.Env) *cobra.Command {
 			}
 			e.Print().Table(table)
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&outdated, "outdated", false, "only modules with a newer release")
 	cmd.Flags().Var(output, "output", "output format: text or json")
@@ -111,14 +102,7 @@ update ` + module.LockName + `.
 
 If a script requires a computed name, no module is removed.`,
 		Args: cli.WantArguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			x, err := openModSite(e)
-			if err != nil {
-				return err
-			}
-			defer x.r.Close()
-			ctx, cancel := e.UntilStopped(cmd.Context())
-			defer cancel()
+		RunE: inSite(e, false, func(ctx context.Context, x *modSite, _ []string) error {
 			// The exports of a module are known only after the module was got.
 			lock, err := x.r.Lock(ctx, x.Dir, x.File, x.Lock)
 			if err != nil {
@@ -147,7 +131,7 @@ If a script requires a computed name, no module is removed.`,
 				terminal.Fprintf(e.Stdout, "%s: not required by any script\n", d.Name)
 			}
 			return x.relock(ctx, text)
-		},
+		}),
 	}
 }
 
@@ -162,17 +146,10 @@ network.
 Runs use these copies before the cache. Modules that are no longer locked are removed
 from ` + module.VendorDir + `; other files there are kept.`,
 		Args: cli.WantArguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			x, err := openModSite(e)
-			if err == nil {
-				err = x.Check()
+		RunE: inSite(e, true, func(ctx context.Context, x *modSite, _ []string) error {
+			if x.Lock == nil {
+				return nil
 			}
-			if err != nil || x.Lock == nil {
-				return err
-			}
-			defer x.r.Close()
-			ctx, cancel := e.UntilStopped(cmd.Context())
-			defer cancel()
 			copies, err := x.fromCache(ctx)
 			if err != nil {
 				return err
@@ -186,7 +163,7 @@ from ` + module.VendorDir + `; other files there are kept.`,
 			}
 			_, err = terminal.Fprintf(e.Stdout, "%s in %s\n", words.Count(len(copies), "module"), module.VendorDir)
 			return err
-		},
+		}),
 	}
 }
 
@@ -221,13 +198,9 @@ func newVerifyCommand(e *cli.Env) *cobra.Command {
 Runs verify the modules that they use too, but read only files that changed since the
 last time.`,
 		Args: cli.WantArguments(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			x, err := openModSite(e)
-			if err == nil {
-				err = x.Check()
-			}
-			if err != nil || x.Lock == nil {
-				return err
+		RunE: inSite(e, true, func(_ context.Context, x *modSite, _ []string) error {
+			if x.Lock == nil {
+				return nil
 			}
 			x.Forget()
 			var wrong diag.List
@@ -244,7 +217,7 @@ last time.`,
 				}
 			}
 			return wrong.Err()
-		},
+		}),
 	}
 }
 
@@ -252,21 +225,14 @@ func newWhyCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "why MODULE", Short: "Show which modules require a module, and in which version",
 		Args: cli.WantArguments(1, 1), ValidArgsFunction: completeModules(e),
-		RunE: func(_ *cobra.Command, args []string) error {
-			x, err := openModSite(e)
-			if err == nil {
-				err = x.Check()
-			}
-			if err != nil {
-				return err
-			}
+		RunE: inSite(e, true, func(_ context.Context, x *modSite, args []string) error {
 			if x.Lock == nil || x.Lock.Module(args[0]) == nil {
 				return x.unknown(args[0])
 			}
 			terminal.Fprintf(e.Stdout, "%s\n", x.Lock.Module(args[0]))
 			x.why(args[0], "  ", nil)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -54,16 +54,28 @@ type modSite struct {
 // staleStage is the age at which the remains of an interrupted get are removed.
 const staleStage = 24 * time.Hour
 
-// openModSite finds the site of the working directory.
-func openModSite(e *cli.Env) (*modSite, error) {
-	s, err := e.LockedSite(".", true)
-	if err != nil {
-		return nil, err
+// inSite returns the function of a command that works on the site of the working directory. With check, its lock has to
+// fit its ccm.mod.lua.
+func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := e.LockedSite(".", true)
+		if err != nil {
+			return err
+		}
+		if s == nil || s.File == nil {
+			return diag.Errorf(diag.Pos{}, "%s does not exist here", module.FileName).WithHint("create it with: ccm mod init")
+		}
+		if check {
+			if err := s.Check(); err != nil {
+				return err
+			}
+		}
+		x := &modSite{Site: s, e: e, r: newResolver(e)}
+		defer x.r.Close()
+		ctx, cancel := e.UntilStopped(cmd.Context())
+		defer cancel()
+		return do(ctx, x, args)
 	}
-	if s == nil || s.File == nil {
-		return nil, diag.Errorf(diag.Pos{}, "%s does not exist here", module.FileName).WithHint("create it with: ccm mod init")
-	}
-	return &modSite{Site: s, e: e, r: newResolver(e)}, nil
 }
 
 func newResolver(e *cli.Env) *resolve.Resolver {
