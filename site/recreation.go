@@ -6,6 +6,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -64,7 +65,7 @@ func (x *recreation) decode(typ string, properties *schema.Table) (*resource.Res
 	t := x.registry.Type(typ)
 	if t == nil {
 		name, _ := properties.Get("name")
-		return &resource.Resource{ID: resource.ID{Type: typ, Name: name.S}, Common: resource.EmptyCommon}, fmt.Errorf("unknown type %s", typ)
+		return &resource.Resource{ID: resource.ID{Type: typ, Name: name.S}, Common: resource.EmptyCommon}, diag.Unknown("type", string(typ), nil)
 	}
 	r, err := t.Decode(properties, resource.Origin{})
 	if err != nil {

@@ -21,7 +21,7 @@ func TestManualPageExamples(t *testing.T) {
 	require.Contains(t, string(page), ".EX\nccm plan site.lua    show what would change\nccm run site.lua     apply the script\n")
 	page, err = os.ReadFile(filepath.Join(dir, "ccm-run.1"))
 	require.NoError(t, err)
-	for _, want := range []string{"\\fB\\-\\-report\\fP=FILE\nalso write a report", "\\fB\\-\\-profile\\fP[=FILE]\n", "\\fB\\-q\\fP, \\fB\\-\\-quiet\\fP\nonly show failures", "script (default 1m0s)\n"} {
+	for _, want := range []string{"\\fB\\-\\-report\\fP=FILE\nalso write a report", "\\fB\\-\\-profile\\fP[=FILE]\n", "\\fB\\-q\\fP, \\fB\\-\\-quiet\\fP\nonly show failures", "script (default 1m)\n"} {
 		require.Contains(t, string(page), want)
 	}
 }

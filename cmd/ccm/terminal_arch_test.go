@@ -27,6 +27,7 @@ func TestOnlyTerminalWrites(t *testing.T) {
 		"cmd/ccm/secret/editor.go":             {"os.Stdout", "os.Stderr"}, // the user's editor has the terminal to itself
 		"runtime/encryption/pluginidentity.go": {"os.Stderr"},              // passes it to a writer of package terminal, for messages of plugins of age
 		"cmd/ccm/inspect/data.go":              {"fmt.Fprint"},             // data
+		"cmd/ccm/author/systempage.go":         {"fmt.Fprint"},             // a page of HTML
 		"cmd/ccm/session.go":                   {"fmt.Fprint"},             // for evaluation by a shell
 		"luaapi/dump.go":                       {"escape"},                 // begins what string.dump returns
 		"docs/website/demo/main.go":            {"log.Fatal"},              // for contributors

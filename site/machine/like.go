@@ -98,11 +98,11 @@ func (w *Writer) declarations(list []Resource) (order []string, blocks map[strin
 		t := w.Registry.Type(r.Type)
 		switch {
 		case t == nil:
-			return nil, nil, fmt.Errorf("no such type: %s", quoted(r.Type))
+			return nil, nil, diag.NotFound("type", r.Type, nil)
 		case r.Properties == nil || !slices.Contains(parts, part):
-			return nil, nil, fmt.Errorf("%s: not a resource of a site", quoted(r.Type+"#"+r.Name))
+			return nil, nil, diag.Expected("a resource of a site").Got("%s", quoted(r.Type+"#"+r.Name))
 		case !isShowable(r.Name):
-			return nil, nil, fmt.Errorf("%s: its name has unusual characters", quoted(r.Type+"#"+r.Name))
+			return nil, nil, diag.Expected("a name without control characters").Got("%s", quoted(r.Type+"#"+r.Name))
 		}
 		d.public = r.Type == string(AuthorizedKey)
 		if err := w.secretIn(d); err != nil {
@@ -110,12 +110,12 @@ func (w *Writer) declarations(list []Resource) (order []string, blocks map[strin
 		}
 		for _, f := range r.Files {
 			if !isSiteFile(f.Name) {
-				return nil, nil, fmt.Errorf("%s: not the name of a file of a site", quoted(f.Name))
+				return nil, nil, diag.Expected("the name of a file of a site").Got("%s", quoted(f.Name))
 			}
 		}
 		for _, f := range r.Secrets {
 			if !isSiteFile(f) {
-				return nil, nil, fmt.Errorf("%s: not the name of a file of a site", quoted(f))
+				return nil, nil, diag.Expected("the name of a file of a site").Got("%s", quoted(f))
 			}
 		}
 		if blocks[r.Block] == nil {

@@ -129,7 +129,7 @@ var groups = []group{
 	}},
 	{"drift", []load{
 		{name: "all-stable", typ: "file", n: 10_000, items: files, loop: true, floor: stable},
-		{name: "drift", typ: "file", n: 10_000, items: files, loop: true, oneIn: 100, says: "N resources: S stable, M changed", floor: create, peers: "SITE"},
+		{name: "drift", typ: "file", n: 10_000, items: files, loop: true, oneIn: 100, says: "N resources: M changed, S up to date", floor: create, peers: "SITE"},
 	}, []row{
 		{work: "100 of 10,000 files drifted", cost: "drift", less: "drift@floor -all-stable@floor", base: "all-stable", than: "all stable", limits: both(1.2),
 			note: "without what the changes cost the floor, {drift@floor -all-stable@floor}; all stable: {all-stable@lua} / {all-stable@yaml}"},
@@ -150,9 +150,9 @@ var groups = []group{
 		{work: "peak of `run --report FILE.html` of 100,000 stable files", cost: "html-100000", metric: "rss", unit: "MiB", base: "1", limits: both(200)},
 	}},
 	{"undo", []load{
-		{name: "replaced-memory", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, says: "N resources: S stable, M changed", languages: onlyLua},
+		{name: "replaced-memory", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, says: "N resources: M changed, S up to date", languages: onlyLua},
 		{name: "undone-memory", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, first: runSite, ccm: undoRun, says: "M resources: M changed", undone: true, languages: onlyLua},
-		{name: "replaced-disk", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, says: "N resources: S stable, M changed", disk: true, languages: onlyLua},
+		{name: "replaced-disk", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, says: "N resources: M changed, S up to date", disk: true, languages: onlyLua},
 		{name: "undone-disk", typ: "file", n: 2000, items: files, loop: true, oneIn: 2, first: runSite, ccm: undoRun, says: "M resources: M changed", undone: true, disk: true, languages: onlyLua},
 	}, []row{
 		{work: "`undo` of 1,000 replaced files, in memory", cost: "undone-memory", base: "replaced-memory", than: "the run", limits: both(1.5)},
