@@ -369,7 +369,7 @@ func TestScanOfBrokenDatabases(t *testing.T) {
 	}
 }
 
-// recorded answers the commands that begin with its keys with the outputs that they had.
+// recorded answers the commands that begin with its keys with outputs in the form of the programs.
 type recorded map[string]string
 
 func (r recorded) Run(_ context.Context, c host.Cmd) (host.Result, error) {
@@ -387,7 +387,7 @@ func (r recorded) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	return host.Result{Code: 1}, nil
 }
 
-// What rpm, dnf and zypper know is read from their outputs, as Rocky 9 and openSUSE Leap 15 have them.
+// What rpm, dnf and zypper know is read from outputs in their form.
 func TestScanOfRPM(t *testing.T) {
 	const sum = "fb2e8b1b2a5c0d0d3b8f6f6b2f1b6bd1d1b7c0b6a5ad7ae3c7f2c9d1a0e5f4b3"
 	const shared = "shop\t1700000000\t1.0-3.el9\nlibshop\t1700000000\t2:4.1-1.el9\ngpg-pubkey\t1690000000\t350d275d-6279464b\n"

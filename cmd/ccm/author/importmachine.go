@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/words"
 	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/site/machine"
 )
@@ -161,7 +162,7 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 			return err
 		}
 	}
-	cli.Say(e, "wrote %s: %d resources in %d files, %d items left out (see %s)", f.out, out.Declared, len(out.Files), len(out.LeftOut), filepath.Join(f.out, "README.md"))
+	cli.Say(e, "wrote %s: %s in %s, %s left out (see %s)", f.out, words.Count(out.Declared, "resource"), words.Count(len(out.Files), "file"), words.Count(len(out.LeftOut), "item"), filepath.Join(f.out, "README.md"))
 	return nil
 }
 
