@@ -62,7 +62,7 @@ func TestFleetMistakes(t *testing.T) {
 	}{
 		{"--at-most: expected a number of nodes, got -1", []string{"run", "web1", "--at-most", "-1"}},
 		{"--expires: expected a duration from 1s to 24h, got 0s", []string{"run", "web1", "--expires", "0s"}},
-		{"--expires: expected a duration from 1s to 24h, got 48h", []string{"plan", "web1", "--expires", "48h"}},
+		{"--expires: expected a duration from 1s to 24h, got 2d", []string{"plan", "web1", "--expires", "48h"}},
 		{`--target: expected type#name, got "motd"`, []string{"run", "web1", "--target", "motd"}},
 		{"no nodes selected\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
 		{"file " + l.dir + "/none does not exist", []string{"run", "web1", "--sign", l.dir + "/none"}},

@@ -247,7 +247,7 @@ func TestSSHCommands(t *testing.T) {
 	for _, x := range []struct{ want, args string }{
 		{"Would have created the file", "plan site"}, {"Created the file", "run site"}, {"+++ b" + l.dir + "/made-none", "diff last"}, {"Nothing to do", "apply site"},
 		{"1 changed", "history"}, {"No drift: 1 resource", "drift"}, {"1 success / 0 failures", "test site"},
-		{"stable", "ensure exec true --creates /"}, {"Linux", "facts kernel.name"},
+		{"up to date", "ensure exec true --creates /"}, {"Linux", "facts kernel.name"},
 		{"present", "status file " + l.dir + "/made-none"}, {"lock", "doctor"}, {"ccm", "version"}, {"Removed what the run created", "undo"},
 		{"Created the file", "run site"}, {"Nothing to prune", "prune --noop site"},
 	} {
