@@ -43,6 +43,9 @@ start_pre() { echo >> /srv/it.starts; }
 reload() { cp /etc/it.conf /srv/it.loads; }
 `
 
+// asInit gives process 1 the name that all init systems but systemd may have.
+const asInit = "echo init > /run/comm; mount --bind /run/comm /proc/1/comm"
+
 // initScripts tests all wanted states of the service it, whatever runs its script.
 func (l *lab) initScripts(enabled string) {
 	l.t.Helper()
@@ -69,8 +72,8 @@ func TestServiceSystemV(t *testing.T) {
 	l.sh("chmod 755 /etc/init.d/it")
 	l.initScripts("test -e /etc/rc3.d/S01it")
 
-	// All traces of systemd in /run are removed.
-	l.sh("mount -t tmpfs tmpfs /run; update-rc.d it remove")
+	// As after a boot with another init system, which is called init.
+	l.sh("mount -t tmpfs tmpfs /run; " + asInit + "; update-rc.d it remove")
 	l.initScripts("test -e /etc/rc3.d/S01it")
 
 	// The daemon has died, and its PID file is still there.
@@ -90,6 +93,7 @@ func TestServiceOpenRC(t *testing.T) {
 	// OpenRC as after a boot with it.
 	l.sh(`cd /srv/ccm-lab/archive; dpkg -i openrc_* insserv_* libeinfo1_* librc1_* > /dev/null 2>&1; cd /
 mount -t tmpfs tmpfs /run
+` + asInit + `
 for d in starting started stopping inactive wasinactive failed hotplugged daemons options exclusive scheduled tmp; do mkdir -p /run/openrc/$d; done
 echo default > /run/openrc/softlevel`)
 	l.write("/etc/init.d/it", []byte(openrcScript))

@@ -14,7 +14,7 @@ import (
 )
 
 // onDnf has the differences from the tutorial, which is written for Debian, on machines with dnf: the command to
-// install, and that rpm packages start no service.
+// install, that rpm packages start no service, and that plans know the lists of files that dnf has.
 var onDnf = []struct{ debian, dnf string }{
 	{"$ apt-get update\n", "$ dnf -q makecache\n"},
 	{"$ apt-get install -y ", "$ dnf -q -y install "},
@@ -26,6 +26,12 @@ var onDnf = []struct{ debian, dnf string }{
 			"    enable  false → true\n" +
 			"6 resources: 4 changed, 2 up to date (...)\n",
 	},
+	{
+		"? exec#certificate: after package#nginx (pending): would execute, as things are now\n",
+		"~ exec#certificate: after package#nginx (pending): would execute\n",
+	},
+	{"would create or update (7 lines", "would create (7 lines"},
+	{"6 resources: 3 pending, 1 unknown, 2 up to date (...)", "6 resources: 4 pending, 2 up to date (...)"},
 	{"6 resources: 6 changed (1 by refresh) (...)\n", "6 resources: 6 changed (...)\n"},
 }
 
