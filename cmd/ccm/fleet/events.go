@@ -12,7 +12,6 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/event"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/runtime/words"
 )
@@ -86,9 +85,6 @@ func (f *eventFlags) print(ctx context.Context, e *cli.Env, nodes []string) erro
 	}
 	c := d.Cluster
 	defer c.Close()
-	if f.since < 0 {
-		return diag.Errorf(diag.Pos{}, "--since: %w", diag.Expected("a duration such as 1h").Got("%s", f.since))
-	}
 	if err := f.check(ctx, d, nodes); err != nil {
 		return err
 	}
