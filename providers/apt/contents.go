@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Where apt keeps the indexes of repositories, and those with the files of packages, if it is told to fetch them as
-// apt-file tells it.
+// Where apt keeps the indexes of repositories and, if the configuration of apt-file is there, the files of
+// packages.
 const lists = "/var/lib/apt/lists"
 
 var contents = lazyregexp.New(`^(.*)_Contents-([a-z0-9]+)(\.(gz|lz4|zst|xz))?$`)

@@ -249,7 +249,7 @@ func TestManyRequests(t *testing.T) {
 }
 
 // waitRefused waits until a node whose key is revoked has reconnected and was refused. A server may have let it in again
-// just before it was told: then it goes at the next connection.
+// just before it learned of that: then it goes at the next connection.
 func waitRefused[T any](t *testing.T, conn *nats.Conn, closed <-chan T) {
 	t.Helper()
 	for range 12 {

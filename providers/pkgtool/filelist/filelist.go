@@ -12,6 +12,7 @@ import (
 	"path"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
 )
 
@@ -40,7 +41,7 @@ func open(name string, r io.Reader) (io.Reader, error) {
 	case ".gz":
 		r, err = gzip.NewReader(r)
 	case ".lz4":
-		r = newLZ4Reader(r)
+		r = lz4.NewReader(r)
 	case ".zst":
 		r, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 	case ".xz":
@@ -108,7 +109,7 @@ func Contents(name string, r io.Reader, wants func(pkg string) bool, yield func(
 		}
 		for pkg := range pkgs {
 			n++
-			yield(Entry{Package: pkg, Path: "/" + string(bytes.TrimRight(line[:at], " \t"))})
+			yield(Entry{Package: pkg, Path: path.Join("/", string(bytes.TrimRight(line[:at], " \t")))})
 		}
 	}
 	return ErrTooLong
@@ -174,7 +175,7 @@ func yieldRPM(element []byte, yield func(Entry)) error {
 	version := pkg.Version.Epoch + ":" + pkg.Version.Version + "-" + pkg.Version.Release
 	yield(Entry{Package: pkg.Name, Version: version})
 	for _, f := range pkg.Files {
-		yield(Entry{Package: pkg.Name, Path: f.Path, Version: version, Directory: f.Type == "dir", Ghost: f.Type == "ghost"})
+		yield(Entry{Package: pkg.Name, Path: path.Join("/", f.Path), Version: version, Directory: f.Type == "dir", Ghost: f.Type == "ghost"})
 	}
 	return nil
 }
