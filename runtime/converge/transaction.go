@@ -73,7 +73,7 @@ func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, e
 		w.open = t
 	}
 	t.members = append(t.members, member{ev, d})
-	w.mayHaveChanged = w.planning // in a run, performTransaction tells the prefetcher
+	w.mayHaveChanged = w.planning // in a run, performTransaction informs the prefetcher
 	return true
 }
 

@@ -43,16 +43,16 @@ func (d container) Make(ctx context.Context, r *Record) (System, error) {
 		return nil, diag.Expected("a distribution such as debian:12 for the driver %s", d.program).Got("%q", r.Target.Name)
 	}
 	image := "localhost/ccm-test-" + r.Target.Distribution + ":" + r.Target.Release
-	if r.ImageMade = d.imageMade(ctx, image); r.ImageMade.IsZero() || r.ImageMade.Before(r.pool.Oldest) {
+	if r.ImageTime = d.imageTime(ctx, image); r.ImageTime.IsZero() || r.ImageTime.Before(r.pool.Oldest) {
 		r.making()
 		argv := []string{d.program, "build", "--tag", image}
-		if !r.ImageMade.IsZero() {
+		if !r.ImageTime.IsZero() {
 			argv = append(argv, "--no-cache", "--pull")
 		}
 		if _, err := run(ctx, containerfile(r.Target), append(argv, "-")...); err != nil {
 			return nil, fmt.Errorf("cannot make the image of %s: %w", r.Target.Name, err)
 		}
-		r.ImageMade = d.imageMade(ctx, image)
+		r.ImageTime = d.imageTime(ctx, image)
 	}
 	if err := errors.Join(r.set("image", image), r.set("container", "ccm-test-"+r.Name)); err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func (d container) Make(ctx context.Context, r *Record) (System, error) {
 	return s, s.start(ctx)
 }
 
-// imageMade returns when an image was made, zero if there is no such image.
-func (d container) imageMade(ctx context.Context, image string) (made time.Time) {
+// imageTime returns when an image was made, zero if there is no such image.
+func (d container) imageTime(ctx context.Context, image string) (made time.Time) {
 	if out, err := run(ctx, "", d.program, "image", "inspect", "--format", "{{json .Created}}", image); err == nil {
 		_ = json.Unmarshal([]byte(out), &made)
 	}

@@ -114,16 +114,16 @@ func cached(ctx context.Context, r *Record, name, key string, oldest time.Time, 
 	var dir string
 	if len(found) > 0 {
 		dir = slices.Max(found)
-		r.ImageMade, _ = time.Parse(madeFormat, strings.TrimPrefix(dir, prefix+"."))
+		r.ImageTime, _ = time.Parse(madeFormat, strings.TrimPrefix(dir, prefix+"."))
 	}
-	if dir == "" || r.ImageMade.Before(oldest.Truncate(time.Second)) {
+	if dir == "" || r.ImageTime.Before(oldest.Truncate(time.Second)) {
 		r.making()
 		half := prefix + ".new" // of a process that was killed
 		if err := makeImage(ctx, r, half, command(half)); err != nil {
 			return nil, err
 		}
-		r.ImageMade = time.Now().UTC().Truncate(time.Second)
-		dir = prefix + "." + r.ImageMade.Format(madeFormat)
+		r.ImageTime = time.Now().UTC().Truncate(time.Second)
+		dir = prefix + "." + r.ImageTime.Format(madeFormat)
 		if err := os.Rename(half, dir); err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func TestCachedImage(t *testing.T) {
 	require.Equal(t, "1\n", text)
 	second, text := start("debian-12-000002")
 	require.Equal(t, "1\n", text)
-	require.Equal(t, first.ImageMade, second.ImageMade)
+	require.Equal(t, first.ImageTime, second.ImageTime)
 	require.Len(t, images(), 1)
 
 	// As if it was made long ago.

@@ -70,8 +70,8 @@ type Record struct {
 	Kept bool `json:"kept,omitempty"`
 	// Data is what the driver knows of the system.
 	Data map[string]string `json:"data,omitempty"`
-	// ImageMade is when the image of the system was made, zero if ccm did not make it.
-	ImageMade time.Time `json:"image_made,omitzero"`
+	// ImageTime is when the image of the system was made, zero if ccm did not make it.
+	ImageTime time.Time `json:"image_made,omitzero"`
 
 	pool *Pool
 	lock *os.File

@@ -83,7 +83,7 @@ func TestContainers(t *testing.T) {
 				p.Oldest = time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC)
 				s, r, err := p.Start(t.Context(), target, container{program})
 				require.NoError(t, err)
-				require.Equal(t, time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), r.ImageMade)
+				require.Equal(t, time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), r.ImageTime)
 				require.NoError(t, p.End(t.Context(), s, r, false))
 			}
 			text, err := os.ReadFile(filepath.Join(state, "calls"))

@@ -121,7 +121,7 @@ func machineName(s *Scan) string {
 	return quoted(name)
 }
 
-// shown returns a name as it may be shown. One that may contain a secret is replaced by its directory, which tells the
+// shown returns a name as it may be shown. One that may contain a secret is replaced by its directory, which shows the
 // reader where to look.
 func (w *Writer) shown(name string) string {
 	if !w.holdsSecret(name) {

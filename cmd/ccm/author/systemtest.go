@@ -112,10 +112,10 @@ var imageNote = fmt.Sprintf("an image, which is used for %d days (--refresh make
 
 // startedWith describes a system that was started.
 func startedWith(d testsystem.Driver, r *testsystem.Record) string {
-	if r.ImageMade.IsZero() {
+	if r.ImageTime.IsZero() {
 		return d.Name()
 	}
-	return d.Name() + ", image of " + r.ImageMade.Local().Format(time.DateOnly)
+	return d.Name() + ", image of " + r.ImageTime.Local().Format(time.DateOnly)
 }
 
 // packSite returns the bundle of a site, and its folder.

@@ -452,17 +452,17 @@ func TestExtractTellsKeep(t *testing.T) {
 	require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
 	require.NoError(t, os.WriteFile(root+"/opt/app/f", []byte("old"), 0o600))
 	require.NoError(t, os.WriteFile(root+"/a.tar", hosttest.Tar(t, file("f", "new"), dir("d", 0o755), file("d/g", "new"), file("d-e", "new")), 0o600))
-	told := map[string]safepath.FileKind{}
+	kinds := map[string]safepath.FileKind{}
 	h := host.New(host.Options{Root: root, BeforeChange: func(v *host.View, d host.PreImage) error {
 		info, err := v.Lstat(d.Path)
 		require.Equal(t, info.Kind, d.Kind, "reported before it happens")
-		told[d.Path] = d.Kind
+		kinds[d.Path] = d.Kind
 		return err
 	}})
 	require.NoError(t, unpack.Extract(t.Context(), h, "/a.tar", unpack.Options{Format: unpack.Tar, Parent: "/opt/app"}))
 	require.Equal(t, map[string]safepath.FileKind{
 		"/opt/app/f": safepath.Regular, "/opt/app/d": safepath.Missing, "/opt/app/d/g": safepath.Missing, "/opt/app/d-e": safepath.Missing,
-	}, told)
+	}, kinds)
 
 	h = host.New(host.Options{Root: root, BeforeChange: func(*host.View, host.PreImage) error { return errors.New("no room to keep it") }})
 	before := hosttest.Snapshot(t, root)
