@@ -33,6 +33,71 @@ func system(d *identity.Directory) (*nats.Conn, error) {
 	return Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: d.SystemCredentials(), Inbox: "_INBOX", Name: "ccm fleet accounts"}.Dial()
 }
 
+// askServers sends a request to all servers, and calls f with the answer of each. A server that is silent for two
+// seconds after another has answered is left out. An error of f ends it.
+func askServers(ctx context.Context, d *identity.Directory, conn *nats.Conn, subject string, body []byte, f func(answer []byte) error) error {
+	inbox := conn.NewInbox()
+	sub, err := conn.SubscribeSync(inbox)
+	if err != nil {
+		return err
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // the connection is closed soon
+	if err := conn.PublishRequest(subject, inbox, body); err != nil {
+		return err
+	}
+	for i := range len(d.Fleet.Servers) {
+		limit := Patience
+		if i > 0 { // the first server has it, and the others need little longer
+			limit = 2 * time.Second
+		}
+		within, cancel := context.WithTimeout(ctx, limit)
+		m, err := sub.NextMsgWithContext(within)
+		cancel()
+		if err != nil {
+			return nil
+		}
+		if err := f(m.Data); err != nil {
+			return fmt.Errorf("response from a server: %w", err)
+		}
+	}
+	return nil
+}
+
+// Disconnect ends the connections of a key. A server ends them itself when it takes the revocation, but not that of a
+// client which it was admitting at that moment.
+func Disconnect(ctx context.Context, d *identity.Directory, key string) error {
+	conn, err := system(d)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	request, err := json.Marshal(map[string]any{"auth": true, "acc": d.Fleet.Account, "user": key})
+	if err != nil {
+		return err
+	}
+	return askServers(ctx, d, conn, "$SYS.REQ.SERVER.PING.CONNZ", request, func(answer []byte) error {
+		var a struct {
+			Data struct {
+				Server      string `json:"server_id"`
+				Connections []struct {
+					ID uint64 `json:"cid"`
+				} `json:"connections"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(answer, &a); err != nil {
+			return err
+		}
+		within, cancel := context.WithTimeout(ctx, Patience)
+		defer cancel()
+		for _, c := range a.Data.Connections {
+			if _, err := conn.RequestWithContext(within, "$SYS.REQ.SERVER."+a.Data.Server+".KICK", fmt.Appendf(nil, `{"cid":%d}`, c.ID)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // PushAccount hands the JWT of the account to all servers, and returns the names of those that
 // took it. Servers that are down get it from the others when they are back.
 func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]string, error) {
@@ -44,39 +109,23 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 	if int64(len(token)) > conn.MaxPayload() {
 		return nil, fmt.Errorf("the account has %d bytes because of its revocations, the limit of the servers is %d (drop them with: ccm fleet rekey)", len(token), conn.MaxPayload())
 	}
-	inbox := conn.NewInbox()
-	sub, err := conn.SubscribeSync(inbox)
-	if err != nil {
-		return nil, err
-	}
-	if err := conn.PublishRequest("$SYS.REQ.ACCOUNT."+d.Fleet.Account+".CLAIMS.UPDATE", inbox, []byte(token)); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
 	var names []string
-	for len(names) < len(d.Fleet.Servers) {
-		within := ctx
-		if len(names) > 0 { // the first server has it, and the others need little longer
-			short, stop := context.WithTimeout(ctx, 2*time.Second)
-			defer stop()
-			within = short
-		}
-		m, err := sub.NextMsgWithContext(within)
-		if err != nil {
-			break
-		}
+	err = askServers(ctx, d, conn, "$SYS.REQ.ACCOUNT."+d.Fleet.Account+".CLAIMS.UPDATE", []byte(token), func(answer []byte) error {
 		var a systemAnswer
-		if err := json.Unmarshal(m.Data, &a); err != nil {
-			return names, fmt.Errorf("response from a server: %w", err)
+		if err := json.Unmarshal(answer, &a); err != nil {
+			return err
 		}
 		switch {
 		case a.Error != nil:
-			return names, fmt.Errorf("server %s: %s", a.Server.Name, a.Error.Description)
+			return fmt.Errorf("server %s: %s", a.Server.Name, a.Error.Description)
 		case a.Data.Code != 200:
-			return names, fmt.Errorf("server %s: %s", a.Server.Name, a.Data.Message)
+			return fmt.Errorf("server %s: %s", a.Server.Name, a.Data.Message)
 		}
 		names = append(names, a.Server.Name)
+		return nil
+	})
+	if err != nil {
+		return names, err
 	}
 	slices.Sort(names)
 	if len(names) == 0 {
@@ -118,23 +167,9 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 		return nil, err
 	}
 	defer conn.Close()
-	inbox := conn.NewInbox()
-	sub, err := conn.SubscribeSync(inbox)
-	if err != nil {
-		return nil, err
-	}
 	asked := time.Now()
-	if err := conn.PublishRequest("$SYS.REQ.SERVER.PING.VARZ", inbox, nil); err != nil {
-		return nil, err
-	}
 	var list []Server
-	for len(list) < len(d.Fleet.Servers) {
-		within, cancel := context.WithTimeout(ctx, 2*time.Second)
-		m, err := sub.NextMsgWithContext(within)
-		cancel()
-		if err != nil {
-			break // a server that does not answer is missing in the list
-		}
+	err = askServers(ctx, d, conn, "$SYS.REQ.SERVER.PING.VARZ", nil, func(answer []byte) error {
 		var a struct {
 			Data struct {
 				Name        string    `json:"server_name"`
@@ -154,13 +189,17 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 				} `json:"jetstream"`
 			} `json:"data"`
 		}
-		if err := json.Unmarshal(m.Data, &a); err != nil {
-			return list, fmt.Errorf("response from a server: %w", err)
+		if err := json.Unmarshal(answer, &a); err != nil {
+			return err
 		}
 		s := Server{Name: a.Data.Name, Version: a.Data.Version, Start: a.Data.Start, Now: a.Data.Now, Connections: a.Data.Connections, Delay: time.Since(asked)}
 		s.JetStream.MemoryUsed, s.JetStream.MemoryMax = a.Data.JetStream.Stats.Memory, a.Data.JetStream.Config.MaxMemory
 		s.JetStream.DiskUsed, s.JetStream.DiskMax = a.Data.JetStream.Stats.Store, a.Data.JetStream.Config.MaxStore
 		list = append(list, s)
+		return nil
+	})
+	if err != nil {
+		return list, err
 	}
 	slices.SortFunc(list, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil

@@ -133,7 +133,14 @@ func (d *Desk) Revoke(ctx context.Context, n Node) ([]string, error) {
 
 // RevokeKey is Revoke for the key of a person.
 func (d *Desk) RevokeKey(ctx context.Context, key string) ([]string, error) {
-	return d.change(ctx, func(a *identity.AccountChange) { a.Revoke(key, d.Now()) })
+	servers, err := d.change(ctx, func(a *identity.AccountChange) { a.Revoke(key, d.Now()) })
+	if err != nil {
+		return servers, err
+	}
+	if err := cluster.Disconnect(ctx, d.Cluster.Directory, key); err != nil {
+		return servers, fmt.Errorf("the key is revoked, but may stay connected: %w", err)
+	}
+	return servers, nil
 }
 
 // Restore stores answers again that the servers have lost and the directory still has, and copies

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
@@ -303,6 +304,24 @@ func TestRevoke(t *testing.T) {
 		require.ErrorContains(t, err, "revoked")
 		return nil
 	})
+}
+
+// The servers end the connections of a key on request, as revoke does for a client that they admitted while they took
+// the revocation. Others stay connected.
+func TestDisconnect(t *testing.T) {
+	l := sharedLab(t)
+	d := l.desk(t)
+	n, other := l.addNode(t, unique("web"), "prod"), l.addNode(t, unique("web"), "prod")
+	closed := make(chan struct{})
+	l.dial(t, n, nats.NoReconnect(), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	stays := l.dial(t, other, nats.NoReconnect())
+	require.NoError(t, cluster.Disconnect(t.Context(), d.Cluster.Directory, n.Key))
+	select {
+	case <-closed:
+	case <-time.After(patience):
+		t.Fatal("the node is still connected")
+	}
+	require.NoError(t, request(subject.KV(subject.Nodes, subject.StateKey(other.Name)), "{}")(stays))
 }
 
 // A person whose credentials were revoked has no access.
