@@ -5,10 +5,12 @@ import (
 	"os"
 	"strings"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/providers/choria"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/template"
 )
 
@@ -21,6 +23,11 @@ type TemplateEnv struct {
 
 	process *Process    // for its providers; nil for none
 	loader  *siteLoader // asks servers; nil if templates must not
+	shipped struct {    // the interpreter of shipped types, and what they were found for
+		in       *luaapi.Interp
+		registry *resource.Registry
+		facts    *facts.Facts
+	}
 }
 
 // scaffold returns the facts, data and functions for the templates of scaffolds.

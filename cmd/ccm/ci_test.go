@@ -44,7 +44,9 @@ func TestWorkflowsOfCI(t *testing.T) {
 				continue
 			}
 			commands++
-			cmd, args, err := newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{})).Find(words[1:])
+			e := newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{})
+			e.Args = words[1:]
+			cmd, args, err := newRootCommand(e).Find(e.Args)
 			require.NoError(t, err, line)
 			require.NoError(t, cmd.ParseFlags(args), line)
 		}

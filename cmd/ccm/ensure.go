@@ -95,11 +95,11 @@ func mayMean(e *cli.Env, cmd *cobra.Command) bool {
 // asksForAll reports whether the command line is about all types, and not only
 // about those that it names.
 func asksForAll(e *cli.Env, reg *resource.Registry) bool {
+	isType := func(arg string) bool { return slices.Contains(reg.TypeNames(), arg) }
 	if cli.Completes(e) {
-		isType := func(arg string) bool { return slices.Contains(reg.TypeNames(), arg) }
 		return !slices.ContainsFunc(e.Args[:len(e.Args)-1], isType)
 	}
-	return e.Args == nil || slices.ContainsFunc(e.Args, func(arg string) bool {
+	return e.Args == nil || !slices.ContainsFunc(e.Args, isType) && slices.ContainsFunc(e.Args, func(arg string) bool {
 		return arg == "help" || arg == "--help" || arg == "-h" || strings.HasPrefix(arg, "--man")
 	})
 }
