@@ -45,7 +45,9 @@ import (
 )
 
 // Options control how a site is read, planned and run. The zero Options are those of the command
-// ccm without flags, except that they read no data file and no .env from the working directory.
+// ccm without flags, except that they read no data file and no .env from the working directory. An
+// error about an option names it as the flag of the command: "--root: x is not a directory" is about
+// Root.
 type Options struct {
 	// Root is the directory used as /; "" for / itself. Nothing outside it is changed.
 	Root string
@@ -114,8 +116,9 @@ func Load(ctx context.Context, file string, o Options) (*Site, error) {
 	return load(ctx, file, o.process(), o)
 }
 
-// LoadText is [Load] for a text that is not in a file. Positions use the name as that of the file. Its ending, .lua or
-// .yaml, is that of the language, and its directory has the modules and templates of the site.
+// LoadText is [Load] for a text that is not in a file. Positions use the name as that of the file. A manifest has the
+// ending .yaml or .yml; everything else is a script. The directory of the name has the modules and templates of the
+// site.
 func LoadText(ctx context.Context, name, text string, o Options) (*Site, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -254,8 +257,8 @@ func Facts(ctx context.Context, o Options) (map[string]any, error) {
 }
 
 // Ensure applies one resource, or plans it if Options.Noop is set. The properties are those of scripts, without
-// the name; texts are taken as they are. A failed resource is an [ErrFailed]. With any other error, nothing was
-// changed.
+// the name; texts are taken as they are, and a mode may be a number such as 0o644. A failed resource is an
+// [ErrFailed]. With any other error, nothing was changed.
 func Ensure(ctx context.Context, typ, name string, properties map[string]any, o Options) (Event, error) {
 	p := o.process()
 	run, err := o.run(p)
@@ -285,6 +288,13 @@ func Ensure(ctx context.Context, typ, name string, properties map[string]any, o 
 	t := types.Type(typ)
 	if t == nil {
 		return Event{}, placed(site.UnknownType(types, typ), p.Secrets)
+	}
+	for name, v := range given {
+		if f := t.Schema().Field(name); f != nil && f.KindOfValue() == "mode" {
+			if bits, ok := v.(int64); ok { // Go, unlike Lua, has octal numbers
+				given[name] = fmt.Sprintf("%04o", bits)
+			}
+		}
 	}
 	table := schema.ValueOf(given).Table()
 	table.Set(t.Schema().Name().Name, schema.StringValue(name))

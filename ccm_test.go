@@ -9,6 +9,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -286,6 +287,24 @@ func TestValues(t *testing.T) {
 	event, err := ccm.Ensure(t.Context(), "listed", "n", map[string]any{"words": []string{"a", "b"}}, o)
 	require.NoError(t, err)
 	require.Equal(t, ccm.Stable, event.Outcome)
+}
+
+// TestOctalModes: a mode may be a number, which is octal in Go.
+func TestOctalModes(t *testing.T) {
+	for _, mode := range []any{0o640, fs.FileMode(0o640), "0640"} {
+		o := options(t)
+		_, err := ccm.Ensure(t.Context(), "file", "/f", map[string]any{"mode": mode, "owner": "-1", "group": "-1"}, o)
+		require.NoError(t, err)
+		info, err := os.Stat(filepath.Join(o.Root, "f"))
+		require.NoError(t, err)
+		require.Equal(t, fs.FileMode(0o640), info.Mode())
+	}
+}
+
+// TestZeroEvent: the event beside an error prints nothing.
+func TestZeroEvent(t *testing.T) {
+	require.Empty(t, ccm.Event{}.String())
+	require.Empty(t, ccm.Resource{}.String())
 }
 
 // TestValuesOfAProperty: a string type may list its values.

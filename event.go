@@ -1,6 +1,7 @@
 package ccm
 
 import (
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/event"
@@ -15,8 +16,13 @@ type Resource struct {
 	Line, Column int
 }
 
-// String returns the resource as TYPE#NAME.
-func (r Resource) String() string { return r.Type + "#" + r.Name }
+// String returns the resource as TYPE#NAME; "" if it is the zero Resource.
+func (r Resource) String() string {
+	if r == (Resource{}) {
+		return ""
+	}
+	return r.Type + "#" + r.Name
+}
 
 // An Outcome is what became of a resource. It is the word that the command ccm prints in JSON.
 type Outcome string
@@ -74,12 +80,14 @@ func newEvent(e *event.Event) Event {
 	return x
 }
 
-// String describes the event in one line: "changed file#/etc/motd: Created the file".
+// String describes the event in one line: "changed file#/etc/motd: Created the file". It is "" for the zero Event that
+// comes with an error.
 func (e Event) String() string {
-	if e.Message == "" {
-		return string(e.Outcome) + " " + e.Resource.String()
+	text := strings.TrimSpace(string(e.Outcome) + " " + e.Resource.String())
+	if e.Message != "" {
+		text += ": " + e.Message
 	}
-	return string(e.Outcome) + " " + e.Resource.String() + ": " + e.Message
+	return text
 }
 
 // Unwrap returns the event in the form that the command ccm uses. It is valid until the loop goes on, because it is

@@ -16,20 +16,18 @@ import (
 
 // backPointers are the pairs of structs that know each other today, by their package. The list only gets shorter.
 var backPointers = map[string]string{
-	"luaapi":           "Console+Interp Interp+callbacks Interp+compiler Interp+declarer Interp+globalTable Interp+limits Interp+mistakeCollector Interp+moduleLoader Interp+nilChecker declarer+overrides",
-	"runtime/data":     "Node+children Node+source",
-	"runtime/host":     "Batch+batchEntry Edit+Host",
-	"runtime/prefetch": "prefetchJob+statusResult",
-	"runtime/safepath": "Handle+Location",
-	"site":             "TemplateEnv+siteLoader",
+	"luaapi":       "Console+Interp Interp+callbacks Interp+declarer Interp+globalTable Interp+limits Interp+mistakeCollector Interp+moduleLoader declarer+overrides",
+	"runtime/data": "Node+source",
 }
 
 // trees are the pairs of structs of which one has the other as a part, at any depth.
 var trees = map[string]string{
-	"luaapi/spec":     "block+part",
-	"luaapi/std":      "luaType+param",
-	"runtime/luadata": "Field+Value",
-	"runtime/schema":  "Field+Schema",
+	"luaapi/spec":      "block+part",
+	"luaapi/std":       "luaType+param",
+	"runtime/data":     "Node+children",
+	"runtime/luadata":  "Field+Value",
+	"runtime/safepath": "Handle+Location", // a file and the directory that it is in
+	"runtime/schema":   "Field+Schema",
 }
 
 // TestNoBackPointers: a part does not know what it is a part of, as a field or embedded. A struct with a field of

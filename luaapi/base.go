@@ -245,7 +245,7 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	fn, err := lib.in.globals.undump(L, text, of)
 	var loaded *chunk
 	if fn == nil && err == nil {
-		fn, loaded, err = lib.in.compiler.loadOf(of, name, dir, text, from != nil && from.foreign)
+		fn, loaded, err = lib.in.loadOf(of, name, dir, text, from != nil && from.foreign)
 	}
 	if err != nil {
 		L.Push(lua.LNil)

@@ -219,7 +219,7 @@ func (cb *callbacks) resolver(t *resource.Type, entries []schema.Entry, where *l
 				}
 			}
 			if err == nil && e.Val.Kind == schema.Nil {
-				err = cb.in.nils.lazyNil(where, e.Key)
+				err = cb.in.lazyNil(where, e.Key)
 			}
 			n := len(errs)
 			errs.Add(err)

@@ -239,7 +239,7 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 		for i := range s.nilable {
 			w := &s.nilable[i]
 			if v := L.Get(w.arg); v == lua.LNil || w.inner != nil {
-				dc.in.nils.checkField(L, f, s.typ, w, nil, v)
+				dc.in.checkNilField(L, f, s.typ, w, nil, v)
 			}
 		}
 		return dc.declare(L, f, s.typ, names, w, s)

@@ -154,52 +154,44 @@ func (c *chunk) spread(node int) bool { return c.nodes[node-c.first]&2 != 0 }
 // isCall reports whether the node is written as a call.
 func (c *chunk) isCall(node int) bool { return c.nodes[node-c.first]&4 != 0 }
 
-// A compiler makes chunks of texts.
-type compiler struct {
-	in          *Interp
-	noCallSites bool // no declaration is a call site; for tests
-	// metatables are the metatables of environments, by the globals that they lead to.
-	metatables map[*lua.LTable]*lua.LTable
-}
-
 // load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntax.Error].
-func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
-	return cp.loadOf(nil, name, dir, text, false)
+func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
+	return in.loadOf(nil, name, dir, text, false)
 }
 
 // loadOf is load for a text of a package, or of other code that is foreign.
-func (cp *compiler) loadOf(of *Package, name, dir, text string, foreign bool) (*lua.LFunction, *chunk, error) {
+func (in *Interp) loadOf(of *Package, name, dir, text string, foreign bool) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	c := &chunk{name: name, dir: dir, text: text, owner: of, first: cp.in.source.nextNode(),
-		foreign: foreign || of != nil || cp.in.modules.isVendored(name)}
-	cp.in.source.chunks = append(cp.in.source.chunks, c)
+	c := &chunk{name: name, dir: dir, text: text, owner: of, first: in.source.nextNode(),
+		foreign: foreign || of != nil || in.modules.isVendored(name)}
+	in.source.chunks = append(in.source.chunks, c)
 	stmts, err := syntax.ParseText(syntax.WithoutShebang(text), name)
 	if err != nil {
 		return nil, nil, syntax.Mistake(name, syntax.WithoutShebang(text), err)
 	}
 	c.numerals = mayHaveNumerals(text)
-	if cp.in.ctx.Err() != nil {
-		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
+	if in.ctx.Err() != nil {
+		return nil, nil, in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.numberNodes(stmts)
 	separateNames(stmts, syntax.WithoutShebang(text))
 	c.setTree(func() *syntax.Tree { return syntax.NewTree(c.first, syntax.WithoutShebang(text)) })
-	proto, err := cp.compileChunk(c, stmts)
+	proto, err := in.compileChunk(c, stmts)
 	if err != nil {
-		return nil, nil, cp.in.report.compileMistake(c, err)
+		return nil, nil, in.report.compileMistake(c, err)
 	}
 	proto.LineDefined, proto.LastLineDefined = 0, 0 // as Lua has it
-	c.env = cp.environment(c)
-	fn := cp.in.vm.NewFunctionFromProto(proto)
+	c.env = in.environment(c)
+	fn := in.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
 	return fn, c, nil
 }
 
 // compileChunk makes code of the syntax tree of c, after it has rewritten the declarations in it
 // that need no table (callsite.go), and what gopher-lua would compile slowly (constants.go).
-func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text) >= shortText}
-	if !cp.noCallSites {
+func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
+	d := &rewriter{in: in, c: c, chunk: len(in.source.chunks), long: len(c.text) >= shortText}
+	if !in.noCallSites {
 		d.findCallSites(stmts)
 	}
 	return d.compile(stmts)
@@ -208,42 +200,42 @@ func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto
 // environment returns the globals as the code of c sees them: it reads through
 // to the real ones. An assignment is reported as a mistake, and works nevertheless, so that
 // the other mistakes of the script are found too.
-func (cp *compiler) environment(c *chunk) *lua.LTable {
+func (in *Interp) environment(c *chunk) *lua.LTable {
 	if c.foreign && c.owner == nil {
-		return cp.in.globals.vendoredGlobals()
+		return in.globals.vendoredGlobals()
 	}
-	globals := cp.in.vm.Env
+	globals := in.vm.Env
 	if c.owner != nil {
-		globals = cp.in.globals.packageGlobals(c.owner)
+		globals = in.globals.packageGlobals(c.owner)
 	}
-	env := cp.in.vm.CreateTable(0, 0)
-	env.Metatable = cp.throughTo(globals)
+	env := in.vm.CreateTable(0, 0)
+	env.Metatable = in.throughTo(globals)
 	return env
 }
 
 // throughTo returns the metatable of environments that read through to a table of globals.
-func (cp *compiler) throughTo(globals *lua.LTable) *lua.LTable {
-	if mt := cp.metatables[globals]; mt != nil {
+func (in *Interp) throughTo(globals *lua.LTable) *lua.LTable {
+	if mt := in.environments[globals]; mt != nil {
 		return mt
 	}
-	mt := cp.in.vm.CreateTable(0, 2)
+	mt := in.vm.CreateTable(0, 2)
 	mt.RawSetString("__index", globals)
-	mt.RawSetString("__newindex", cp.in.vm.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__newindex", in.vm.NewFunction(func(L *lua.LState) int {
 		env, name, value := L.CheckTable(1), keyText(L.Get(2)), L.Get(3)
-		if c := cp.in.source.chunkOf(caller(L).node); c != nil && c.foreign {
+		if c := in.source.chunkOf(caller(L).node); c != nil && c.foreign {
 			env.RawSet(L.Get(2), value)
 			return 0
 		}
-		cp.in.globals.noteGlobal(L, name, value)
+		in.globals.noteGlobal(L, name, value)
 		env.RawSetString(name, value)
 		if globals.RawGetString(name) == lua.LNil {
 			globals.RawSetString(name, value)
 		}
 		return 0
 	}))
-	if cp.metatables == nil {
-		cp.metatables = make(map[*lua.LTable]*lua.LTable)
+	if in.environments == nil {
+		in.environments = make(map[*lua.LTable]*lua.LTable)
 	}
-	cp.metatables[globals] = mt
+	in.environments[globals] = mt
 	return mt
 }

@@ -45,8 +45,6 @@ type Evaluation struct {
 	Entry int
 	// Values are the results of the expression, or of the final return.
 	Values []lua.LValue
-	// Expression is set if the text is an expression.
-	Expression bool
 	// Declared lists the resources that the text added to the catalog.
 	Declared []*resource.Resource
 	// Replacements lists the resources that it declared again.
@@ -109,7 +107,7 @@ func (s *Console) run(ctx context.Context, p *input, name, dir string) (res Eval
 	in := s.in
 	in.report.reset()
 	s.count++
-	res = Evaluation{Entry: s.count, Expression: p.prefix != ""}
+	res = Evaluation{Entry: s.count}
 	s.values, s.replacements, s.undefinedNames = nil, nil, nil
 	before := slices.Clone(in.opts.Builder.Resources())
 	fn, c, err := s.compile(p, name, dir)

@@ -111,7 +111,7 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 	if props != nil {
 		w.dir = dc.tableDir(L, f, props)
 		props = dc.in.Tables.Contents(props)
-		dc.in.nils.check(L, f, t, props)
+		dc.in.checkNil(L, f, t, props)
 		n := props.Len()
 		switch {
 		case names == nil:

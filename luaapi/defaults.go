@@ -70,7 +70,7 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 			now.list = append(now.list, old.list...)
 		}
 		props = dc.in.Tables.Contents(props)
-		dc.in.nils.check(L, f, t, props)
+		dc.in.checkNil(L, f, t, props)
 		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 			d := defaultValue{
 				entry:  schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},

@@ -110,16 +110,20 @@ type Interp struct {
 	source    *sourceMap
 	report    *mistakeCollector
 	limits    *limits
-	compiler  *compiler
 	globals   *globalTable
 	modules   *moduleLoader
 	declarer  *declarer
 	convert   *converter
-	nils      *nilChecker
 	callbacks *callbacks
 	taint     *taintTracker
 	concat    *concatenator
 	weak      weakTables
+
+	noCallSites bool // no declaration is a call site; for tests
+	// environments are the metatables of environments, by the globals that they lead to.
+	environments map[*lua.LTable]*lua.LTable
+	nilFields    map[*nilableField]bool // that were reported
+	lazyNils     map[diag.Pos]bool      // that were reported
 }
 
 // New returns an Interp that has not run a script yet.
@@ -175,12 +179,10 @@ func New(opts Options) *Interp {
 	}
 	in.globals = &globalTable{in: in}
 	in.modules = &moduleLoader{in: in}
-	in.compiler = &compiler{in: in}
 	in.concat = &concatenator{vm: in.vm, limits: in.limits, source: in.source}
 	in.declarer = &declarer{in: in}
 	in.declarer.overrides.dc = in.declarer
 	in.convert = &converter{tables: in.Tables}
-	in.nils = &nilChecker{in: in}
 	in.callbacks = &callbacks{in: in}
 	in.taint = &taintTracker{secrets: opts.Secrets, tables: in.Tables, limits: in.limits, report: in.report}
 	in.vm.Panic = throwObject
@@ -222,7 +224,7 @@ func (in *Interp) Run(ctx context.Context, name, text string) error {
 	}
 	in.modules.setScript(name)
 	defer in.limits.begin(ctx)()
-	fn, c, err := in.compiler.load(name, dir, text)
+	fn, c, err := in.load(name, dir, text)
 	if err == nil {
 		c.script = true
 		err = in.call(fn)

@@ -237,7 +237,7 @@ func (ml *moduleLoader) pushModule(L *lua.LState, file, dir, text string) int {
 
 // pushText pushes the function of a module; of is its package, or nil.
 func (ml *moduleLoader) pushText(L *lua.LState, of *Package, file, dir, text string) int {
-	fn, _, err := ml.in.compiler.loadOf(of, file, dir, text, false)
+	fn, _, err := ml.in.loadOf(of, file, dir, text, false)
 	if err != nil {
 		e, ok := errors.AsType[*diag.Error](err)
 		if !ok {

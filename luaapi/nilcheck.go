@@ -103,28 +103,21 @@ func Show(e ast.Expr) string {
 	return object(e)
 }
 
-// A nilChecker reports properties whose expression is nil.
-type nilChecker struct {
-	in             *Interp
-	reportedFields map[*nilableField]bool
-	lazyReported   map[diag.Pos]bool
-}
-
-// check reports the written fields of the call at f that are nil in its table.
-func (nc *nilChecker) check(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
-	if c := nc.in.source.chunkOf(f.node); c != nil {
+// checkNil reports the written fields of the call at f that are nil in its table.
+func (in *Interp) checkNil(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
+	if c := in.source.chunkOf(f.node); c != nil {
 		for i := range c.nilable[f.node] {
 			w := &c.nilable[f.node][i]
-			nc.checkField(L, f, t, w, nil, fieldOf(props, w.key))
+			in.checkNilField(L, f, t, w, nil, fieldOf(props, w.key))
 		}
 	}
 }
 
-// checkField reports a field that is nil, and those in its table.
-func (nc *nilChecker) checkField(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path, v lua.LValue) {
+// checkNilField reports a field that is nil, and those in its table.
+func (in *Interp) checkNilField(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path, v lua.LValue) {
 	if v == lua.LNil {
 		if w.nilable {
-			nc.noteNil(L, f, t, w, append(path, w.key))
+			in.noteNil(L, f, t, w, append(path, w.key))
 		}
 		return
 	}
@@ -132,9 +125,9 @@ func (nc *nilChecker) checkField(L *lua.LState, f frame, t *resource.Type, w *ni
 	if !ok || w.inner == nil {
 		return
 	}
-	table = nc.in.Tables.Contents(table)
+	table = in.Tables.Contents(table)
 	for i := range w.inner {
-		nc.checkField(L, f, t, &w.inner[i], append(path, w.key), fieldOf(table, w.inner[i].key))
+		in.checkNilField(L, f, t, &w.inner[i], append(path, w.key), fieldOf(table, w.inner[i].key))
 	}
 }
 
@@ -146,28 +139,28 @@ func fieldOf(t *lua.LTable, key any) lua.LValue {
 }
 
 // noteNil reports a nil property, once for each position in the text.
-func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path) {
-	if nc.reportedFields[w] {
+func (in *Interp) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path) {
+	if in.nilFields[w] {
 		return
 	}
-	if nc.reportedFields == nil {
-		nc.reportedFields = make(map[*nilableField]bool)
+	if in.nilFields == nil {
+		in.nilFields = make(map[*nilableField]bool)
 	}
-	nc.reportedFields[w] = true
-	where := locator{in: nc.in, typ: t, node: f.node, file: f.file}
+	in.nilFields[w] = true
+	where := locator{in: in, typ: t, node: f.node, file: f.file}
 	e := &diag.Error{Pos: where.Locate(path, false)}
 	text := ""
 	if expr := where.expression(path); expr != nil {
 		text = Show(expr)
-		x := explainer{Interp: nc.in, L: L, e: e, node: f.node, tree: nc.in.source.chunkOf(f.node).tree()}
+		x := explainer{Interp: in, L: L, e: e, node: f.node, tree: in.source.chunkOf(f.node).tree()}
 		x.find()
 		x.near(expr)
 	}
 	e.Err = GivenAsNil(path, text)
-	if nc.in.opts.Strict && e.Hint == "" {
+	if in.opts.Strict && e.Hint == "" {
 		e.Hint = OptionalHint(text)
 	}
-	nc.in.report.warn(L, f, e)
+	in.report.warn(L, f, e)
 }
 
 // GivenAsNil returns the error that the expression of a property is nil.
@@ -188,21 +181,21 @@ func OptionalHint(expression string) string {
 
 // lazyNil reports that a function of ccm.lazy returned nil for a property: as a warning or, with
 // Strict, as an error.
-func (nc *nilChecker) lazyNil(where *locator, key string) error {
+func (in *Interp) lazyNil(where *locator, key string) error {
 	path := schema.Path{key}
 	if e := where.expression(path); e != nil && !MayBeNil(e) {
 		return nil
 	}
 	e := &diag.Error{Pos: where.Locate(path, false), Err: GivenAsNil(path, "by its function"), Hint: OptionalHint("")}
-	if nc.in.opts.Strict {
+	if in.opts.Strict {
 		return e
 	}
-	if !nc.lazyReported[e.Pos] {
-		if nc.lazyReported == nil {
-			nc.lazyReported = make(map[diag.Pos]bool)
+	if !in.lazyNils[e.Pos] {
+		if in.lazyNils == nil {
+			in.lazyNils = make(map[diag.Pos]bool)
 		}
-		nc.lazyReported[e.Pos] = true
-		nc.in.opts.Warn(e.Pos, e.Err.Error())
+		in.lazyNils[e.Pos] = true
+		in.opts.Warn(e.Pos, e.Err.Error())
 	}
 	return nil
 }

@@ -12,8 +12,6 @@ type Global struct {
 	// Fields are its names, in order, if it is a table with known names: one of Lua, ccm, or the
 	// constructor of a type.
 	Fields []string
-	// Function is set if it can be called.
-	Function bool
 }
 
 // Globals returns the globals of scripts in order of name: Lua's, ccm's and those of
@@ -30,11 +28,7 @@ func (in *Interp) Globals() []Global {
 			out[i].Fields = in.modules.shippedNames()
 			continue
 		}
-		switch v := in.globals.get(name).(type) {
-		case *lua.LFunction:
-			out[i].Function = true
-		case *lua.LTable:
-			out[i].Function = in.globals.isConstructor(v)
+		if v, ok := in.globals.get(name).(*lua.LTable); ok {
 			if name != "_G" && name != "facts" && name != "env" && name != "arg" {
 				out[i].Fields = stringKeys(in.Tables.Contents(v))
 			}

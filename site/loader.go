@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/template"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -61,7 +62,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 // init completes a loader. Environ is the environment for expressions.
 func (l *siteLoader) init(environ map[string]string) (err error) {
 	p, s := l.process, l.site
-	l.env.loader = l
+	l.env.servers = func(o *template.Options) { o.KVGet, o.Registrations = l.kvGet, l.templateRegistrations }
 	if l.cwd, err = p.bundle.workingDirectory(); err != nil {
 		return err
 	}

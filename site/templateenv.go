@@ -21,9 +21,11 @@ type TemplateEnv struct {
 	Data  map[string]any // data of the user; nil for none
 	Clock host.Clock
 
-	process *Process    // for its providers; nil for none
-	loader  *siteLoader // asks servers; nil if templates must not
-	shipped struct {    // the interpreter of shipped types, and what they were found for
+	process *Process // for its providers; nil for none
+	// servers completes the options of templates that may ask servers; nil if they must not.
+	servers func(*template.Options)
+	// shipped is the interpreter of shipped types, and what they were found for.
+	shipped struct {
 		in       *luaapi.Interp
 		registry *resource.Registry
 		facts    *facts.Facts
@@ -37,8 +39,8 @@ func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
 		return choria.Env{}, err
 	}
 	o := template.Options{Facts: e.Facts, Data: e.Data, Environ: Environ(), Now: e.Clock.Now}
-	if e.loader != nil {
-		o.KVGet, o.Registrations = e.loader.kvGet, e.loader.templateRegistrations
+	if e.servers != nil {
+		e.servers(&o)
 	}
 	env := template.New(o)
 	// Sprig has the other functions under the same names.

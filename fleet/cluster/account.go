@@ -154,7 +154,7 @@ func Account(ctx context.Context, d *identity.Directory) (string, error) {
 type Server struct {
 	Name, Version string
 	Start         time.Time
-	JetStream     struct{ MemoryUsed, MemoryMax, DiskUsed, DiskMax uint64 }
+	JetStream     struct{ DiskUsed, DiskMax uint64 }
 	Connections   int
 	Now           time.Time // by the server's clock
 	Delay         time.Duration
@@ -179,12 +179,10 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 				Connections int       `json:"connections"`
 				JetStream   struct {
 					Config struct {
-						MaxMemory uint64 `json:"max_memory"`
-						MaxStore  uint64 `json:"max_storage"`
+						MaxStore uint64 `json:"max_storage"`
 					} `json:"config"`
 					Stats struct {
-						Memory uint64 `json:"memory"`
-						Store  uint64 `json:"storage"`
+						Store uint64 `json:"storage"`
 					} `json:"stats"`
 				} `json:"jetstream"`
 			} `json:"data"`
@@ -193,7 +191,6 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 			return err
 		}
 		s := Server{Name: a.Data.Name, Version: a.Data.Version, Start: a.Data.Start, Now: a.Data.Now, Connections: a.Data.Connections, Delay: time.Since(asked)}
-		s.JetStream.MemoryUsed, s.JetStream.MemoryMax = a.Data.JetStream.Stats.Memory, a.Data.JetStream.Config.MaxMemory
 		s.JetStream.DiskUsed, s.JetStream.DiskMax = a.Data.JetStream.Stats.Store, a.Data.JetStream.Config.MaxStore
 		list = append(list, s)
 		return nil

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/nats-io/nkeys"
 
@@ -24,7 +23,6 @@ type Node struct {
 	identity.NodeIdentity
 	Revoked  bool
 	Sequence uint64 // of the answer
-	Time     time.Time
 }
 
 // A ForeignNode is a node whose JWT is signed by none of the keys in fleet.json. Its name is from
@@ -72,7 +70,7 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 			}
 			return x
 		}
-		x.node = &Node{NodeIdentity: n, Revoked: revoked[key] || !a.RevokedAt.IsZero(), Sequence: m.Sequence, Time: m.Time}
+		x.node = &Node{NodeIdentity: n, Revoked: revoked[key] || !a.RevokedAt.IsZero(), Sequence: m.Sequence}
 		return x
 	})
 	_ = d.Cluster.Directory.SaveVerified() // without the file the next command is only slower

@@ -45,7 +45,6 @@ func Open(c *cluster.Cluster, environment string, now func() time.Time) (*Store,
 type Entry struct {
 	Text     []byte // nil if there is none
 	Sequence uint64 // 0 if there never was one
-	Stored   time.Time
 	Author   author.Authorship
 	// Older is set if the last document on the servers is not believed, and Text is one before it.
 	Older bool
@@ -92,7 +91,7 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.entry.Sequence, x.entry.Stored = m.Sequence, m.Time
+		x.entry.Sequence = m.Sequence
 		if m.Deleted() {
 			continue
 		}
@@ -161,7 +160,7 @@ func (s *Store) readOlder(ctx context.Context, key string, entry *Entry, doc sig
 	}
 	for _, m := range slices.Backward(list) {
 		if a := s.look(m.Data, doc); s.Book.Believes(a) {
-			entry.Text, entry.Author, entry.Stored = m.Data, a, m.Time
+			entry.Text, entry.Author = m.Data, a
 			return nil
 		}
 	}

@@ -37,7 +37,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Share is a number of nodes, or a percentage of some.
+// A Share is a number of machines, or a percentage of some.
 type Share struct {
 	Number  int
 	Percent float64
@@ -73,13 +73,13 @@ func (s *Share) UnmarshalText(text []byte) error {
 		*s = Share{Number: n}
 		return nil
 	}
-	return diag.Expected("a number of nodes, or a percentage such as 2%%").Got("%q", word)
+	return diag.Expected("a number, or a percentage such as 2%%").Got("%q", word)
 }
 
-// Of returns the number of nodes that a share allows, rounded down.
-func (s Share) Of(nodes int) int {
+// Of returns the number of machines that a share allows, rounded down.
+func (s Share) Of(machines int) int {
 	if s.percent {
-		return int(math.Floor(float64(nodes)*s.Percent/100 + 1e-9))
+		return int(math.Floor(float64(machines)*s.Percent/100 + 1e-9))
 	}
 	return s.Number
 }

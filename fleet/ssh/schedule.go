@@ -1,36 +1,6 @@
 package ssh
 
-import (
-	"strconv"
-	"strings"
-	"sync"
-
-	"github.com/luaccm/ccm/runtime/diag"
-)
-
-// A Share is a number of hosts, or a percentage of them.
-type Share struct {
-	n       int
-	percent bool
-}
-
-// ParseShare parses a share such as 3 or 25%.
-func ParseShare(text string) (Share, error) {
-	number, percent := strings.CutSuffix(text, "%")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 0 || percent && n > 100 {
-		return Share{}, diag.Expected("a number of hosts or a percentage such as 25%%").Got("%q", text)
-	}
-	return Share{n, percent}, nil
-}
-
-// Of returns the share of a number of hosts.
-func (s Share) Of(hosts int) int {
-	if s.percent {
-		return hosts * s.n / 100
-	}
-	return s.n
-}
+import "sync"
 
 // A Schedule describes how many hosts run at a time, and when no more are begun.
 type Schedule struct {

@@ -98,15 +98,6 @@ func TestMany(t *testing.T) {
 	begun, left = try(ssh.Schedule{Parallel: 4, Serial: 4, MaxFailed: 0}, "b")
 	require.Len(t, begun+strings.Repeat(".", len(left)), 10)
 	require.NotContains(t, begun, "e", "the next batch is not begun")
-	for text, want := range map[string]int{"3": 3, "25%": 2, "0": 0, "100%": 10} {
-		s, err := ssh.ParseShare(text)
-		require.NoError(t, err)
-		require.Equal(t, want, s.Of(10), text)
-	}
-	for _, bad := range []string{"", "x", "-1", "101%", "%"} {
-		_, err := ssh.ParseShare(bad)
-		require.Error(t, err, bad)
-	}
 	close(stop)
 	begun, left = try(ssh.Schedule{Parallel: 2, MaxFailed: -1}, "")
 	require.Empty(t, begun)

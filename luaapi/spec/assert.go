@@ -79,7 +79,6 @@ type assertion struct {
 
 // assertArgs are the arguments of an assertion.
 type assertArgs struct {
-	L       *lua.LState
 	subject lua.LValue // of assert.spy, or nil
 	not     bool
 	list    []lua.LValue
@@ -94,7 +93,7 @@ func (a *assertArgs) at(n int) lua.LValue {
 }
 
 func (as *asserter) assertion(L *lua.LState, so []string, subject lua.LValue) int {
-	a := &assertArgs{L: L, subject: subject}
+	a := &assertArgs{subject: subject}
 	var words []string
 	for _, w := range so {
 		switch {

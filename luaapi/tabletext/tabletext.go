@@ -10,9 +10,14 @@
 package tabletext
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/luadata"
@@ -64,96 +69,79 @@ type literal struct {
 	from, to int
 }
 
-// A table is an open table.
-type table struct {
-	path textedit.Path
-	next int    // the position of the next field without a name
-	key  string // of the field that is being read
-	// fresh is true at the beginning of a field, and named if the field has a name.
-	fresh, named bool
-	// argument says that the table, or a table around it, is an argument of a function.
-	argument bool
-}
-
-// maxDepth is the maximum depth of nested tables.
-const maxDepth = 200
-
-// literals reads the tokens of a script as far as necessary for tables and strings (Lua 5.1 manual,
-// 2.1 and 2.5.7).
+// literals returns the literals in the tables of a script, except those in tables that a function inside a table has as
+// an argument.
 func literals(text string) ([]literal, error) {
-	lx := &lexer{text: text}
-	var found []literal
-	var open []*table // parentheses inside a table are nil
-	tok, err := lx.next()
-	for err == nil && tok.kind != 0 {
-		var top *table
-		if len(open) > 0 {
-			top = open[len(open)-1]
-		}
-		var after token
-		if after, err = lx.next(); err != nil {
-			break
-		}
-		switch {
-		case tok.kind == '{':
-			t := &table{fresh: true, argument: len(open) > 0 && (top == nil || top.argument)}
-			if top != nil {
-				t.path = append(t.path, top.path...)
-				t.path = append(t.path, top.field())
-				top.fresh = false
+	layout, err := syntax.ReadLayout("", text)
+	if e, ok := errors.AsType[*diag.Error](err); ok {
+		return nil, fmt.Errorf("line %d: %w", e.Pos.Line, e.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := reader{layout: layout}
+	r.walk(func(w *syntax.Walker) { w.Stmts(layout.Statements) }, nil)
+	return r.found, r.err
+}
+
+// A reader collects literals.
+type reader struct {
+	layout *syntax.Layout
+	found  []literal
+	err    error
+}
+
+// walk reads the outermost tables that visit meets. Path is that of the field in which they are.
+func (r *reader) walk(visit func(*syntax.Walker), path textedit.Path) {
+	depth := 0 // tables around the visited node
+	visit(&syntax.Walker{
+		Enter: func(n ast.PositionHolder) {
+			if t, ok := n.(*ast.TableExpr); ok {
+				if depth == 0 && (len(path) == 0 || !r.isArgument(t)) {
+					r.table(t, path)
+				}
+				depth++
 			}
-			if open = append(open, t); len(open) > maxDepth {
-				return nil, fmt.Errorf("line %d: tables are nested more than %d levels deep", lx.line(tok.from), maxDepth)
+		},
+		Leave: func(n ast.PositionHolder) {
+			if _, ok := n.(*ast.TableExpr); ok {
+				depth--
 			}
-		case tok.kind == '(' && len(open) > 0:
-			open = append(open, nil)
-		case (tok.kind == '}' || tok.kind == ')') && len(open) > 0:
-			open = open[:len(open)-1]
-		case top == nil:
-		case tok.kind == ',' || tok.kind == ';':
-			top.end()
-		case top.fresh && tok.kind == nameToken && after.kind == '=':
-			top.key, top.named, top.fresh = tok.value, true, true
-			after, err = lx.next()
-		case top.fresh && tok.kind == '[':
-			// ["name"] = or [1] =
-			key := after
-			var closing, equals token
-			if closing, err = lx.next(); err == nil {
-				equals, err = lx.next()
-			}
-			if err == nil && (key.kind == stringToken || key.kind == numberToken) && closing.kind == ']' && equals.kind == '=' {
-				top.key, top.named, top.fresh = key.value, true, true
-				after, err = lx.next()
-			} else {
-				return nil, fmt.Errorf("line %d: %w", lx.line(tok.from), diag.Expected("a name in quotes or a number in [ ]"))
-			}
-		case top.fresh && tok.kind == stringToken && (after.kind == ',' || after.kind == ';' || after.kind == '}'):
-			if !top.argument {
-				path := append(append(textedit.Path{}, top.path...), top.field())
-				found = append(found, literal{path.String(), tok.value, tok.from, tok.to})
-			}
-			top.fresh = false
+		},
+	})
+}
+
+// isArgument reports whether a table stands in parentheses, as arguments of functions do.
+func (r *reader) isArgument(t *ast.TableExpr) bool {
+	first, ok := r.layout.First(t)
+	return ok && first > 0 && slices.Contains([]int{'(', ','}, r.layout.Words[first-1].Type)
+}
+
+// table reads a table at a path.
+func (r *reader) table(t *ast.TableExpr, path textedit.Path) {
+	position := 0
+	for _, f := range t.Fields {
+		var step string
+		switch f.Key.(type) {
+		case nil:
+			step = strconv.Itoa(position)
+			position++
+		case *ast.StringExpr, *ast.NumberExpr:
+			step = syntax.KeyOf(f)
 		default:
-			top.fresh = false
+			r.err = fmt.Errorf("line %d: %w", t.Line(), diag.Expected("a name in quotes or a number in [ ]"))
+			return
 		}
-		tok = after
+		at := append(slices.Clone(path), step)
+		switch v := f.Value.(type) {
+		case *ast.StringExpr:
+			if from, to, ok := r.layout.Span(v); ok {
+				r.found = append(r.found, literal{at.String(), v.Value, from, to})
+			}
+		case *ast.TableExpr:
+			r.table(v, at)
+		default:
+			r.walk(func(w *syntax.Walker) { w.Expr(v) }, at)
+		}
 	}
-	return found, err
-}
-
-// field returns the step that leads to the field which is being read.
-func (t *table) field() string {
-	if t.named {
-		return t.key
-	}
-	return strconv.Itoa(t.next)
-}
-
-// end ends a field.
-func (t *table) end() {
-	if !t.named {
-		t.next++
-	}
-	t.key, t.named, t.fresh = "", false, true
 }

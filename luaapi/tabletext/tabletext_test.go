@@ -35,6 +35,16 @@ func TestTexts(t *testing.T) {
 	require.NotContains(t, got, "2")
 }
 
+func TestMistakesHaveLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"return {\n  a = ,\n}":           "line 2: expected a value, got ,",
+		"return {\n  [x] = \"text\",\n}": "line 1: expected a name in quotes or a number in [ ]",
+	} {
+		_, err := tabletext.Syntax{}.Texts(text)
+		require.EqualError(t, err, want)
+	}
+}
+
 func TestSet(t *testing.T) {
 	for _, value := range []string{"ENC[age,AAAA]", "a\"b\\c\nd\x01é"} {
 		after, err := tabletext.Syntax{}.Set(script, "db.password", value)

@@ -25,8 +25,8 @@ type Batch struct {
 
 // A batchEntry is one file of a batch.
 type batchEntry struct {
-	batch *Batch
-	temp  *Temp // nil if nothing was written
+	dirs *safepath.DirectoryCache // of the batch
+	temp *Temp                    // nil if nothing was written
 	// isNew says that the path was missing when the file was written. before is the entry at the
 	// path as it was announced.
 	isNew  bool
@@ -42,7 +42,7 @@ func (h *Host) NewBatch() *Batch { return &Batch{host: h} }
 // If the batch is Concurrent, the hosts of different files may be used at the same time once the
 // first file is written. All of them must be done before Commit.
 func (b *Batch) File() *Host {
-	e := &batchEntry{batch: b}
+	e := &batchEntry{dirs: &b.dirs}
 	b.entries = append(b.entries, e)
 	c := *b.host
 	c.batchEntry = e
@@ -115,7 +115,7 @@ func (h *Host) writeStaged(name string, content io.Reader, attr safepath.Attr, i
 	}
 	plain := *h
 	plain.batchEntry = nil // which refuses every other effect
-	t, err := plain.begin(name, func(t *Temp) error { return t.openUnnamed(&e.batch.dirs, attr.Mode, isNew) })
+	t, err := plain.begin(name, func(t *Temp) error { return t.openUnnamed(e.dirs, attr.Mode, isNew) })
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,14 @@ import (
 // An Edit collects several writes of one file and makes one write of them.
 type Edit struct {
 	host *Host // of the machine
-	path string
+	view *Host // shows the file as written so far
+	file *editedFile
+}
 
-	view       *Host // shows the file as written so far
+// An editedFile is a file whose writes an Edit collects.
+type editedFile struct {
+	path       string
+	overlay    *overlay.View // shows the last write
 	content    string
 	attr       safepath.Attr
 	onBehalfOf any // see Host.OnBehalfOf; of the last write
@@ -24,9 +29,8 @@ type Edit struct {
 // NewEdit begins an edit of the file at the path. Code that uses the Edit's Host sees the file as
 // written so far; on the machine nothing changes until Commit.
 func (h *Host) NewEdit(ctx context.Context, name string) *Edit {
-	e := &Edit{host: h, path: name}
-	e.view = &Host{View: View{machine: h.machine, overlay: overlay.New(ctx, underlay{&View{machine: h.machine}})}, edit: e}
-	return e
+	f := &editedFile{path: name, overlay: overlay.New(ctx, underlay{&View{machine: h.machine}})}
+	return &Edit{host: h, view: &Host{View: View{machine: h.machine, overlay: f.overlay}, edited: f}, file: f}
 }
 
 // Host returns the host through which the file is edited. Effects other than WriteFile on the
@@ -34,34 +38,34 @@ func (h *Host) NewEdit(ctx context.Context, name string) *Edit {
 func (e *Edit) Host() *Host { return e.view }
 
 // keep stores a write until Commit.
-func (e *Edit) keep(content io.Reader, attr safepath.Attr, on any) error {
+func (f *editedFile) keep(content io.Reader, attr safepath.Attr, on any) error {
 	text, err := io.ReadAll(content)
 	if err != nil {
 		return err
 	}
-	e.content, e.attr, e.onBehalfOf, e.written = string(text), attr, on, true
-	e.view.Overlay().Assume(nil, false, overlay.PathEffect{Path: e.path, Kind: safepath.Regular, Content: &e.content, Attr: &attr})
+	f.content, f.attr, f.onBehalfOf, f.written = string(text), attr, on, true
+	f.overlay.Assume(nil, false, overlay.PathEffect{Path: f.path, Kind: safepath.Regular, Content: &f.content, Attr: &attr})
 	return nil
 }
 
 // Commit writes the file like WriteFile, unless nothing was written to it.
 func (e *Edit) Commit() error {
-	if !e.written {
+	if !e.file.written {
 		return nil
 	}
-	return e.host.OnBehalfOf(e.onBehalfOf).WriteFile(e.path, strings.NewReader(e.content), e.attr)
+	return e.host.OnBehalfOf(e.file.onBehalfOf).WriteFile(e.file.path, strings.NewReader(e.file.content), e.file.attr)
 }
 
 // IsPlaced reports whether the file is as Commit left it. If the look fails, it is false.
 func (e *Edit) IsPlaced() bool {
-	if !e.written {
+	if !e.file.written {
 		return true
 	}
-	info, err := e.host.Lstat(e.path)
-	if err != nil || info.Kind != safepath.Regular || info.Size != int64(len(e.content)) ||
-		(safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}) != e.attr {
+	info, err := e.host.Lstat(e.file.path)
+	if err != nil || info.Kind != safepath.Regular || info.Size != int64(len(e.file.content)) ||
+		(safepath.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}) != e.file.attr {
 		return false
 	}
-	text, err := e.host.ReadText(e.path, info.Size)
-	return err == nil && text == e.content
+	text, err := e.host.ReadText(e.file.path, info.Size)
+	return err == nil && text == e.file.content
 }

@@ -72,7 +72,7 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit       *Edit        // collects the writes of a file, or nil
+	edited     *editedFile  // collects the writes of a file, or nil
 	batchEntry *batchEntry  // receives the file of WriteFile for a batch, or nil
 	onCommand  func(Result) // called with the result of each finished command of Run, or nil
 	onBehalfOf any          // the reason of effects, see OnBehalfOf

@@ -15,8 +15,8 @@ import (
 // with the new owner and mode, and nothing in between. On any error the old file is untouched and
 // no temporary file is left.
 func (h *Host) WriteFile(name string, content io.Reader, attr safepath.Attr) (err error) {
-	if h.edit != nil && h.edit.path == name {
-		return h.edit.keep(content, attr, h.onBehalfOf)
+	if h.edited != nil && h.edited.path == name {
+		return h.edited.keep(content, attr, h.onBehalfOf)
 	}
 	if h.batchEntry != nil {
 		return h.writeStaged(name, content, attr, false)

@@ -44,7 +44,7 @@ type Prefetcher struct {
 	// Used only by the goroutine of the walk.
 	ctx       context.Context
 	catalog   *catalog.Catalog
-	results   []*statusResult // by resource; nil if there is none, or it was used
+	results   []pendingResult // by resource; without a result if there is none, or it was used
 	next      int             // the first resource that is in no job
 	at        int             // the resource whose turn it is
 	unchanged int             // consecutive resources without a change that others see
@@ -66,10 +66,15 @@ type prefetchJob struct {
 type statusResult struct {
 	resource *resource.Resource
 	provider *resource.Binding
-	job      *prefetchJob // the job that computes the result; nil once it is there
 	state    any
 	err      error
 	epoch    int64 // when the request began
+}
+
+// A pendingResult is a result, and the job that computes it; nil if it is there.
+type pendingResult struct {
+	*statusResult
+	job *prefetchJob
 }
 
 const (
@@ -154,7 +159,7 @@ func mayPrefetch(r *resource.Resource) bool {
 func (p *Prefetcher) add(j *prefetchJob, r *resource.Resource) bool {
 	provider, err := p.providers.Select(r)
 	if err == nil {
-		j.results = append(j.results, statusResult{resource: r, provider: provider, job: j})
+		j.results = append(j.results, statusResult{resource: r, provider: provider})
 	}
 	return err == nil
 }
@@ -194,7 +199,7 @@ func ForWalk(ctx context.Context, p *Prefetcher, providers *resource.ProviderCac
 	}
 	p.walking.Store(true)
 	p.ctx, p.view, p.catalog, p.providers = ctx, v, c, providers
-	p.results, p.changes.View = make([]*statusResult, len(c.Resources)), v
+	p.results, p.changes.View = make([]pendingResult, len(c.Resources)), v
 	p.unchanged, p.ahead = jobSize, maxAhead
 	if ready {
 		p.match()
@@ -213,18 +218,18 @@ func ForWalk(ctx context.Context, p *Prefetcher, providers *resource.ProviderCac
 // the jobs not begun: they would look through the view of that phase, in which nothing is
 // pending.
 func (p *Prefetcher) match() {
-	var all []*statusResult
+	var all []pendingResult
 	for _, j := range p.queue {
 		if j.taken.CompareAndSwap(false, true) {
 			close(j.done)
 			continue
 		}
 		for i := range j.results {
-			all = append(all, &j.results[i])
+			all = append(all, pendingResult{&j.results[i], j})
 		}
 	}
 	p.queue, p.declared = nil, nil
-	var byResource map[*resource.Resource]*statusResult
+	var byResource map[*resource.Resource]pendingResult
 	k := 0
 	for i, r := range p.catalog.Resources {
 		switch {
@@ -237,7 +242,7 @@ func (p *Prefetcher) match() {
 			k++
 		case resource.TraitsOf(r.Spec).MayPrefetch:
 			// The catalog has another order than the jobs, or a resource is in no job.
-			byResource = make(map[*resource.Resource]*statusResult, len(all))
+			byResource = make(map[*resource.Resource]pendingResult, len(all))
 			for _, x := range all[k:] {
 				byResource[x.resource] = x
 			}
@@ -256,7 +261,7 @@ func (p *Prefetcher) advance() {
 		var j *prefetchJob
 		var at []int
 		for i := p.next; i < to; i++ {
-			if p.results[i] != nil {
+			if p.results[i].statusResult != nil {
 				continue
 			}
 			if j == nil {
@@ -271,7 +276,7 @@ func (p *Prefetcher) advance() {
 		}
 		p.next = to
 		for k, i := range at {
-			p.results[i] = &j.results[k]
+			p.results[i] = pendingResult{&j.results[k], j}
 		}
 	}
 }
@@ -282,8 +287,8 @@ func (p *Prefetcher) advance() {
 func (p *Prefetcher) Result(ctx context.Context, v *host.View, i int, provider *resource.Binding) (state any, ok bool, err error) {
 	r := p.catalog.Resources[i]
 	p.next = max(p.next, i+1)
-	if x := p.results[i]; x != nil {
-		p.results[i] = nil // a result is used once
+	if x := p.results[i]; x.statusResult != nil {
+		p.results[i] = pendingResult{} // a result is used once
 		if x.job != nil {
 			p.do(x.job)
 		}
@@ -326,7 +331,7 @@ func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provid
 	states, errs := provider.StatusAll(ctx, v, specs)
 	epoch := p.epoch.Load()
 	for n, k := range at[1:] {
-		p.results[k] = &statusResult{provider: provider, state: states[n+1], err: errs[n+1], epoch: epoch}
+		p.results[k].statusResult = &statusResult{provider: provider, state: states[n+1], err: errs[n+1], epoch: epoch}
 	}
 	return states[0], true, errs[0]
 }

@@ -86,7 +86,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 // suggest adds a hint to mistakes in references under key if another property may be meant that
 // is called alike: insert_before for before.
 func (m Union) suggest(mistakes diag.List, f *Field, key string) {
-	if len(mistakes) == 0 || f.kind() != "ref" {
+	if len(mistakes) == 0 || f.KindOfValue() != "ref" {
 		return
 	}
 	if other := diag.LastPart(key, m.Names()); other != "" {

@@ -98,8 +98,8 @@ func (f *Field) Constraints() map[string]any {
 // A KindReporter is a type with a syntax of its own whose values are of a kind (see [Field.ValueKind]).
 type KindReporter interface{ PropertyKind() string }
 
-// kind returns the kind of the values of f, "" if unknown.
-func (f *Field) kind() string {
+// KindOfValue returns the kind of the values of f as [Field.ValueKind] has it, "" if unknown.
+func (f *Field) KindOfValue() string {
 	of := f
 	if f.Kind == List {
 		of = f.Elem
@@ -122,7 +122,7 @@ func hints(props map[string]any, f *Field, order int, common bool) {
 			x[key] = v
 		}
 	}
-	set("kind", f.kind(), f.kind() != "")
+	set("kind", f.KindOfValue(), f.KindOfValue() != "")
 	set("required", true, f.Required && f.Default == "")
 	set("required_unless", f.Unless, f.Unless != "")
 	set("usual", true, f.Usual)

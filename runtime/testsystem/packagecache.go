@@ -22,13 +22,11 @@ var neverChanges = lazyregexp.New(`\.u?deb$|\.rpm$|/by-hash/|/[0-9a-f]{64}-[^/]*
 
 // A packageCache is an HTTP proxy that keeps packages, so that the systems of a machine download each only once.
 type packageCache struct {
-	dir string
-	// oldest is when a file must have been downloaded at the earliest.
-	oldest  time.Time
+	dir     string
 	forward http.Handler
 }
 
-// newPackageCache returns a cache in a folder, which is made. Files that are too old are removed.
+// newPackageCache returns a cache in a folder, which is made. Files older than oldest are removed.
 func newPackageCache(dir string, oldest time.Time) (*packageCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func newPackageCache(dir string, oldest time.Time) (*packageCache, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // of another process that does the same
 		return nil, err
 	}
-	c := &packageCache{dir: dir, oldest: oldest}
+	c := &packageCache{dir: dir}
 	c.forward = &httputil.ReverseProxy{
 		Rewrite: func(*httputil.ProxyRequest) {}, ModifyResponse: c.keep, ErrorLog: log.New(io.Discard, "", 0),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {

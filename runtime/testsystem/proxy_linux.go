@@ -17,10 +17,7 @@ import (
 // A proxy gives a system without a network HTTP and HTTPS. It listens on the loopback of the system, and connects from
 // the host: so services of the system and of the host do not meet, and no rules of a firewall are needed. It caches
 // packages.
-type proxy struct {
-	listener net.Listener
-	server   *http.Server
-}
+type proxy struct{ server *http.Server }
 
 const proxyAddress = "127.0.0.1:3128"
 
@@ -37,7 +34,7 @@ func (s *nspawnSystem) startProxy() error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	p := &proxy{listener: l}
+	p := new(proxy)
 	p.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodConnect:

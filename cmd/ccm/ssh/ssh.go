@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/ssh"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -121,7 +122,7 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 	if f.parallel < 1 {
 		return diag.Errorf(diag.Pos{}, "-j: %w", diag.MustBe("at least 1").Got("%d", f.parallel))
 	}
-	serial, err := ssh.ParseShare(f.serial)
+	serial, err := signed.ParseShare(f.serial)
 	if err != nil {
 		return fmt.Errorf("--serial: %w", err)
 	}
@@ -130,7 +131,7 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 		many.Serial = max(many.Serial, 1)
 	}
 	if f.maxFailed != "" {
-		most, err := ssh.ParseShare(f.maxFailed)
+		most, err := signed.ParseShare(f.maxFailed)
 		if err != nil {
 			return fmt.Errorf("--max-failed: %w", err)
 		}
