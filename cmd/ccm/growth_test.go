@@ -44,6 +44,7 @@ var growing = map[string]string{
 	"users to make":                                        `local user = require "std.user"; for i = 1, %d do user { "u" .. i } end`,
 	"users one after the other":                            `local user, last = require "std.user"; for i = 1, %d do last = user { "u" .. i, require = last } end`,
 	"users with a file in a directory that does not exist": `local user = require "std.user"; for i = 1, %d do user { "u" .. i }; file { "/home/u" .. i, content = "x", owner = "u" .. i, group = "u" .. i, mode = "0644" } end`,
+	"kernel settings with a file each":                     `local sysctl = require "std.sysctl"; file { "/etc/sysctl.d", ensure = "directory", parents = true, owner = "0", group = "0", mode = "0755" }; for i = 1, %d do sysctl { "net.x.k" .. i, value = "1", path = "/etc/sysctl.d/" .. i .. ".conf" } end`,
 	"resources of a Lua type":                              `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
 	"resources in nested calls":                            `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
 }
