@@ -122,8 +122,11 @@ func TestPlansGrowLinearly(t *testing.T) {
 }
 
 // peak returns the peak memory of a plan of a site in KiB.
-func peak(t *testing.T, site string) int64 {
-	cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
+func peak(t *testing.T, site string) int64 { return peakOfCommand(t, "plan", site) }
+
+// peakOfCommand returns the peak memory of a plan or a run of a site in KiB.
+func peakOfCommand(t *testing.T, command, site string) int64 {
+	cmd := exec.Command("ccm", command, "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
 	most := measured(t, cmd)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -256,6 +259,18 @@ func TestPeakOfMemory(t *testing.T) {
 			require.LessOrEqual(t, most-none, int64(64<<10))
 		})
 	}
+}
+
+// A run holds the events of all edits of a file until it writes the file. It does not hold the whole text for each.
+func TestPeakOfEdits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
+	none := peak(t, "")
+	most := peakOfCommand(t, "run", `for i = 1, 2000 do
+		require "std.block" { "number " .. i, path = "/e", content = "a line of this block\nand another one\n", create = true } end`)
+	t.Logf("%d KiB, of nothing %d KiB", most, none)
+	require.LessOrEqual(t, most-none, int64(64<<10))
 }
 
 // One assignment is too quick for the measurement of memory, so the size of a table that it may grow is limited, at
