@@ -200,7 +200,7 @@ reliability:
 
 growth:
 	CCM_TEST_GROWTH=100000 CCM_TEST_HEAP=1 go test ./cmd/ccm -count=1 -v -timeout 2h \
-		-run '^(TestPlansGrowLinearly|TestCommandsGrowLinearly|TestHeapOfCommands|TestPeakOfMemory|TestSequential)$$'
+		-run '^(TestPlansGrowLinearly|TestCommandsGrowLinearly|TestHeapOfCommands|TestPeakOfMemory|TestPeakOfEdits|TestEditsGrowLinearly|TestSequential)$$'
 
 bench:
 	go run ./test/bench -out docs/performance.md $(BENCH)

@@ -44,6 +44,7 @@ var growing = map[string]string{
 	"users to make":                                        `local user = require "std.user"; for i = 1, %d do user { "u" .. i } end`,
 	"users one after the other":                            `local user, last = require "std.user"; for i = 1, %d do last = user { "u" .. i, require = last } end`,
 	"users with a file in a directory that does not exist": `local user = require "std.user"; for i = 1, %d do user { "u" .. i }; file { "/home/u" .. i, content = "x", owner = "u" .. i, group = "u" .. i, mode = "0644" } end`,
+	"kernel settings with a file each":                     `local sysctl = require "std.sysctl"; file { "/etc/sysctl.d", ensure = "directory", parents = true, owner = "0", group = "0", mode = "0755" }; for i = 1, %d do sysctl { "net.x.k" .. i, value = "1", path = "/etc/sysctl.d/" .. i .. ".conf" } end`,
 	"resources of a Lua type":                              `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
 	"resources in nested calls":                            `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
 }
@@ -121,8 +122,11 @@ func TestPlansGrowLinearly(t *testing.T) {
 }
 
 // peak returns the peak memory of a plan of a site in KiB.
-func peak(t *testing.T, site string) int64 {
-	cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
+func peak(t *testing.T, site string) int64 { return peakOfCommand(t, "plan", site) }
+
+// peakOfCommand returns the peak memory of a plan or a run of a site in KiB.
+func peakOfCommand(t *testing.T, command, site string) int64 {
+	cmd := exec.Command("ccm", command, "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
 	most := measured(t, cmd)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -180,20 +184,27 @@ func TestUsersGrowLinearly(t *testing.T) {
 
 // Edits of one file need allocations in proportion to their number, whether the file is as wanted or each edit
 // changes it. They need more bytes, because each edit reads the file and makes a new text. Appending lines makes no
-// table of all lines.
+// table of all lines. A setting that changes is proven by parsing the whole new text, so of json_setting, yaml_setting
+// and toml_setting only a file that is as wanted is linear.
 func TestEditsGrowLinearly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
 	}
 	for what, edit := range map[string]struct{ lastApplied, declared string }{
-		"line":   {`"key" .. i .. " = v\n"`, `line { "l" .. i, path = "/f", line = "key" .. i .. " = v" }`},
-		"kv":     {`"key" .. i .. " = v\n"`, `kv { "key" .. i, path = "/f", value = "v", separator = " = " }`},
-		"ini":    {`"[s" .. i .. "]\nkey = v\n\n"`, `ini { "i" .. i, path = "/f", section = "s" .. i, key = "key", value = "v" }`},
-		"host":   {`"192.0.2.1 key" .. i .. "\n"`, `host { "key" .. i, path = "/f", ip = "192.0.2.1" }`},
-		"sysctl": {`"net.key" .. i .. " = v\n"`, `sysctl { "net.key" .. i, path = "/f", value = "v" }`},
-		"block":  {`"# BEGIN ccm b" .. i .. "\nline\n# END ccm b" .. i .. "\n"`, `block { "b" .. i, path = "/f", content = "line\n" }`},
+		"line":         {`"key" .. i .. " = v\n"`, `line { "l" .. i, path = "/f", line = "key" .. i .. " = v" }`},
+		"kv":           {`"key" .. i .. " = v\n"`, `kv { "key" .. i, path = "/f", value = "v", separator = " = " }`},
+		"ini":          {`"[s" .. i .. "]\nkey = v\n\n"`, `ini { "i" .. i, path = "/f", section = "s" .. i, key = "key", value = "v" }`},
+		"host":         {`"192.0.2.1 key" .. i .. "\n"`, `host { "key" .. i, path = "/f", ip = "192.0.2.1" }`},
+		"sysctl":       {`"net.key" .. i .. " = v\n"`, `sysctl { "net.key" .. i, path = "/f", value = "v" }`},
+		"json_setting": {`(i == 1 and "{" or ",") .. '"key' .. i .. '": 1' .. (i == n and "}" or "")`, `json_setting { "key" .. i, path = "/f", value = 1 }`},
+		"yaml_setting": {`"key" .. i .. ": 1\n"`, `yaml_setting { "key" .. i, path = "/f", value = 1 }`},
+		"toml_setting": {`"key" .. i .. " = 1\n"`, `toml_setting { "key" .. i, path = "/f", value = 1 }`},
+		"block":        {`"# BEGIN ccm b" .. i .. "\nline\n# END ccm b" .. i .. "\n"`, `block { "b" .. i, path = "/f", content = "line\n" }`},
 	} {
 		for name, kept := range map[string]string{"stable": edit.lastApplied, "pending": `"# " .. i .. "\n"`} {
+			if strings.HasSuffix(what, "_setting") && name == "pending" {
+				continue
+			}
 			t.Run(what+" "+name, func(t *testing.T) {
 				of := func(n int) (uint64, uint64) {
 					return planned(t, fmt.Sprintf(`local %s, n, list = require "std.%[1]s", %[2]d, {}
@@ -248,6 +259,18 @@ func TestPeakOfMemory(t *testing.T) {
 			require.LessOrEqual(t, most-none, int64(64<<10))
 		})
 	}
+}
+
+// A run holds the events of all edits of a file until it writes the file. It does not hold the whole text for each.
+func TestPeakOfEdits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
+	none := peak(t, "")
+	most := peakOfCommand(t, "run", `for i = 1, 2000 do
+		require "std.block" { "number " .. i, path = "/e", content = "a line of this block\nand another one\n", create = true } end`)
+	t.Logf("%d KiB, of nothing %d KiB", most, none)
+	require.LessOrEqual(t, most-none, int64(64<<10))
 }
 
 // One assignment is too quick for the measurement of memory, so the size of a table that it may grow is limited, at

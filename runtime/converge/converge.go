@@ -137,6 +137,9 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.noteChange(r, false)
 		}
 		w.prefetcher.Leave(i)
+		if _, editing := w.open.(*edits); editing {
+			w.held.hold(ev)
+		}
 		w.queue = append(w.queue, ev)
 		if w.open == nil || w.planning {
 			w.reportQueue()
@@ -156,7 +159,9 @@ func (w *walk) reportQueue() {
 
 // report passes events to the reporters and counts them.
 func (w *walk) report(events []*event.Event) {
-	for _, ev := range events {
+	for i, ev := range events {
+		events[i] = nil
+		w.held.restore(ev)
 		w.sum.Add(ev)
 		w.redactor.Event(ev)
 		for _, x := range w.Reporters {
@@ -207,6 +212,7 @@ type walk struct {
 	interrupted bool
 	open        openWork         // nil for none
 	queue       []*event.Event   // events to report after the open work
+	held        heldTexts        // texts of the queue while edits are open
 	freeEvents  eventPool        // reported events of stable resources, for reuse
 	pool        *pool            // writes and commits files
 	redactor    *redact.Redactor // nil if there is nothing to redact

@@ -5,8 +5,8 @@ import (
 	"context"
 	"io/fs"
 	"strings"
-	"time"
 
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -50,7 +50,7 @@ func (g globFS) Stat(name string) (fs.FileInfo, error) {
 	if err == nil && info.Kind == safepath.Missing {
 		err = fs.ErrNotExist
 	}
-	return globEntry(name), err
+	return overlay.GlobEntry(name), err
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -58,19 +58,7 @@ func (g globFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	names, err := g.v.readDir("/"+name, g.r)
 	list := make([]fs.DirEntry, len(names))
 	for i, name := range names {
-		list[i] = globEntry(name)
+		list[i] = overlay.GlobEntry(name)
 	}
 	return list, err
 }
-
-// A globEntry is a name. fs.Glob asks nothing else of it.
-type globEntry string
-
-func (e globEntry) Name() string               { return string(e) }
-func (e globEntry) IsDir() bool                { return false }
-func (e globEntry) Type() fs.FileMode          { return 0 }
-func (e globEntry) Mode() fs.FileMode          { return 0 }
-func (e globEntry) Size() int64                { return 0 }
-func (e globEntry) ModTime() (t time.Time)     { return t }
-func (e globEntry) Sys() any                   { return nil }
-func (e globEntry) Info() (fs.FileInfo, error) { return e, nil }

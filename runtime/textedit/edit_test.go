@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -288,4 +289,32 @@ func FuzzEdit(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An edit finds the document of the text that an earlier one has left, and no edit changes it.
+func TestSuccessiveEdits(t *testing.T) {
+	for name, f := range map[string]Format{"json": JSON, "yaml": YAML, "toml": TOML} {
+		t.Run(name, func(t *testing.T) {
+			set := func(text string, path Path, value, was any) string {
+				t.Helper()
+				after, old, err := f.Set(text, path, value)
+				require.NoError(t, err)
+				require.Equal(t, was, old)
+				return after
+			}
+			one := set("", Path{"a", "b"}, []any{int64(1), int64(2)}, nil)
+			require.Same(t, unsafe.StringData(one), unsafe.StringData(f.latest.doc.text))
+			two := set(one, Path{"a", "c"}, "x", nil)
+			three := set(two, Path{"a", "b"}, []any{int64(7), int64(2)}, []any{int64(1), int64(2)})
+			require.Equal(t, one, set(one, Path{"a", "b"}, []any{int64(1), int64(2)}, []any{int64(1), int64(2)}))
+			four, old, err := f.Remove(three, Path{"a", "b"})
+			require.NoError(t, err)
+			require.Equal(t, []any{int64(7), int64(2)}, old)
+			old.([]any)[0] = "changed by the caller"
+			set(three, Path{"a", "b"}, "y", []any{int64(7), int64(2)})
+			_, _, err = f.Set(four+"]", Path{"a", "c"}, "x")
+			require.ErrorContains(t, err, "not valid")
+			require.Equal(t, four, set(four, Path{"a", "c"}, "x", "x"))
+		})
+	}
 }

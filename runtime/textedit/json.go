@@ -7,30 +7,57 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 )
 
-// parseJSON parses JSON with comments. The newline ends a comment at the end of the text.
-func parseJSON(text string) (hujson.Value, error) { return hujson.Parse([]byte(text + "\n")) }
-
 // decodeJSON decodes JSON with comments and trailing commas.
-func decodeJSON(text string) (any, error) {
+func decodeJSON(text string) (*document, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil
+		return &document{text: text}, nil
 	}
-	root, err := parseJSON(text)
+	root, err := hujson.Parse([]byte(text + "\n")) // the newline ends a comment at the end of the text
 	if err != nil {
 		return nil, fmt.Errorf("not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	root.Standardize()
-	dec := json.NewDecoder(bytes.NewReader(root.Pack()))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("not valid JSON: %w", err)
+	return &document{text: text, value: valueJSON(&root), json: &root}, nil
+}
+
+// valueJSON returns the plain value. Of several members with one name, the last one counts.
+func valueJSON(v *hujson.Value) any {
+	switch v := v.Value.(type) {
+	case *hujson.Object:
+		m := make(map[string]any, len(v.Members))
+		for i := range v.Members {
+			m[textJSON(v.Members[i].Name.Value.(hujson.Literal))] = valueJSON(&v.Members[i].Value)
+		}
+		return m
+	case *hujson.Array:
+		list := make([]any, len(v.Elements))
+		for i := range v.Elements {
+			list[i] = valueJSON(&v.Elements[i])
+		}
+		return list
+	case hujson.Literal:
+		switch v.Kind() {
+		case '"':
+			return textJSON(v)
+		case 't', 'f':
+			return v.Bool()
+		case '0':
+			return plain(json.Number(v))
+		}
 	}
-	return plain(v), nil
+	return nil
+}
+
+// textJSON returns the text of a string literal.
+func textJSON(v hujson.Literal) string {
+	if bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) {
+		return string(v[1 : len(v)-1])
+	}
+	return v.String()
 }
 
 // An element is a member of an object or an item of a list.
@@ -70,7 +97,7 @@ func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, r
 			}
 		} else {
 			for k, e := range list {
-				if lit, ok := e.name.Value.(hujson.Literal); ok && lit.String() == step {
+				if lit, ok := e.name.Value.(hujson.Literal); ok && textJSON(lit) == step {
 					if next >= 0 {
 						return nil, nil, 0, nil, fmt.Errorf("duplicate %s", at(path, n+1))
 					}
@@ -86,19 +113,16 @@ func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, r
 	return v, parent, i, nil, nil
 }
 
-func setJSON(text string, path Path, value any) ([]splice, error) {
-	if strings.TrimSpace(text) == "" {
+func setJSON(d *document, path Path, value any) ([]splice, error) {
+	text := d.text
+	if d.json == nil {
 		return []splice{replace(0, len(text), jsonText(nested(path, value), "", "  ")+"\n")}, nil
 	}
-	root, err := parseJSON(text)
+	v, _, _, rest, err := reachJSON(d.json, path)
 	if err != nil {
 		return nil, err
 	}
-	v, _, _, rest, err := reachJSON(&root, path)
-	if err != nil {
-		return nil, err
-	}
-	unit := jsonUnit(&root)
+	unit := jsonUnit(d.json)
 	if kind := v.Value.Kind(); len(rest) > 0 && (kind == '{' || kind == '[') {
 		name := &rest[0]
 		if kind == '[' {
@@ -186,12 +210,9 @@ func addJSON(text string, v *hujson.Value, name *string, value any, unit string)
 	return []splice{replace(end, end, ","), replace(tail, tail, "\n"+indent+member(indent, colon))}
 }
 
-func removeJSON(text string, path Path) ([]splice, error) {
-	root, err := parseJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	v, parent, i, rest, err := reachJSON(&root, path)
+func removeJSON(d *document, path Path) ([]splice, error) {
+	text := d.text
+	v, parent, i, rest, err := reachJSON(d.json, path)
 	if err != nil || len(rest) > 0 || parent == nil {
 		return nil, errors.Join(err, errPlace)
 	}

@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/tailscale/hujson"
+	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	edit "github.com/luaccm/ccm/runtime/textedit/splice"
@@ -35,20 +39,63 @@ func replace(from, to int, text string) splice {
 
 // A Format is a document format.
 type Format struct {
-	// decode returns the value of a text: nil, bool, int64, float64, string, []any, map[string]any, or json.Number
-	// for integers beyond int64. An empty text is nil.
-	decode func(text string) (any, error)
+	// decode parses a text.
+	decode func(text string) (*document, error)
 	// setter and remove return the splices for an edit. The path was accepted by find.
-	setter func(text string, path Path, value any) ([]splice, error)
-	remove func(text string, path Path) ([]splice, error)
-	isYAML bool
+	setter func(d *document, path Path, value any) ([]splice, error)
+	remove func(d *document, path Path) ([]splice, error)
+	latest *latest
+}
+
+// A document is a parsed text. It is not changed.
+type document struct {
+	text string
+	// value is nil, bool, int64, float64, string, []any, map[string]any, or json.Number for integers beyond int64. The
+	// value of an empty text is nil.
+	value any
+	json  *hujson.Value // nil if the text is empty
+	yaml  *yaml.Node    // nil if the text is empty
+}
+
+// latest keeps the document that was parsed last, because many settings are kept in one file: an edit finds the text
+// that the one before it has left and proven. A second run with 1,000 settings of one file takes 0.2 s instead of 1.3 s
+// with JSON, 5 s with YAML and 2.9 s with TOML.
+type latest struct {
+	mu  sync.Mutex
+	doc *document
+}
+
+// maxKept is the length in bytes of the longest text whose document is kept: one of YAML takes some thirty times as
+// much memory.
+const maxKept = 1 << 20
+
+// parse decodes a text, unless it is the one that was decoded last.
+func (f Format) parse(text string) (*document, error) {
+	f.latest.mu.Lock()
+	doc := f.latest.doc
+	f.latest.mu.Unlock()
+	if doc != nil && doc.text == text {
+		return doc, nil
+	}
+	doc, err := f.decode(text)
+	if err == nil && len(text) <= maxKept {
+		f.latest.mu.Lock()
+		f.latest.doc = doc
+		f.latest.mu.Unlock()
+	}
+	return doc, err
 }
 
 // The formats. JSON may have comments and trailing commas; YAML must be a single document.
 var (
-	JSON = Format{decode: decodeJSON, setter: setJSON, remove: removeJSON}
-	YAML = Format{decode: decodeYAML, setter: setYAML, remove: removeYAML, isYAML: true}
-	TOML = Format{decode: decodeTOML, setter: setTOML, remove: removeTOML}
+	JSON = Format{decodeJSON, setJSON, removeJSON, new(latest)}
+	YAML = Format{decodeYAML, setYAML, removeYAML, new(latest)}
+	TOML = Format{
+		decodeTOML,
+		func(d *document, path Path, value any) ([]splice, error) { return setTOML(d.text, path, value) },
+		func(d *document, path Path) ([]splice, error) { return removeTOML(d.text, path) },
+		new(latest),
+	}
 )
 
 // Set returns the text with a value set at a path, and the old value, nil if there was none. Missing parts of the
@@ -61,7 +108,7 @@ func (f Format) Set(text string, path Path, value any) (after string, old any, e
 	if err != nil {
 		return "", nil, err
 	}
-	old, found, err := find(doc, path)
+	old, found, err := find(doc.value, path)
 	if err != nil {
 		return "", nil, err
 	}
@@ -71,11 +118,11 @@ func (f Format) Set(text string, path Path, value any) (after string, old any, e
 	if _, isList := old.([]any); isList && same(value, []any{}) {
 		value = []any{} // an empty table of Lua
 	}
-	splices, err := f.setter(text, path, value)
+	splices, err := f.setter(doc, path, value)
 	if err != nil {
 		return "", nil, err
 	}
-	after, err = f.proven(text, splices, put(doc, path, value))
+	after, err = f.proven(text, splices, put(doc.value, path, value))
 	return after, resolved(old), err
 }
 
@@ -88,20 +135,20 @@ func (f Format) Remove(text string, path Path) (after string, old any, err error
 	if err != nil {
 		return "", nil, err
 	}
-	old, found, err := find(doc, path)
+	old, found, err := find(doc.value, path)
 	if err != nil || !found {
 		return text, nil, nil //nolint:nilerr // no value can be below a scalar
 	}
-	splices, err := f.remove(text, path)
+	splices, err := f.remove(doc, path)
 	if err != nil {
 		return "", nil, err
 	}
-	wants := []any{cut(doc, path)}
+	wants := []any{cut(doc.value, path)}
 	for n := len(path) - 1; n > 0; n-- { // removing a.b = 1 in TOML also removes an a that has no other keys
 		if rest, _, _ := find(wants[len(wants)-1], path[:n]); !same(rest, map[string]any{}) {
 			break
 		}
-		wants = append(wants, cut(doc, path[:n]))
+		wants = append(wants, cut(doc.value, path[:n]))
 	}
 	after, err = f.proven(text, splices, wants...)
 	return after, resolved(old), err
@@ -115,8 +162,8 @@ func cutMark(text string) (mark, rest string) {
 	return "", text
 }
 
-// read checks the limits and decodes a text.
-func (f Format) read(text string, path Path) (any, error) {
+// read checks the limits and parses a text.
+func (f Format) read(text string, path Path) (*document, error) {
 	switch {
 	case len(path) == 0:
 		return nil, diag.Expected("a path of at least one name")
@@ -125,7 +172,7 @@ func (f Format) read(text string, path Path) (any, error) {
 	case nesting(text) > maxNesting:
 		return nil, fmt.Errorf("brackets are nested more than %d deep", maxNesting)
 	}
-	return f.decode(text)
+	return f.parse(text)
 }
 
 // nesting returns the greatest depth of brackets, including those in strings.
@@ -153,8 +200,8 @@ func (f Format) proven(text string, splices []splice, wants ...any) (string, err
 	if err != nil {
 		return "", errPlace
 	}
-	back, err := f.decode(after)
-	if err != nil || !slices.ContainsFunc(wants, func(want any) bool { return same(back, want) }) {
+	back, err := f.parse(after)
+	if err != nil || !slices.ContainsFunc(wants, func(want any) bool { return same(back.value, want) }) {
 		return "", errPlace
 	}
 	return after, nil

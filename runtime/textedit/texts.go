@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
 // A Text is a string value in a document.
@@ -25,14 +23,10 @@ func (f Format) Texts(text string) ([]Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.isYAML {
-		root, err := yamltext.Parse(text)
-		if err != nil || root == nil {
-			return nil, err
-		}
-		return yamlTexts(root.Content[0], nil), nil
+	if doc.yaml != nil {
+		return yamlTexts(doc.yaml.Content[0], nil), nil
 	}
-	return textsIn(doc, nil), nil
+	return textsIn(doc.value, nil), nil
 }
 
 func textsIn(v any, path Path) (texts []Text) {

@@ -20,7 +20,7 @@ import (
 // maxItems limits the keys and tables of a TOML text: the time of the decoder grows with their square.
 const maxItems = 20_000
 
-func decodeTOML(text string) (any, error) {
+func decodeTOML(text string) (*document, error) {
 	if strings.Count(text, "=")+strings.Count(text, "[")+strings.Count(text, ".") > maxItems {
 		return nil, fmt.Errorf("text exceeds the limit of %d keys, tables and lists", maxItems)
 	}
@@ -32,7 +32,7 @@ func decodeTOML(text string) (any, error) {
 		}
 		return nil, fmt.Errorf("not valid TOML: %w", err)
 	}
-	return plain(v), nil
+	return &document{text: text, value: plain(v)}, nil
 }
 
 // A tomlItem is a table header, or a key with its value.

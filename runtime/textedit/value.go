@@ -66,7 +66,7 @@ func same(a, b any) bool {
 	}
 	if x, ok := number(a); ok {
 		y, ok := number(b)
-		return ok && (x == y || math.IsNaN(x) && math.IsNaN(y)) && (whole(a) == whole(b) || !big(a) && !big(b))
+		return ok && (x == y || math.IsNaN(x) && math.IsNaN(y)) && (!big(a) && !big(b) || whole(a) == whole(b))
 	}
 	return a == b
 }

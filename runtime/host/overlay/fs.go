@@ -33,59 +33,45 @@ func (f ioFS) Stat(name string) (fs.FileInfo, error) {
 	if err == nil && p.info.Kind == safepath.Missing {
 		err = fs.ErrNotExist
 	}
-	return fileInfo{path.Base(name), p.info}, err
+	return GlobEntry(name), err
 }
 
 // ReadDir implements fs.ReadDirFS.
 func (f ioFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	names, err := f.o.ReadDir("/"+name, f.r)
-	list := make([]fs.DirEntry, 0, len(names))
-	for _, n := range names {
-		if err := f.r.Look(); err != nil {
-			return nil, err
-		}
-		p, findErr := f.o.find(path.Join("/", name, n), true)
-		if findErr == nil {
-			list = append(list, fs.FileInfoToDirEntry(fileInfo{n, p.info}))
-		}
+	list := make([]fs.DirEntry, len(names))
+	for i, n := range names {
+		list[i] = GlobEntry(n)
 	}
 	return list, err
 }
 
-// fileInfo is an Info as an fs.FileInfo.
-type fileInfo struct {
-	name string
-	info safepath.Info
-}
+// A GlobEntry is a name. fs.Glob asks nothing else of it.
+type GlobEntry string
 
-// Name implements fs.FileInfo.
-func (i fileInfo) Name() string { return i.name }
+// Name returns the name.
+func (e GlobEntry) Name() string { return string(e) }
 
-// Size implements fs.FileInfo.
-func (i fileInfo) Size() int64 { return i.info.Size }
+// IsDir returns false.
+func (GlobEntry) IsDir() bool { return false }
 
-// Mode implements fs.FileInfo.
-func (i fileInfo) Mode() fs.FileMode {
-	mode := fs.FileMode(i.info.Mode & 0o777)
-	switch i.info.Kind {
-	case safepath.Directory:
-		mode |= fs.ModeDir
-	case safepath.Symlink:
-		mode |= fs.ModeSymlink
-	case safepath.Special:
-		mode |= fs.ModeIrregular
-	}
-	return mode
-}
+// Type returns 0.
+func (GlobEntry) Type() fs.FileMode { return 0 }
 
-// ModTime implements fs.FileInfo.
-func (i fileInfo) ModTime() time.Time { return i.info.MTime }
+// Mode returns 0.
+func (GlobEntry) Mode() fs.FileMode { return 0 }
 
-// IsDir implements fs.FileInfo.
-func (i fileInfo) IsDir() bool { return i.info.Kind == safepath.Directory }
+// Size returns 0.
+func (GlobEntry) Size() int64 { return 0 }
 
-// Sys implements fs.FileInfo.
-func (i fileInfo) Sys() any { return nil }
+// ModTime returns the zero time.
+func (GlobEntry) ModTime() (t time.Time) { return t }
+
+// Sys returns nil.
+func (GlobEntry) Sys() any { return nil }
+
+// Info returns the entry itself.
+func (e GlobEntry) Info() (fs.FileInfo, error) { return e, nil }
 
 // Glob returns the paths that match a pattern, sorted.
 func (o *View) Glob(pattern string, r *safepath.NameReader) ([]string, error) {
