@@ -14,6 +14,7 @@ import (
 
 const (
 	basePasswd = "root:x:0:0:root:/root:/bin/bash\nalice:x:1000:1000:Alice,,,:/home/alice:/bin/sh\n"
+	noGshadow  = "/etc/gshadow does not exist, and administrators of groups are listed there (grpconv creates it)"
 	baseGroup  = "root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:alice,root\n"
 )
 
@@ -25,6 +26,7 @@ func TestUser(t *testing.T) {
 			"group":     {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "bob:x:1700:\n"},
 			"there":     {"/etc/passwd": basePasswd + "bob:x:1600:33:Bob:/srv/bob:/bin/bash\n", "/etc/group": strings.Replace(baseGroup, "alice,root", "bob", 1), "/etc/shadow": "bob:$6$old:1::::::\n"},
 			"locked":    {"/etc/passwd": basePasswd + "bob:x:1600:33:Bob:/srv/bob:/bin/bash\n", "/etc/group": baseGroup, "/etc/shadow": "bob:!$6$old:1::::::\n"},
+			"admin":     {"/etc/passwd": basePasswd + "bob:x:1600:33:Bob:/srv/bob:/bin/bash\n", "/etc/group": baseGroup, "/etc/shadow": "bob:!$6$old:1::::::\n", "/etc/gshadow": "www:!::\nwheel:!:root:alice,root\n"},
 			"otherwise": {"/etc/passwd": basePasswd + "bob:x:1601:1000::/home/bob:/bin/sh\n", "/etc/group": strings.Replace(baseGroup, "www:x:33:", "www:x:33:bob", 1), "/etc/shadow": "bob:!:1::::::\n"},
 		},
 		wants: map[string]string{
@@ -38,6 +40,10 @@ func TestUser(t *testing.T) {
 			"ages":    `{ "bob", min_days = 0, max_days = 90, warn_days = -1, expires = "2027-01-31" }`,
 			"never":   `{ "bob", max_days = -1, expires = "never" }`,
 			"hash":    `{ "bob", password = "$6$old" }`,
+			"day":     `{ "bob", password = "$6$new", last_change = "1970-01-02" }`,
+			"admin":   `{ "bob", admin_groups = { "www", "wheel" } }`,
+			"demand":  `{ "bob", last_change = "1970-01-01" }`,
+			"ageless": `{ "bob", last_change = "never" }`,
 			"lock":    `{ "bob", locked = true, inactive_days = 30 }`,
 			"open":    `{ "bob", locked = false, password = "$6$new" }`,
 			"unlock":  `{ "bob", locked = false }`,
@@ -48,7 +54,8 @@ func TestUser(t *testing.T) {
 		fails: map[string]string{
 			"missing/unlock": "the user does not have a password to unlock", "group/unlock": "the user does not have a password to unlock",
 			"otherwise/unlock": "the user does not have a password to unlock",
-			"missing/unknown":  "no such group nope in /etc/group", "group/unknown": "no such group nope in /etc/group", "there/unknown": "no such group nope in /etc/group", "locked/unknown": "no such group nope in /etc/group", "otherwise/unknown": "no such group nope in /etc/group",
+			"missing/admin":    noGshadow, "group/admin": noGshadow, "there/admin": noGshadow, "locked/admin": noGshadow, "otherwise/admin": noGshadow,
+			"missing/unknown": "no such group nope in /etc/group", "admin/unknown": "no such group nope in /etc/group", "admin/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "group/unknown": "no such group nope in /etc/group", "there/unknown": "no such group nope in /etc/group", "locked/unknown": "no such group nope in /etc/group", "otherwise/unknown": "no such group nope in /etc/group",
 			"missing/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "group/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "there/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "locked/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "otherwise/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)",
 		},
 		phrases: map[string][]string{
@@ -66,6 +73,11 @@ func TestUser(t *testing.T) {
 			"otherwise/groups": {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:bob\nwheel:x:10:alice,root,bob\n")},
 			"missing/once":     {"/etc/shadow": new("bob:$6$new:::::::\n")},
 			"there/once":       {"/etc/shadow": new("bob:$6$old:1::::::\n")},
+			"admin/admin":      {"/etc/gshadow": new("www:!:bob:\nwheel:!:root,bob:alice,root\n")},
+			"there/day":        {"/etc/shadow": new("bob:$6$new:1::::::\n")},
+			"missing/day":      {"/etc/shadow": new("bob:$6$new:1::::::\n")},
+			"there/demand":     {"/etc/shadow": new("bob:$6$old:0::::::\n")},
+			"there/ageless":    {"/etc/shadow": new("bob:$6$old:::::::\n")},
 			"there/ages":       {"/etc/shadow": new("bob:$6$old:1:0:90:::20849:\n")},
 			"locked/full":      {"/etc/shadow": new("bob:!$6$new:::::::\n")}, "locked/unlock": {"/etc/shadow": new("bob:$6$old:::::::\n")}, "locked/open": {"/etc/shadow": new("bob:$6$new:::::::\n")},
 			"there/lock": {"/etc/shadow": new("bob:!$6$old:::::30::\n")}, "locked/lock": {"/etc/shadow": new("bob:!$6$old:1::::30::\n")},
@@ -144,6 +156,9 @@ func TestGroup(t *testing.T) {
 			"nothing": {"/etc/": ""},
 			"stale":   {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1800:alice,gone\n"},
 			"own":     {"/etc/passwd": basePasswd + "ops:x:1800:1800::/:/bin/sh\n", "/etc/group": baseGroup + "ops:x:1800:\n"},
+			"shadow":  {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1800:\n", "/etc/gshadow": "ops:!:alice:\n"},
+			"locked":  {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1800:\n", "/etc/gshadow": "ops:$6$x:root,alice:\n"},
+			"bare":    {"/etc/passwd": basePasswd, "/etc/group": baseGroup, "/etc/gshadow": "wheel:*::alice,root\n"},
 		},
 		wants: map[string]string{
 			"plain":   `"ops"`,
@@ -154,14 +169,27 @@ func TestGroup(t *testing.T) {
 			"exact":   `{ "ops", members = { "alice" }, membership = "exact" }`,
 			"empty":   `{ "ops", members = {}, membership = "exact" }`,
 			"absent":  `{ "ops", ensure = "absent" }`,
+			"admins":  `{ "ops", admins = { "alice", "root" }, password = "$6$x" }`,
+			"nobody":  `{ "ops", admins = {} }`,
+			"unknown": `{ "ops", admins = { "gone" } }`,
 		},
-		fails: map[string]string{
-			"own/absent": "ops is the primary group of the user ops and cannot be removed", "nothing/members": "no such user root in /etc/passwd", "nothing/exact": "no such user alice in /etc/passwd",
-			"missing/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "there/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "full/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "stale/taken": "the gid 33 is used by the group www (allow both with non_unique = true)", "own/taken": "the gid 33 is used by the group www (allow both with non_unique = true)",
-		},
+		fails: func() map[string]string {
+			fails := map[string]string{"shadow/unknown": "no such user gone, an administrator of the group", "locked/unknown": "no such user gone, an administrator of the group", "bare/unknown": "no such user gone, an administrator of the group"}
+			for _, start := range []string{"missing", "there", "full", "nothing", "stale", "own"} {
+				fails[start+"/admins"] = noGshadow
+				fails[start+"/unknown"] = fails[start+"/admins"]
+			}
+			for _, start := range []string{"missing", "there", "full", "stale", "own", "shadow", "locked", "bare"} {
+				fails[start+"/taken"] = "the gid 33 is used by the group www (allow both with non_unique = true)"
+			}
+			maps.Copy(fails, map[string]string{
+				"own/absent": "ops is the primary group of the user ops and cannot be removed", "nothing/members": "no such user root in /etc/passwd", "nothing/exact": "no such user alice in /etc/passwd",
+			})
+			return fails
+		}(),
 		phrases: map[string][]string{
 			"missing/plain": {"created the group"}, "there/plain": {}, "there/gid": {}, "full/gid": {"updated the group"}, "full/members": {},
-			"there/members": {"updated the group"}, "there/exact": {}, "full/exact": {"updated the group"}, "missing/absent": {}, "there/absent": {"removed the group"},
+			"there/members": {"updated the group"}, "there/exact": {}, "full/exact": {"updated the group"}, "missing/absent": {}, "there/absent": {"removed the group"}, "locked/admins": {}, "shadow/admins": {"updated the group"}, "missing/nobody": {"created the group"}, "there/nobody": {},
 		},
 		after: map[string]map[string]*string{
 			"full/exact":      {"/etc/group": new(baseGroup + "ops:x:1801:alice\n")},
@@ -169,6 +197,9 @@ func TestGroup(t *testing.T) {
 			"there/shared":    {"/etc/group": new(baseGroup + "ops:x:33:alice\n")},
 			"full/empty":      {"/etc/group": new(baseGroup + "ops:x:1801:\n")},
 			"stale/exact":     {"/etc/group": new(baseGroup + "ops:x:1800:alice\n")},
+			"bare/admins":     {"/etc/gshadow": new("wheel:*::alice,root\nops:$6$x:alice,root:\n")},
+			"shadow/admins":   {"/etc/gshadow": new("ops:$6$x:alice,root:\n")},
+			"shadow/nobody":   {"/etc/gshadow": new("ops:!::\n")},
 			"missing/members": {"/etc/group": new(baseGroup + "ops:x:1500:root,alice\n")},
 		},
 	}.run(t)

@@ -60,6 +60,13 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	if c.Argv[0] == "gpasswd" {
 		return host.Result{}, m.member(c)
 	}
+	if c.Argv[0] == "chgpasswd" {
+		name, hash, _ := strings.Cut(strings.TrimSuffix(string(c.Stdin), "\n"), ":")
+		if !slices.Equal(c.Argv[1:], []string{"--root", m.root, "--encrypted"}) {
+			return host.Result{}, fmt.Errorf("%s: expected --root %s --encrypted", c, m.root)
+		}
+		return host.Result{}, m.shadowGroup(name, func(g []string) { g[1] = hash })
+	}
 	if c.Argv[0] == "chage" {
 		return host.Result{}, m.age(c)
 	}
@@ -90,6 +97,9 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 			return refuse(9, "group '%s' already exists", a.name)
 		}
 		groups = append(groups, []string{a.name, "x", or(a.flags["--gid"], "1500"), ""})
+		if _, err := os.Stat(filepath.Join(m.root, "etc/gshadow")); err == nil {
+			m.write("gshadow", append(m.read("gshadow"), []string{a.name, "!", "", ""}))
+		}
 	case "groupmod":
 		group[2] = a.flags["--gid"]
 	case "groupdel":
@@ -183,7 +193,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 
 // age simulates chage, which has --root and not --prefix.
 func (m accounts) age(c host.Cmd) error {
-	fields, list := map[string]int{"--mindays": 3, "--maxdays": 4, "--warndays": 5, "--inactive": 6, "--expiredate": 7}, m.read("shadow")
+	fields, list := map[string]int{"--mindays": 3, "--maxdays": 4, "--warndays": 5, "--inactive": 6, "--expiredate": 7, "--lastday": 2}, m.read("shadow")
 	user := find(list, c.Argv[len(c.Argv)-1])
 	if user == nil || c.Argv[1] != "--root" || c.Argv[2] != m.root {
 		return fmt.Errorf("%s: expected --root %s and a user", c, m.root)
@@ -199,9 +209,29 @@ func (m accounts) age(c host.Cmd) error {
 	return nil
 }
 
-// member simulates gpasswd, which takes out users who are nowhere.
+// shadowGroup changes the entry of a group in /etc/gshadow.
+func (m accounts) shadowGroup(name string, change func([]string)) error {
+	list := m.read("gshadow")
+	g := find(list, name)
+	if g == nil {
+		return fmt.Errorf("no group %s in /etc/gshadow", name)
+	}
+	change(g)
+	m.write("gshadow", list)
+	return nil
+}
+
+// member simulates gpasswd, which takes out users who are nowhere, and replaces administrators by users who exist.
 func (m accounts) member(c host.Cmd) error {
 	groups := m.read("group")
+	if len(c.Argv) == 6 && c.Argv[1] == "--root" && c.Argv[2] == m.root && c.Argv[3] == "--administrators" {
+		for _, name := range strings.FieldsFunc(c.Argv[4], func(r rune) bool { return r == ',' }) {
+			if find(m.read("passwd"), name) == nil {
+				return fmt.Errorf("%s: user '%s' does not exist", c, name)
+			}
+		}
+		return m.shadowGroup(c.Argv[5], func(g []string) { g[2] = c.Argv[4] })
+	}
 	if len(c.Argv) != 6 || c.Argv[1] != "--root" || c.Argv[2] != m.root || c.Argv[3] != "--delete" || find(groups, c.Argv[5]) == nil {
 		return fmt.Errorf("%s: expected --root %s --delete, a user and a group", c, m.root)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestUndoOfPrune: for every type that can remove a thing and works without packages, undo of a prune makes what it
-// removed as it was: files, accounts with numbers, groups, ages and passwords, and mounts. That of packages, units and
+// removed as it was: files, accounts with numbers, groups, administrators, ages and passwords, and mounts. That of packages, units and
 // others is in test/integration/undo_test.go.
 func TestUndoOfPrune(t *testing.T) {
 	long(t)
@@ -28,10 +28,14 @@ func TestUndoOfPrune(t *testing.T) {
 	more("accounts", `
 		local user, group = require "std.user", require "std.group"
 		group { "ccm-crew", gid = 64001 }
-		user { "ccm-u", uid = 64002, groups = { "ccm-crew" }, comment = "A B", shell = "/bin/sh", password = "$6$abcdefgh$0123456789abcdefghijklmnopqrstuvwxyz", max_days = 90, expires = "2030-01-31", subuids = { "700000:65536" } }
-		user { "ccm-locked", uid = 64003, password = "!$6$abcdefgh$0123456789abcdefghijklmnopqrstuvwxyz", system = true }
+		user { "ccm-u", uid = 64002, groups = { "ccm-crew" }, comment = "A B", shell = "/bin/sh", password = "$6$abcdefgh$0123456789abcdefghijklmnopqrstuvwxyz", max_days = 90, expires = "2030-01-31", last_change = "2025-03-04", subuids = { "700000:65536" } }
+		user { "ccm-fresh", system = true, password = "*", last_change = "1970-01-01" }
+		user { "ccm-locked", uid = 64003, last_change = "never", password = "!$6$abcdefgh$0123456789abcdefghijklmnopqrstuvwxyz", system = true }
 		user { "ccm-none", uid = 64002, non_unique = true, group = "ccm-crew" }
-		group { "ccm-more", gid = 64004, members = { "ccm-u" } }`)
+		group { "ccm-more", gid = 64004, members = { "ccm-u" }, admins = { "ccm-fresh", "ccm-u" }, password = "$6$abcdefgh$Gabcdefghijklmnopqrstuvwxyz" }
+		group { "ccm-star", password = "*" }
+		exec { "gpasswd --administrators ccm-u audio", unless = "grep -q audio:.*:ccm-u: /etc/gshadow" }
+		exec { "gpasswd --administrators ccm-u,ccm-locked ccm-u", unless = "grep -q ccm-u:.*:ccm-u,ccm-locked: /etc/gshadow" }`)
 	more("mount", `require "std.mount" { DIR .. "/w/m", device = "tmpfs", type = "tmpfs", options = { "size=1M" } }`)
 	more("timer and unit", `
 		require "std.unit" { "ccm-foreign.service", content = "[Service]\nExecStart=/bin/true\n" }
@@ -54,13 +58,11 @@ func TestUndoOfPrune(t *testing.T) {
 			if c.stay != "" {
 				prepare = "mkdir -p $(dirname w/" + c.stay + "); echo mine > w/" + c.stay
 			}
-			// The day of the last change of a password is today.
 			do := "cd " + dir + `
 				state() {
 					find w /etc -xdev \( -name w -o -path 'w/*' -o -name '*ccm-*' \) -printf '%p %y %m %U %G %l\n' | sort
 					find w /etc -xdev -type f \( -path 'w/*' -o -name '*ccm-*' \) ! -path '*/.git/index' -exec sha256sum {} + | sort
-					grep -h ccm- /etc/passwd /etc/group /etc/subuid /etc/subgid | sort
-					grep -h ccm- /etc/shadow | sed 's/:2[0-9][0-9][0-9][0-9]:/:TODAY:/' | sort
+					grep -h ccm- /etc/passwd /etc/group /etc/shadow /etc/gshadow /etc/subuid /etc/subgid | sort
 					grep -h ` + dir + ` /etc/fstab
 					grep -c ' ` + dir + `/w/m ' /proc/self/mountinfo
 				}

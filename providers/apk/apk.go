@@ -48,11 +48,12 @@ var packages = &pkgtool.Packages{
 	Compare: func(ctx context.Context, v *host.View, a, b string) (int, error) {
 		return pkgtool.CompareByCommand(ctx, v, tool, "apk", "version", "-t", a, b)
 	},
-	Spec:     pkgtool.SpecWith("="),
-	Command:  command,
-	Simulate: simulate,
-	NoHold:   "set its version in ensure, which pins it in /etc/apk/world",
-	Suffix:   ".apk",
+	Spec:          pkgtool.SpecWith("="),
+	Command:       command,
+	Simulate:      simulate,
+	KeepsRequired: true,
+	NoHold:        "set its version in ensure, which pins it in /etc/apk/world",
+	Suffix:        ".apk",
 	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 		return pkgtool.ListLines(ctx, v, tool, prefix, "apk", "info", "-q")
 	},
@@ -174,7 +175,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 		}
 	}
 	if err == nil && verb == "remove" && !slices.Contains(t.Removes, specs[len(specs)-1]) {
-		err = fmt.Errorf("apk did not remove it%s", tool.LastWords(res))
+		err = &pkgtool.KeptError{Err: fmt.Errorf("apk did not remove it%s", tool.LastWords(res))}
 	}
 	return t, err
 }

@@ -92,6 +92,13 @@ func TestSimulateRemoval(t *testing.T) {
 	_, err := simulate(t.Context(), &h.View, "remove", pkgtooltest.Package("musl", "absent"), []string{"musl"})
 	require.ErrorContains(t, err, "apk did not remove it: World updated, but the following packages are not removed due to:\nmusl: busybox")
 
+	// A run does not try it: apk would forget that it was wanted, keep it, and report success.
+	h, _ = hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
+		require.True(t, slices.Contains(c.Argv, "--simulate"), c.String())
+		return res, nil
+	}})
+	require.ErrorContains(t, packages.Uninstall(t.Context(), h, pkgtooltest.Package("musl", "absent")), "apk did not remove it: World updated")
+
 	res = pkgtooltest.OK("(1/2) Purging curl (7.88.1-r1)\n(2/2) Purging nghttp2-libs (1.51.0-r0)\nOK: 7 MiB in 14 packages\n")
 	got, err := simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"curl"})
 	require.NoError(t, err)

@@ -109,6 +109,11 @@ func TestIndex(t *testing.T) {
 		{"new", stale, []resources.Package{{Name: "ccm-new", Ensure: "present"}}, 1,
 			"not in the package index, which is 25 hours old and would be refreshed first", ""},
 		{"new, and the index is not old", fresh, []resources.Package{{Name: "ccm-new", Ensure: "present"}}, 0, "", "apt is unable to locate package ccm-new"},
+		{"of the future, and required", -fresh, []resources.Package{{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(stale)}, {Name: "ccm-ma", Ensure: "present", Refresh: host.Duration(stale)}}, 1,
+			"version 2.0, the package index is dated in the future and would be refreshed first", ""},
+		{"new, and the index is of the future", -stale, []resources.Package{{Name: "ccm-new", Ensure: "present"}}, 1,
+			"not in the package index, which is dated in the future and would be refreshed first", ""},
+		{"a clock that differs a little", -time.Minute, []resources.Package{{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(stale)}}, 0, "version 2.0", ""},
 		{"not there", stale, []resources.Package{{Name: "nosuch", Ensure: "present"}}, 1,
 			"not in the package index, which is 25 hours old and would be refreshed first", "apt is unable to locate package nosuch"},
 	} {
@@ -208,5 +213,19 @@ func TestIndexFailsStaysOld(t *testing.T) {
 	}
 	require.Equal(t, 1, m.updates)
 	forgetIndex(t)
+	require.Equal(t, "3 days old", tool.OlderIndex(t.Context(), &h.View, want))
+}
+
+// A file of the index with a date in the future, from when the clock was ahead, does not make the index new: the others
+// count.
+func TestIndexPartlyOfTheFuture(t *testing.T) {
+	forgetIndex(t)
+	h, root := hosttest.New(t, nil)
+	lists := filepath.Join(root, "var/lib/apt/lists")
+	require.NoError(t, os.MkdirAll(filepath.Join(lists, "partial"), 0o755))
+	require.NoError(t, os.Chtimes(filepath.Join(lists, "partial"), time.Time{}, h.Now().AddDate(70, 0, 0)))
+	require.NoError(t, os.WriteFile(filepath.Join(lists, "deb_InRelease"), nil, 0o600))
+	require.NoError(t, os.Chtimes(filepath.Join(lists, "deb_InRelease"), time.Time{}, h.Now().Add(-72*time.Hour)))
+	want := resources.Package{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(24 * time.Hour)}
 	require.Equal(t, "3 days old", tool.OlderIndex(t.Context(), &h.View, want))
 }

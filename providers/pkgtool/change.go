@@ -122,14 +122,25 @@ func (p *Packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...r
 	return p.runOne(ctx, h, argv)
 }
 
+// A KeptError is the error of a simulated removal after which the package would still be there, which
+// the package manager does not report as a failure.
+type KeptError struct{ Err error }
+
+func (e *KeptError) Error() string { return e.Err.Error() }
+func (e *KeptError) Unwrap() error { return e.Err }
+
 // run changes packages, unless that would remove others that the site wants. If the package
 // manager cannot simulate the change, it reports the reason when it makes the change.
 func (p *Packages) run(ctx context.Context, h *host.Host, verb string, wants []resources.Package, specs []string) error {
-	if p.Simulate != nil && resource.DesiredFrom(ctx) != nil && wants[0].Source == "" {
-		if t, err := p.Simulate(ctx, &h.View, verb, wants[0], specs); err == nil {
-			if err := CheckRemovals(ctx, wants, t.Removes, p.plain); err != nil {
-				return err
-			}
+	if p.Simulate != nil && (resource.DesiredFrom(ctx) != nil || verb == "remove" && p.KeepsRequired) && wants[0].Source == "" {
+		t, err := p.Simulate(ctx, &h.View, verb, wants[0], specs)
+		if err == nil {
+			err = CheckRemovals(ctx, wants, t.Removes, p.plain)
+		} else if _, kept := errors.AsType[*KeptError](err); !kept {
+			err = nil // of the change itself
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if p.Run != nil {

@@ -20,42 +20,45 @@ const oldIndex = 24 * time.Hour
 // that the packages of a run do not all try.
 const repeatUpdate = 5 * time.Minute
 
-// indexAge returns the age of the package index; ok is false if there is none.
-func (t *Tool) indexAge(ctx context.Context, v *host.View) (age time.Duration, ok bool) {
-	newest := t.indexTime(ctx, v)
-	return v.Now().Sub(newest), !newest.IsZero()
-}
+// clockError is the difference between two clocks up to which a time in the future counts as now.
+const clockError = 5 * time.Minute
 
-// indexTime returns the time of the package index, zero if there is none. Within repeatUpdate
-// after a failure, it is the time before that.
-func (t *Tool) indexTime(ctx context.Context, v *host.View) time.Time {
+// indexTime returns the time of the package index, and whether there is one. The time is zero if it is
+// not known, because all of its files are dated in the future: the clock was ahead when they were
+// written, or is behind now. Within repeatUpdate after a failure, it is the time before that.
+func (t *Tool) indexTime(ctx context.Context, v *host.View) (newest time.Time, found bool) {
 	alone := v.Recording(nil) // no resource brings the index
 	t.indexMu.Lock()
 	last := t.index
 	t.indexMu.Unlock()
 	if last.err != nil && v.Now().Sub(last.at) < repeatUpdate {
-		return last.before
+		return last.before, last.found
 	}
-	var newest time.Time
-	if last.err == nil {
-		newest = last.at
+	if last.err == nil && !last.at.IsZero() {
+		newest, found = last.at, true
 	}
+	latest := v.Now().Add(clockError)
 	for _, pattern := range t.Index {
 		paths, err := alone.Glob(ctx, pattern, safepath.MaxNames)
 		if err != nil {
 			continue
 		}
 		for _, path := range paths {
-			if info, err := alone.Lstat(path); err == nil && info.MTime.After(newest) && info.MTime.Unix() > 0 {
+			info, err := alone.Lstat(path)
+			if err != nil || info.MTime.Unix() <= 0 {
+				continue
+			}
+			found = true
+			if info.MTime.After(newest) && !info.MTime.After(latest) {
 				newest = info.MTime
 			}
 		}
 	}
-	return newest
+	return newest, found
 }
 
-// OlderIndex returns the age of the package index if it is older than a package wants: "3 days
-// old". Otherwise, and for packages without need of an index, it is "".
+// OlderIndex returns the age of the package index if it is older than a package wants, or not known:
+// "3 days old". Otherwise, and for packages without need of an index, it is "".
 func (t *Tool) OlderIndex(ctx context.Context, v *host.View, want resources.Package) string {
 	if want.Refresh == 0 || want.Source != "" {
 		return ""
@@ -64,11 +67,14 @@ func (t *Tool) OlderIndex(ctx context.Context, v *host.View, want resources.Pack
 }
 
 func (t *Tool) olderIndex(ctx context.Context, v *host.View, limit time.Duration) string {
-	switch age, ok := t.indexAge(ctx, v); {
-	case !ok && t.ReadsIndex:
+	newest, found := t.indexTime(ctx, v)
+	switch age := v.Now().Sub(newest); {
+	case !found && t.ReadsIndex:
 		return ""
-	case !ok:
+	case !found:
 		return "missing"
+	case newest.IsZero():
+		return "dated in the future"
 	case age <= limit:
 		return ""
 	case age >= 48*time.Hour:
@@ -96,7 +102,7 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	if age == "" || len(t.UpdateIndex) == 0 {
 		return false, nil
 	}
-	before := t.indexTime(ctx, &h.View)
+	before, found := t.indexTime(ctx, &h.View)
 	t.indexMu.Lock()
 	defer t.indexMu.Unlock()
 	if t.index.err != nil && h.Now().Sub(t.index.at) < repeatUpdate {
@@ -115,7 +121,7 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	if err != nil {
 		err = fmt.Errorf("the package index is %s and could not be refreshed: %w", age, err)
 	}
-	t.index.at, t.index.err, t.index.before = h.Now(), err, before
+	t.index.at, t.index.err, t.index.before, t.index.found = h.Now(), err, before, found
 	return err == nil, err
 }
 

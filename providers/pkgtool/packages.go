@@ -56,6 +56,8 @@ type Packages struct {
 	// Simulate returns the changes that the package manager would make, or the reason why it
 	// cannot; nil if it has no simulation.
 	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Simulation, error)
+	// KeepsRequired is set if the package manager keeps a package that others require, and exits 0.
+	KeepsRequired bool
 	// Files returns the files of packages, from lists that the package manager keeps; nil if it keeps none.
 	Files func(ctx context.Context, v *host.View, names []string) *resource.FileLists
 	// SimulatesChanges is set if Simulate is known to work for installed packages that get another

@@ -60,6 +60,7 @@ type Tool struct {
 		at     time.Time
 		err    error
 		before time.Time // the time before a failed attempt
+		found  bool      // whether there was an index before it
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 type services struct {
@@ -177,7 +178,7 @@ func (s *services) enabledByOthers(ctx context.Context, v *host.View, u unit) (b
 }
 
 // A unit that systemd has restarted at least flapRestarts times by itself, the last time less than
-// flapUptime ago, does not stay up.
+// flapUptime ago, does not stay up. One that it has restarted once has to be up for its settle time.
 const (
 	flapRestarts = 3
 	flapUptime   = 10 * time.Second
@@ -195,9 +196,10 @@ func (s *services) setRunning(ctx context.Context, v *host.View, want resources.
 	if err != nil {
 		return err
 	}
-	if restarts, _ := strconv.Atoi(u.NRestarts); young && restarts >= flapRestarts {
-		have.Flapping = fmt.Sprintf("systemd restarted the service %s times, the last time %d s ago%s%s",
-			u.NRestarts, max(0, int(uptime().Seconds())), u.end(), s.ctl.log(ctx, v, u.name))
+	restarts, _ := strconv.Atoi(u.NRestarts)
+	if young && (restarts >= flapRestarts || restarts > 0 && uptime() < time.Duration(want.Settle)) {
+		have.Flapping = fmt.Sprintf("systemd restarted the service %s, the last time %d s ago%s%s",
+			words.Count(restarts, "time"), max(0, int(uptime().Seconds())), u.end(), s.ctl.log(ctx, v, u.name))
 	}
 	if !stops || u.TriggeredBy == "" {
 		return nil

@@ -3,6 +3,8 @@ package systemd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
 const ms = time.Millisecond
@@ -209,5 +212,38 @@ func TestNoLog(t *testing.T) {
 		}
 		err := newServices(noWait).Start(t.Context(), host.New(host.Options{Root: m.root, Runner: r}), service("x"))
 		require.EqualError(t, err, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)")
+	}
+}
+
+// A service that systemd restarted by itself does not count as running before it has been up for a while: its settle time
+// after one restart, ten seconds after several.
+func TestFlapping(t *testing.T) {
+	for _, x := range []struct {
+		restarts int
+		up       time.Duration
+		settle   time.Duration
+		flaps    bool
+	}{
+		{0, 0, time.Second, false},
+		{1, 0, 2 * time.Second, true},
+		{1, 3 * time.Second, 2 * time.Second, false},
+		{1, 0, 0, false},
+		{3, 3 * time.Second, 2 * time.Second, true},
+		{3, 11 * time.Second, 2 * time.Second, false},
+	} {
+		r := &hosttest.Runner{}
+		h, root := hosttest.New(t, r)
+		require.NoError(t, os.MkdirAll(root+booted, 0o755))
+		r.Answer = func(c host.Cmd) (host.Result, error) {
+			if c.Argv[1] != "show" {
+				return said("enabled\n"), nil
+			}
+			return said(fmt.Sprintf("Id=x.service\nNames=x.service\nLoadState=loaded\nActiveState=active\nSubState=running\nType=simple\nNRestarts=%d\nActiveEnterTimestamp=%s\nUnitFileState=enabled\nNeedDaemonReload=no\nCanReload=no\n",
+				x.restarts, h.Now().Add(-x.up).UTC().Format("Mon 2006-01-02 15:04:05 MST"))), nil
+		}
+		want := resources.Service{Name: "x", Ensure: resources.ServiceRunning, Settle: host.Duration(x.settle)}
+		have, err := newServices(noWait).Status(t.Context(), &h.View, want)
+		require.NoError(t, err)
+		require.Equal(t, x.flaps, have.Flapping != "", "%+v: %s", x, have.Flapping)
 	}
 }

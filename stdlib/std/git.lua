@@ -88,7 +88,7 @@ return ccm.type {
 
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end
-    if action == "create" then host.mkdir(want.path) end
+    if action == "create" then host.query { "git", "--version" } host.mkdir(want.path) end -- no directory without git
     local function run(...) host.run(command({ ... }, { cwd = want.path })) end
     if action == "create" then run("init", "--quiet") end
     run("remote", origin(host, want) == "" and "add" or "set-url", "origin", want.url) -- an earlier try may have come this far

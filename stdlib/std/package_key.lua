@@ -28,10 +28,12 @@ end
 -- The name of the key in rpm, which keeps keys as packages; nil if rpm does not have it.
 local function imported(want, host)
   if store(want) ~= "rpm" or host.root ~= "/" then return nil end
-  local out = host.query { "rpm", "-q", "gpg-pubkey", "--qf", [[=%{NAME}-%{VERSION}-%{RELEASE}\n%{DESCRIPTION}\n]], check = false }
-  for _, part in ipairs(str.split("\n" .. out, "\n=")) do
+  local key = body(want.key or host.read(file(want)) or "")
+  if key == "" then return nil end
+  local out = host.query { "rpm", "-q", "gpg-pubkey", "--qf", [[@%{NAME}-%{VERSION}-%{RELEASE}\n%{DESCRIPTION}\n]], check = false }
+  for _, part in ipairs(str.split("\n" .. out, "\n@")) do
     local name, text = str.cut(part, "\n")
-    if text and body(text) == body(want.key or "") then return name end
+    if text and body(text) == key then return name end
   end
 end
 
@@ -41,7 +43,7 @@ return ccm.type {
   commands = { "rpm" },
   properties = {
     name = { name = true, doc = "The name of the file, without a suffix.", example = "example" },
-    key = { doc = "The key in ASCII armor, not its URL. Also required to remove a key from the rpm database." },
+    key = { doc = "The key in ASCII armor, not its URL. To remove a key from the rpm database, the default is the key in the file." },
     store = { enum = { "apt", "rpm" }, doc = "The package format of the key. Default: that of the machine's package manager." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the key should exist." },
   },

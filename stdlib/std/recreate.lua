@@ -1,13 +1,21 @@
 -- How ccm undo makes removed things again that files do not bring back: the functions recreate of types, which get what
 -- status found before the removal.
 
-local accounts, nss, shadow, subids = require "std.accounts", require "std.nss", require "std.shadow", require "std.subids"
+local accounts, gshadow, nss = require "std.accounts", require "std.gshadow", require "std.nss"
+local shadow, subids = require "std.shadow", require "std.subids"
 
 local recreate = {}
 
 -- true if another account of a list has the same number, else nil.
 local function shared(all, account, key)
   return tbl.any(tbl.values(all), function(a) return a.name ~= account.name and a[key] == account[key] end) or nil
+end
+
+-- The password and administrators of a group, apart from a user who is made again later.
+local function kept(host, group, user)
+  local e = gshadow.found(host, group)
+  local admins = tbl.filter(e.admins, function(m) return m ~= user and accounts.has_user(host, m) end)
+  return { name = group, password = e.password, admins = #admins > 0 and admins or nil }
 end
 
 --- The entries of a user, with those in /etc/shadow, /etc/subuid and /etc/subgid, and the own group if it goes too. The
@@ -17,16 +25,16 @@ function recreate.user(want, have, host)
   local u, own = users[want.name], have.takes_group and accounts.groups(host)[want.name]
   return tbl.merge({
     uid = u.uid, non_unique = shared(users, u, "uid"), group = have.group, comment = u.comment ~= "" and u.comment or nil, home = u.home, shell = u.shell ~= "" and u.shell or nil,
-    groups = accounts.groups_of(host, want.name), membership = "exact", manage_home = false,
+    groups = accounts.groups_of(host, want.name), membership = "exact", admin_groups = gshadow.groups_of(host, want.name), manage_home = false,
   }, shadow.recorded(want, host), subids.found({ name = want.name, subuids = {}, subgids = {} }, host)),
-    nil, own and { { "group", { name = own.name, gid = own.gid, non_unique = shared(accounts.groups(host), own, "gid") } } }
+    nil, own and { { "group", tbl.merge(kept(host, own.name, want.name), { gid = own.gid, non_unique = shared(accounts.groups(host), own, "gid") }) } }
 end
 
---- A group with its members, if they exist.
-function recreate.group(_, have, host)
+--- A group with its members and administrators, if they exist.
+function recreate.group(want, have, host)
   local members = tbl.filter(have.all, function(m) return accounts.has_user(host, m) or nss.has_user(host, m) end)
   local others = tbl.filter(tbl.values(accounts.groups(host)), function(g) return g.gid == have.gid end)
-  return { gid = have.gid, members = members, non_unique = #others > 1 or nil }
+  return tbl.merge(kept(host, want.name), { gid = have.gid, members = members, non_unique = #others > 1 or nil })
 end
 
 --- A package in the same version or, if that is no longer available, in any.

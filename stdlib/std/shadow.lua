@@ -1,7 +1,7 @@
 -- The entry of a user in /etc/shadow (shadow(5)), for the type user: the encrypted password, and the ageing of the
 -- password and the account.
 
-local accounts, shadow = require "std.accounts", {}
+local accounts, subids, shadow = require "std.accounts", require "std.subids", {}
 
 -- The form of an encrypted password: the prefix of a method, or letters of the old ones. A text that begins with * or
 -- ! matches no password.
@@ -10,36 +10,47 @@ local crypted = [[^([!*]|\$[^$]+\$|[./0-9A-Za-z]{13}$|_[./0-9A-Za-z]{19}$)]]
 -- The properties for ageing and the options of chage for them.
 local ageing = {
   { "min_days", "--mindays" }, { "max_days", "--maxdays" }, { "warn_days", "--warndays" }, { "inactive_days", "--inactive" },
-  { "expires", "--expiredate" },
+  { "expires", "--expiredate" }, { "last_change", "--lastday" },
 }
+
+--- Returns the mistake in an encrypted password, as validate of a type does.
+function shadow.password_mistake(password)
+  if password and (password:find("[:%s]") or not re.test(password, crypted)) then
+    return "password", "expected a password hash from crypt(3), which begins with $, not clear text (create one with mkpasswd; * disables the password)"
+  end
+end
 
 --- Returns the mistake in the properties, as validate of a type does.
 function shadow.mistake(want)
   for _, p in ipairs { "comment", "home", "shell" } do
     if want[p] and want[p]:find(":", 1, true) then return p, "expected a string without colons" end
   end
-  if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then
-    return "expires", "expected a date such as 2027-01-31, or never"
+  for _, p in ipairs { "expires", "last_change" } do
+    local date = want[p]
+    if date and date ~= "never" and not (re.test(date, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, date)) then
+      return p, "expected a date such as 2027-01-31, or never"
+    end
   end
   for _, a in ipairs(ageing) do
     local days = want[a[1]]
     if type(days) == "number" and days < -1 then return a[1], "expected days, or -1 for none" end
   end
-  if want.password and (want.password:find("[:%s]") or not re.test(want.password, crypted)) then
-    return "password", "expected a password hash from crypt(3), which begins with $, not clear text (create one with mkpasswd; * disables the password)"
-  end
+  local property, mistake = subids.mistake(want)
+  if property then return property, mistake end
+  return shadow.password_mistake(want.password)
 end
 
--- The entry of a user: the encrypted password, days, -1 for none, and the date on which the account expires, or
--- never.
+-- The entry of a user: the encrypted password, days, -1 for none, and the dates on which the account expires and the
+-- password was changed, or never.
 local function entry(host, user)
   local text = "\n" .. (host.read("/etc/shadow") or "")
   local at = text:find("\n" .. user .. ":", 1, true)
   local f = at and str.split(text:match("[^\n]+", at), ":") or {}
   local function days(i) return tonumber(f[i]) or -1 end
+  local function date(i) return days(i) >= 0 and time.format(days(i) * 86400, "%Y-%m-%d") or "never" end
   return {
     password = f[2] or "", locked = str.starts(f[2] or "", "!"), inactive_days = days(7), min_days = days(4), max_days = days(5), warn_days = days(6),
-    expires = days(8) >= 0 and time.format(days(8) * 86400, "%Y-%m-%d") or "never",
+    expires = date(8), last_change = date(3),
   }
 end
 
@@ -80,7 +91,8 @@ end
 function shadow.change(want, have, host, differs, new)
   local root = host.root ~= "/" and { "--root", host.root } or {}
   local locked = want.locked == true or want.locked == nil and have.closed
-  if differs "password" and (new or want.update_password == "always") then
+  local sets = differs "password" and (new or want.update_password == "always")
+  if sets then
     local text = (locked and not str.starts(want.password, "!") and "!" or "") .. want.password
     -- All users can read the arguments of a process, but not its standard input.
     host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { below_root = true, stdin = want.name .. ":" .. text .. "\n" }))
@@ -89,7 +101,10 @@ function shadow.change(want, have, host, differs, new)
   end
   local words = {}
   for _, a in ipairs(ageing) do
-    if differs(a[1]) then words = tbl.concat(words, { a[2], want[a[1]] == "never" and -1 or want[a[1]] }) end
+    -- A new password is one of today.
+    if differs(a[1]) or sets and a[1] == "last_change" and want.last_change then
+      words = tbl.concat(words, { a[2], want[a[1]] == "never" and -1 or want[a[1]] })
+    end
   end
   if #words > 0 then host.run(tbl.merge(tbl.concat({ "chage" }, root, words, { want.name }), { below_root = true })) end
 end

@@ -3,13 +3,13 @@
 --   std.user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
 --   std.user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
-local accounts, home, login, nss = require "std.accounts", require "std.home", require "std.login", require "std.nss"
+local accounts, gshadow, home, login, nss = require "std.accounts", require "std.gshadow", require "std.home", require "std.login", require "std.nss"
 local numbers, shadow, ssh, subids = require "std.numbers", require "std.shadow", require "std.ssh", require "std.subids"
 
 return ccm.type {
   name = "user",
   doc = "Manages a user in /etc/passwd, with useradd, usermod and userdel.",
-  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon", "getent" },
+  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon", "getent", "gpasswd" },
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The numeric ID of the user. Default: chosen by the system." },
@@ -17,6 +17,7 @@ return ccm.type {
     group = { one_line = true, kind = "group", doc = "The primary group of the user. Default: for a new user, a group of the same name." },
     groups = { type = "list", set = true, one_line = true, doc = "The supplementary groups of the user. They must exist." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether to keep other supplementary groups." },
+    admin_groups = { type = "list", set = true, one_line = true, doc = "The groups that the user may change with gpasswd. Others are kept." },
     comment = { one_line = true, doc = "The full name or a description." },
     home = { type = "path", doc = "The home directory." },
     manage_home = { type = "boolean", default = false, doc = "Whether to create, move and remove the home directory with the user. A home with data that no run created is kept when the user is removed, unless with_data = true. Moving to another file system takes as long as copying the files, at most timeout." },
@@ -29,6 +30,7 @@ return ccm.type {
     max_days = { type = "integer", doc = "The maximum days until a password must be changed; -1 for never." },
     warn_days = { type = "integer", doc = "The days of warning before the password expires." },
     expires = { doc = "The date on which the account expires, or never.", example = "2027-01-31" },
+    last_change = { doc = "The date of the last password change, from which the days count. 1970-01-01 demands a new password at the next login; never turns this off.", example = "2026-01-31" },
     ssh_key = { enum = { "ed25519", "ecdsa", "rsa" }, doc = "The type of an ssh key to create in .ssh of the home directory if missing, without a passphrase." },
     subuids = { type = "list", set = true, one_line = true, doc = "The ranges in /etc/subuid, for containers: first number and count. Default: chosen by the system.", example = "100000:65536" },
     subgids = { type = "list", set = true, one_line = true, doc = "The same in /etc/subgid." },
@@ -38,18 +40,16 @@ return ccm.type {
 
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "expected a user name, got " .. inspect(want.name) end
-    local property, mistake = shadow.mistake(want)
-    if not mistake then return subids.mistake(want) end
-    return property, mistake
+    return shadow.mistake(want)
   end,
 
   status = function(want, host)
-    for _, g in ipairs(want.ensure == "present" and tbl.concat({ want.group }, want.groups or {}) or {}) do
+    for _, g in ipairs(want.ensure == "present" and tbl.concat({ want.group }, want.groups or {}, want.admin_groups or {}) or {}) do
       if not accounts.group(host, g) then error(("no such group %s in /etc/group"):format(g), 0) end
     end
     local found = home.user(host, want)
     if not found and want.ensure == "present" then nss.refuse(host, "passwd", want.name, "useradd") end
-    if want.ensure == "present" then numbers.check_uid(host, want, found) end
+    if want.ensure == "present" then numbers.check_uid(host, want, found) gshadow.check(host, want.admin_groups) end
     if want.ssh_key and want.ensure == "present" then ssh.check(want, found, host) end
     local have = want.ensure == "present" and login.check(host, want, found) or {}
     if not found then return tbl.merge(have, shadow.missing(want)) end
@@ -58,7 +58,7 @@ return ccm.type {
     have.group = found.gid and accounts.group_name(host, found.gid)
     if want.ensure == "absent" then return tbl.merge(have, { takes_group = numbers.takes_group(want, have, host), dir = home.found(host, want, found, accounts.users(host)) }) end
     have.groups = login.groups(host, want)
-    have = tbl.merge(have, shadow.found(want, host), subids.found(want, host))
+    have = tbl.merge(have, shadow.found(want, host), subids.found(want, host), gshadow.groups_found(want, host))
     if want.ssh_key then have.ssh_key = host.stat(ssh.file(want, have)) and want.ssh_key or "none" end
     return have
   end,
@@ -86,6 +86,7 @@ return ccm.type {
     local function finish()
       shadow.change(want, have, host, differs, new)
       subids.change(want, host)
+      gshadow.add_admin(host, want.name, want.admin_groups or {})
       local now = accounts.users(host)[want.name] -- none in a spec, where useradd does nothing
       if now and differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, ssh.file(want, now)) end
     end
