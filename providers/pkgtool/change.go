@@ -116,10 +116,20 @@ func (p *Packages) Uninstall(ctx context.Context, h *host.Host, wants ...resourc
 // Hold implements resources.PackageProvider.
 func (p *Packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...resources.Package) error {
 	argv := p.HoldCommand(hold)
+	if hold && p.HoldSpec != nil {
+		states, errs := p.States(ctx, &h.View, wants)
+		for i, want := range wants {
+			argv = append(argv, p.HoldSpec(want.Name, states[i].Metadata.Version))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		return p.runOne(ctx, h, wants, argv)
+	}
 	for _, want := range wants {
 		argv = append(argv, p.plain(want.Name))
 	}
-	return p.runOne(ctx, h, argv)
+	return p.runOne(ctx, h, wants, argv)
 }
 
 // run changes packages, unless that would remove others that the site wants. If the package
@@ -135,11 +145,14 @@ func (p *Packages) run(ctx context.Context, h *host.Host, verb string, wants []r
 	if p.Run != nil {
 		return p.Run(ctx, h, verb, wants, specs)
 	}
-	return p.runOne(ctx, h, slices.Concat(p.Command(verb, wants[0]), wants[0].Options, specs))
+	return p.runOne(ctx, h, wants, slices.Concat(p.Command(verb, wants[0]), wants[0].Options, specs))
 }
 
-func (t *Tool) runOne(ctx context.Context, h *host.Host, argv []string) error {
-	return t.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
+func (p *Packages) runOne(ctx context.Context, h *host.Host, wants []resources.Package, argv []string) error {
+	if p.RunOne != nil {
+		return p.RunOne(ctx, h, wants, argv)
+	}
+	return p.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		_, err := run(argv...)
 		return err
 	})
