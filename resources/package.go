@@ -26,7 +26,7 @@ var (
 )
 
 // Package manages one package of the operating system: whether it is installed,
-// and in which version. The providers apk, pkg and brew were made from recorded
+// and in which version. The providers pkg and brew were made from recorded
 // outputs, and were not run on the real system.
 type Package struct {
 	// Name is the name of the package in the package system, such as "zsh", or "libc6:i386" for
@@ -44,9 +44,9 @@ type Package struct {
 	// the package is installed or upgraded. By default it is updated only if it does not contain the
 	// package and is older than a day.
 	Refresh host.Duration `ccm:"refresh"`
-	// Hold prevents other changes of the package (apt-mark hold, dnf versionlock, zypper addlock). By
-	// default a hold is not changed, and a held package is not changed either. Pacman and apk have no
-	// such command.
+	// Hold prevents other changes of the package (apt-mark hold, dnf versionlock, zypper addlock, the
+	// version in /etc/apk/world). By default a hold is not changed, and a held package is not changed
+	// either. Pacman has no such command.
 	Hold *bool `ccm:"hold"`
 	// AllowDowngrade allows an older version to replace a newer one. The default is true.
 	AllowDowngrade *bool `ccm:"allow_downgrade"`

@@ -116,41 +116,43 @@ func (p *Packages) Uninstall(ctx context.Context, h *host.Host, wants ...resourc
 // Hold implements resources.PackageProvider.
 func (p *Packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...resources.Package) error {
 	argv := p.HoldCommand(hold)
+	if hold && p.HoldSpec != nil {
+		states, errs := p.States(ctx, &h.View, wants)
+		for i, want := range wants {
+			argv = append(argv, p.HoldSpec(want.Name, states[i].Metadata.Version))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		return p.runOne(ctx, h, wants, argv)
+	}
 	for _, want := range wants {
 		argv = append(argv, p.plain(want.Name))
 	}
-	return p.runOne(ctx, h, argv)
+	return p.runOne(ctx, h, wants, argv)
 }
-
-// A KeptError is the error of a simulated removal after which the package would still be there, which
-// the package manager does not report as a failure.
-type KeptError struct{ Err error }
-
-func (e *KeptError) Error() string { return e.Err.Error() }
-func (e *KeptError) Unwrap() error { return e.Err }
 
 // run changes packages, unless that would remove others that the site wants. If the package
 // manager cannot simulate the change, it reports the reason when it makes the change.
 func (p *Packages) run(ctx context.Context, h *host.Host, verb string, wants []resources.Package, specs []string) error {
-	if p.Simulate != nil && (resource.DesiredFrom(ctx) != nil || verb == "remove" && p.KeepsRequired) && wants[0].Source == "" {
-		t, err := p.Simulate(ctx, &h.View, verb, wants[0], specs)
-		if err == nil {
-			err = CheckRemovals(ctx, wants, t.Removes, p.plain)
-		} else if _, kept := errors.AsType[*KeptError](err); !kept {
-			err = nil // of the change itself
-		}
-		if err != nil {
-			return err
+	if p.Simulate != nil && resource.DesiredFrom(ctx) != nil && wants[0].Source == "" {
+		if t, err := p.Simulate(ctx, &h.View, verb, wants[0], specs); err == nil {
+			if err := CheckRemovals(ctx, wants, t.Removes, p.plain); err != nil {
+				return err
+			}
 		}
 	}
 	if p.Run != nil {
 		return p.Run(ctx, h, verb, wants, specs)
 	}
-	return p.runOne(ctx, h, slices.Concat(p.Command(verb, wants[0]), wants[0].Options, specs))
+	return p.runOne(ctx, h, wants, slices.Concat(p.Command(verb, wants[0]), wants[0].Options, specs))
 }
 
-func (t *Tool) runOne(ctx context.Context, h *host.Host, argv []string) error {
-	return t.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
+func (p *Packages) runOne(ctx context.Context, h *host.Host, wants []resources.Package, argv []string) error {
+	if p.RunOne != nil {
+		return p.RunOne(ctx, h, wants, argv)
+	}
+	return p.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		_, err := run(argv...)
 		return err
 	})

@@ -50,14 +50,14 @@ type Packages struct {
 	Command func(verb string, want resources.Package) []string
 	// Run changes packages; nil runs the Command.
 	Run func(ctx context.Context, h *host.Host, verb string, wants []resources.Package, specs []string) error
-	// Unavailable reports whether a failure means that no repository has a package; nil if
-	// AsksFirst.
+	// RunOne runs one command for packages; nil fails if its exit status is that of a failure.
+	RunOne func(ctx context.Context, h *host.Host, wants []resources.Package, argv []string) error
+	// Unavailable reports whether a failure means that no repository has a package, or that the
+	// index is too old; nil if AsksFirst finds that.
 	Unavailable func(failure string) bool
 	// Simulate returns the changes that the package manager would make, or the reason why it
 	// cannot; nil if it has no simulation.
 	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Simulation, error)
-	// KeepsRequired is set if the package manager keeps a package that others require, and exits 0.
-	KeepsRequired bool
 	// Files returns the files of packages, from lists that the package manager keeps; nil if it keeps none.
 	Files func(ctx context.Context, v *host.View, names []string) *resource.FileLists
 	// SimulatesChanges is set if Simulate is known to work for installed packages that get another
@@ -67,6 +67,9 @@ type Packages struct {
 	// packages; nil if there is none, for the reason in NoHold.
 	HoldCommand func(hold bool) []string
 	NoHold      string
+	// HoldSpec returns what holds a package in this version, in place of its name; nil if the name
+	// does.
+	HoldSpec func(name, version string) string
 	// Holds returns the names of the packages on hold.
 	Holds func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error)
 	// Suffix ends the names of package files, such as ".rpm". File returns the package in one; nil

@@ -34,7 +34,7 @@ func WithSource(ctx context.Context, h *host.Host, want resources.Package, suffi
 				return err
 			}
 		}
-		return install(want.Source)
+		return h.Sources().ForCommand(want.Source, install)
 	}
 	at, err := url.Parse(want.Source)
 	if err != nil {
@@ -75,7 +75,7 @@ func CheckSource(v *host.View, want resources.Package, have resources.PackageSta
 	if err := readable(v.Sources(), want.Source); err != nil {
 		return err
 	}
-	return check(want.Source)
+	return v.Sources().ForCommand(want.Source, check)
 }
 
 func readable(sources host.Sources, path string) error {

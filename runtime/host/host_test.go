@@ -255,7 +255,13 @@ func TestScratchBelowARoot(t *testing.T) {
 		_, err := v.Query(t.Context(), host.Cmd{Argv: []string{"check", "--file=" + s.Path("f")}})
 		return err
 	}))
+	source := filepath.Join(t.TempDir(), "f") // of the user, outside of the root
+	require.NoError(t, os.WriteFile(source, nil, 0o600))
+	require.NoError(t, v.Sources().ForCommand(source, func(path string) error {
+		_, err := v.Query(t.Context(), host.Cmd{Argv: []string{"check", "--file=" + path}})
+		return err
+	}))
 	require.Equal(t, "/etc/x", v.CommandPath(filepath.Join(root, "etc/x")))
 	require.Equal(t, "/etc/x", v.CommandPath("/etc/x"))
-	require.Len(t, r.Ran(), 1)
+	require.Len(t, r.Ran(), 2)
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,16 @@ func (s *Scratch) WriteFile(rel string, content []byte) error {
 		return err
 	}
 	return s.root.WriteFile(rel, content, 0o600)
+}
+
+// copyFile writes a file with all that r has.
+func (s *Scratch) copyFile(rel string, r io.Reader) error {
+	f, err := s.root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
 }
 
 // MakeDirectory makes a directory and those above it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -91,6 +92,26 @@ func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 func (s Sources) OpenFile(name string) (*os.File, error) {
 	f, _, err := s.openFile(name)
 	return f, err
+}
+
+// ForCommand calls use with a path by which a command finds a file of the user. Below a root that commands
+// enter it is that of a copy, in a scratch directory.
+func (s Sources) ForCommand(name string, use func(path string) error) error {
+	if s.v.CommandRoot() == "/" {
+		return use(name)
+	}
+	f, err := s.OpenFile(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return s.v.WithScratch(func(scratch *Scratch) error {
+		base := filepath.Base(name)
+		if err := scratch.copyFile(base, f); err != nil {
+			return err
+		}
+		return use(scratch.Path(base))
+	})
 }
 
 // openFile opens a regular file of the user, as a plan sees it.

@@ -724,7 +724,7 @@ file = {}
 ---@field ensure? "present"|"absent"|"purged"|"latest"|string ensure is "present" (in any version), "absent", "purged" (absent, also its configuration), "latest" (the newest version in the repositories), a version, or constraints such as ">= 1.2, < 2". Versions are written as in the package system: "1.2.11-1", or "1:2.0-3" with an epoch. With dnf and zypper, release and epoch can be omitted, with pacman the release. Default: present.
 ---@field options? string|string[] options are additional arguments for the command that installs or removes the package, such as " --no-install-recommends".
 ---@field refresh? string refresh is the maximum age of the package index, such as "1d". An older index is updated before the package is installed or upgraded. By default it is updated only if it does not contain the package and is older than a day.
----@field hold? boolean hold prevents other changes of the package (apt-mark hold, dnf versionlock, zypper addlock). By default a hold is not changed, and a held package is not changed either. Pacman and apk have no such command.
+---@field hold? boolean hold prevents other changes of the package (apt-mark hold, dnf versionlock, zypper addlock, the version in /etc/apk/world). By default a hold is not changed, and a held package is not changed either. Pacman has no such command.
 ---@field allow_downgrade? boolean allow_downgrade allows an older version to replace a newer one. The default is true.
 ---@field source? string source is a package file to install, a path or an http or https URL. A relative path is relative to the script or manifest with the resource. It has at most 512 MiB.
 ---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. It is required if the source is a URL.
@@ -739,7 +739,7 @@ file = {}
 ---@overload fun(properties: ccm.Package.Props): ccm.Handle
 
 ---Package manages one package of the operating system: whether it is installed,
----and in which version. The providers apk, pkg and brew were made from recorded
+---and in which version. The providers pkg and brew were made from recorded
 ---outputs, and were not run on the real system.
 ---
 ---```lua
