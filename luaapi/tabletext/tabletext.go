@@ -51,7 +51,7 @@ func (Syntax) Set(text, key, value string) (string, error) {
 		at = i
 	}
 	if at < 0 {
-		return "", fmt.Errorf("no text under the key %s", key)
+		return "", diag.None("text under the key %s", key)
 	}
 	l := list[at]
 	return text[:l.from] + luadata.Quote(value) + text[l.to:], nil
@@ -103,7 +103,8 @@ func literals(text string) ([]literal, error) {
 				top.fresh = false
 			}
 			if open = append(open, t); len(open) > maxDepth {
-				return nil, fmt.Errorf("line %d: tables are nested more than %d levels deep", lx.line(tok.from), maxDepth)
+				return nil, fmt.Errorf("line %d: %w", lx.line(tok.from),
+					diag.Exceeds("nesting of tables", "%d levels", maxDepth))
 			}
 		case tok.kind == '(' && len(open) > 0:
 			open = append(open, nil)

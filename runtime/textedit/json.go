@@ -5,10 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // parseJSON parses JSON with comments. The newline ends a comment at the end of the text.
@@ -21,14 +22,14 @@ func decodeJSON(text string) (any, error) {
 	}
 	root, err := parseJSON(text)
 	if err != nil {
-		return nil, fmt.Errorf("not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
+		return nil, diag.Not("", "valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	root.Standardize()
 	dec := json.NewDecoder(bytes.NewReader(root.Pack()))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("not valid JSON: %w", err)
+		return nil, diag.Not("", "valid JSON: %w", err)
 	}
 	return plain(v), nil
 }
@@ -72,7 +73,7 @@ func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, r
 			for k, e := range list {
 				if lit, ok := e.name.Value.(hujson.Literal); ok && lit.String() == step {
 					if next >= 0 {
-						return nil, nil, 0, nil, fmt.Errorf("duplicate %s", at(path, n+1))
+						return nil, nil, 0, nil, diag.Duplicate("%s", at(path, n+1))
 					}
 					next = k
 				}
