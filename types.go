@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -85,7 +86,7 @@ func (f *functions[D]) bind() (b resource.Binding, err error) {
 	}()
 	t := reflect.TypeFor[D]()
 	if t.Kind() != reflect.Struct {
-		return b, fmt.Errorf("%s is not a struct", t)
+		return b, diag.Not(t.String(), "a struct")
 	}
 	f.schema, f.fields = schema.Of(t), make(map[string]int)
 	for i := range t.NumField() {

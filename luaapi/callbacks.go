@@ -215,7 +215,7 @@ func (cb *callbacks) resolver(t *resource.Type, entries []schema.Entry, where *l
 			var err error
 			if e.Val, err = cb.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
 				if path, f := findUnsupported(tab.Entries[i : i+1]); f != "" {
-					err = fmt.Errorf("%s: a property cannot hold %s", path[:1], f)
+					err = fmt.Errorf("%s: %w", path[:1], diag.SubjectCannot("a property", "hold %s", f))
 				}
 			}
 			if err == nil && e.Val.Kind == schema.Nil {

@@ -1,7 +1,6 @@
 package luaapi
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -117,7 +116,9 @@ func (dc *declarer) setCommonDefaults(L *lua.LState) int {
 		var err diag.List
 		switch property := common.Field(d.entry.Key); {
 		case property == nil:
-			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: fmt.Errorf("property %q does not exist in every type", d.entry.Key), Hint: diag.DidYouMean(d.entry.Key, common.Names())}}
+			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true),
+				Err:  diag.Missing(fmt.Sprintf("property %q", d.entry.Key), "in every type"),
+				Hint: diag.DidYouMean(d.entry.Key, common.Names())}}
 		case property.Name == "alias":
 			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: errName}}
 		default:
@@ -144,7 +145,7 @@ func (d *defaults) set(v defaultValue) {
 	d.list = append(d.list, v)
 }
 
-var errName = errors.New("the name cannot have a default")
+var errName = diag.SubjectCannot("the name", "have a default")
 
 // checkDefault sets the names of d and returns the mistakes in its value that do not
 // depend on other properties.
@@ -158,7 +159,8 @@ func (dc *declarer) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	}
 	entries := []schema.Entry{d.entry}
 	if path, f := findUnsupported(entries); f != "" {
-		return diag.List{diag.Errorf(d.locate.Locate(path, false), "%s: a property cannot hold %s", path[:1], f)}
+		return diag.List{diag.At(d.locate.Locate(path, false),
+			fmt.Errorf("%s: %w", path[:1], diag.SubjectCannot("a property", "hold %s", f)))}
 	}
 	tab := &schema.Table{Entries: entries, Positions: tableLocator{&d.locate}}
 	err := t.Properties().Decode(tab, reflect.New(t.Schema().GoType).Interface(), new(resource.Common))

@@ -132,7 +132,8 @@ func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) 
 	}
 	gt.in.report.globals[at] = true
 	if slices.Contains(gt.names, name) {
-		gt.in.report.noteAt(L, f, fmt.Errorf("%q is a global of ccm and cannot be replaced", name), "declare a variable with local "+name)
+		gt.in.report.noteAt(L, f, diag.SubjectCannot(fmt.Sprintf("%q is a global of ccm and", name), "be replaced"),
+			"declare a variable with local "+name)
 		return
 	}
 	hint := "declare it with local " + name

@@ -193,7 +193,7 @@ func (dc *declarer) handleCall(L *lua.LState) int {
 		if one {
 			hint = fmt.Sprintf("write the properties directly after the name: %s %q { ... }", id.Type, id.Name)
 		}
-		dc.in.report.note(L, fmt.Errorf("%s is already declared", handleText(ud)), hint)
+		dc.in.report.note(L, diag.Already(handleText(ud), "declared"), hint)
 		L.Push(ud)
 		return 1
 	}

@@ -264,7 +264,7 @@ func (ov *overrides) apply(r *resource.Resource, o *override) {
 // overridden returns a resource with the properties of an override.
 func (ov *overrides) overridden(r *resource.Resource, o *override, where *overrideLocator) (*resource.Resource, error) {
 	if _, ok := r.Spec.(resource.Applier); ok {
-		return nil, errors.New("the resource was already expanded and cannot be changed")
+		return nil, diag.SubjectCannot("the resource was already expanded and", "be changed")
 	}
 	if len(r.LazyProperties) > 0 {
 		return nil, &diag.Error{Err: fmt.Errorf("%s is known only during the run, so the resource cannot be changed", r.LazyProperties[0]), Hint: "set all properties in the declaration"}
@@ -279,18 +279,18 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 		pos := where.Locate(schema.Path{name}, true)
 		switch {
 		case name == r.Type.Schema().Name().Name || e.Key == "1" || name == "alias":
-			errs.Add(diag.Errorf(pos, "%s: the name cannot be changed", e.Key))
+			errs.Add(diag.At(pos, fmt.Errorf("%s: %w", e.Key, diag.SubjectCannot("the name", "be changed"))))
 			continue
 		case e.Val.Kind == schema.Lazy:
 			errs.Add(diag.Errorf(pos, "%s: ccm.lazy can be used only in the declaration", e.Key))
 			continue
 		}
 		if path, f := findUnsupported([]schema.Entry{e}); f != "" {
-			errs.Add(diag.Errorf(pos, "%s: a property cannot hold %s", path[:1], f))
+			errs.Add(diag.At(pos, fmt.Errorf("%s: %w", path[:1], diag.SubjectCannot("a property", "hold %s", f))))
 			continue
 		}
 		if was, ok := ov.properties[r.ID][name]; ok && !reflect.DeepEqual(was.val, e.Val) {
-			errs.Add(diag.Errorf(pos, "%s is already set to another value at %s", name, was.pos))
+			errs.Add(diag.At(pos, diag.Already(name, "set to another value at %s", was.pos)))
 			continue
 		}
 		tab.Set(name, e.Val)

@@ -2,7 +2,6 @@ package resources
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -109,7 +108,7 @@ func (Apply) Refresh(_ ApplyState, d resource.Decision) resource.Decision {
 // Perform implements resource.Spec.
 func (Apply) Perform(_ context.Context, _ *host.Host, _ ApplyProvider, a resource.Action) error {
 	if a.Verb != "Apply" {
-		return fmt.Errorf("unknown verb %s of apply", a.Verb)
+		return diag.Unknown("verb of apply", a.Verb, nil)
 	}
 	return nil
 }

@@ -343,7 +343,7 @@ func (a Archive) Perform(ctx context.Context, h *host.Host, p ArchiveProvider, a
 	case "Cleanup", "Remove":
 		return p.Remove(ctx, h, a)
 	}
-	return fmt.Errorf("unknown verb %s of archive", act.Verb)
+	return diag.Unknown("verb of archive", act.Verb, nil)
 }
 
 // checkCreated returns an error if the creates path is missing after the extraction. It comes

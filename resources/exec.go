@@ -264,7 +264,7 @@ func (e Exec) plannedCommand() host.Cmd {
 // Perform implements resource.Spec.
 func (e Exec) Perform(ctx context.Context, h *host.Host, p ExecProvider, a resource.Action) error {
 	if a.Verb != "Execute" {
-		return fmt.Errorf("unknown verb %s of exec", a.Verb)
+		return diag.Unknown("verb of exec", a.Verb, nil)
 	}
 	res, err := p.Execute(ctx, h, e)
 	if err != nil {

@@ -2,11 +2,11 @@ package resources
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -315,5 +315,5 @@ func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resou
 	case "Remove":
 		return p.Remove(ctx, h, f)
 	}
-	return fmt.Errorf("unknown verb %s of file", a.Verb)
+	return diag.Unknown("verb of file", a.Verb, nil)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -349,7 +348,7 @@ func (Package) PerformAll(ctx context.Context, h *host.Host, prov PackageProvide
 	case "Hold":
 		return prov.Hold(ctx, h, true, wants...)
 	}
-	return fmt.Errorf("unknown verb %s of package", a.Verb)
+	return diag.Unknown("verb of package", a.Verb, nil)
 }
 
 // keepHold changes packages. Held packages that stay on hold are released for the change, and

@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"errors"
-
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -27,7 +25,7 @@ func (s PackageState) Import(im resource.Import) (Package, error) {
 		if s.Problem != "" {
 			return p, diag.Expected("an installed package").Found("it %s", s.Problem)
 		}
-		return p, errors.New("not installed")
+		return p, diag.Not("", "installed")
 	}
 	return p, nil
 }

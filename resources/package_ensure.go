@@ -124,7 +124,7 @@ func checkPackageVersion(s string) error {
 	case strings.IndexFunc(s, func(c rune) bool { return c != '^' && notPackageChar(c) }) >= 0:
 		return errForeign
 	case !strings.ContainsAny(s, "0123456789") || s[0] == '-':
-		return errors.New("it is not a version")
+		return diag.Not("it", "a version")
 	}
 	return nil
 }

@@ -233,7 +233,7 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 	case s.Ensure == ScaffoldAbsent:
 		return s.decideAbsent(have)
 	case have.NoTemplates:
-		d.Err = fmt.Errorf("no template in %s", s.Source)
+		d.Err = diag.None("template in %s", s.Source)
 		return d
 	case len(have.Obstacles) > 0:
 		d.Err = diag.Expected("files and directories").Found("%s, which is not replaced or followed%s", strings.Join(have.Obstacles, ", "), s.linksHint(have))
@@ -334,7 +334,7 @@ func (s Scaffold) Perform(ctx context.Context, h *host.Host, p ScaffoldProvider,
 	case "Remove":
 		return p.Remove(ctx, h, s)
 	}
-	return fmt.Errorf("unknown verb %s of scaffold", a.Verb)
+	return diag.Unknown("verb of scaffold", a.Verb, nil)
 }
 
 func scaffoldFiles(n int) string {

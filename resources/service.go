@@ -299,7 +299,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		d.Add("mask", "false", "true")
 		d.AddAction("Mask", "masked")
 		if have.CannotMask != "" {
-			d.Err = errors.Join(d.Err, fmt.Errorf("the service cannot be masked: %s", have.CannotMask))
+			d.Err = errors.Join(d.Err, diag.SubjectCannot("the service", "be masked: %s", have.CannotMask))
 		}
 	}
 	if s.OnChange == ServiceReload && s.runState() == ServiceRunning && have.CannotReload && !have.Outdated {
@@ -380,5 +380,5 @@ func (s Service) Perform(ctx context.Context, h *host.Host, p ServiceProvider, a
 	case "Unmask":
 		return p.Unmask(ctx, h, s)
 	}
-	return fmt.Errorf("unknown verb %s of service", a.Verb)
+	return diag.Unknown("verb of service", a.Verb, nil)
 }

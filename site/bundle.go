@@ -83,7 +83,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	}
 	if in == nil {
 		if flag := o.Bundle.demandFlag(); flag != "" {
-			return nil, diag.Errorf(diag.Pos{}, "%s requires a bundle or URL, got %s", flag, name)
+			return nil, diag.At(diag.Pos{}, diag.Requires(flag, "a bundle or URL, got %s", name))
 		}
 		return func() error { return nil }, nil
 	}

@@ -31,7 +31,8 @@ func readSigners(ctx context.Context, files *Files, clock host.Clock, in *siteSt
 	}
 	r, err := in.openCompanion(ctx, bundle.SignatureSuffix)
 	if err != nil {
-		return nil, diag.Errorf(diag.Pos{File: in.shownName}, "--signers requires a signature: %w", err).WithHint("sign the bundle with: ccm bundle --sign KEY")
+		return nil, diag.At(diag.Pos{File: in.shownName}, diag.Requires("--signers", "a signature: %w", err)).
+			WithHint("sign the bundle with: ccm bundle --sign KEY")
 	}
 	defer r.Close()
 	signature, err := safepath.ReadUpTo(r, signers.MaxSignature)

@@ -45,7 +45,8 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	}
 	switch is, err := isBundle(name); {
 	case err == nil && !is && namesBundle(name):
-		return nil, diag.Errorf(diag.Pos{File: name}, "not a bundle, in spite of its name").WithHint("copy it again, and compare its sha256sum")
+		return nil, diag.At(diag.Pos{File: name}, diag.Not("", "a bundle, in spite of its name")).
+			WithHint("copy it again, and compare its sha256sum")
 	case err != nil || !is:
 		return nil, nil
 	}
@@ -75,7 +76,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 }
 
 // errChanged says that a bundle was changed while it was read.
-var errChanged = errors.New("file changed while being read")
+var errChanged = diag.Meanwhile("file", "changed")
 
 // namesBundle reports whether a name is that of a bundle. Such a file has to be a bundle:
 // otherwise the beginning of a failed download could pass for an empty script.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -230,7 +231,8 @@ func (f *Files) TrustedDirectories(variable string, names []string) []string {
 			continue
 		case policy == nil:
 		case !filepath.IsAbs(dir):
-			err = diag.Errorf(diag.Pos{}, "%q is not trusted as root: not an absolute path", dir).WithHint("use an absolute path")
+			err = diag.At(diag.Pos{}, diag.Not(strconv.Quote(dir), "trusted as root: not an absolute path")).
+				WithHint("use an absolute path")
 		default:
 			err = f.CheckPlace(dir)
 		}

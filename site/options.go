@@ -1,7 +1,6 @@
 package site
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -73,7 +72,7 @@ func (o *Options) check(h *host.Host) error {
 		return fmt.Errorf("--eval-timeout: %w", diag.Expected("a duration such as 30s").Got("%s", o.EvalTimeout))
 	}
 	if fi, err := os.Stat(h.Root()); err != nil || !fi.IsDir() {
-		return fmt.Errorf("--root: %s is not a directory", o.Root)
+		return fmt.Errorf("--root: %w", diag.Not(o.Root, "a directory"))
 	}
 	_, err := sourceDate(&h.View)
 	return err
@@ -114,7 +113,7 @@ func (o *PartOptions) selection() (s catalog.Selection, err error) {
 		return s, diag.Conflicting("--target", "--tags")
 	}
 	if s.WithDependents = o.WithDependents; s.WithDependents && len(s.Targets)+len(s.Tags) == 0 {
-		return s, errors.New("--with-dependents requires --target or --tags")
+		return s, diag.Requires("--with-dependents", "--target or --tags")
 	}
 	return s, nil
 }

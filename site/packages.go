@@ -69,7 +69,7 @@ func (x *packages) open() error {
 func CheckVersion(rule module.Rule, version, file string) error {
 	ok, err := rule.Allows(version)
 	if err == nil && !ok {
-		err = diag.Errorf(diag.Pos{File: file}, "requires ccm %s, this is %s", rule, version)
+		err = diag.At(diag.Pos{File: file}, diag.Requires("", "ccm %s, this is %s", rule, version))
 	}
 	return err
 }

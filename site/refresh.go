@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -113,7 +114,7 @@ func (x *refreshPlan) record(j converge.Journal, by resource.ID) error {
 	}
 	x.recorded[by] = true
 	if err := j.AddRefreshes(by, event.Intended, x.direct[by]); err != nil {
-		return fmt.Errorf("cannot record pending refreshes: %w", err)
+		return diag.Cannot("record", "pending refreshes", err)
 	}
 	return nil
 }

@@ -69,7 +69,8 @@ func (r remote) nats(context string, plain bool) *nats.Client {
 // explainNATS adds hints to the error of a request to NATS.
 func explainNATS(err error) error {
 	if nats.IsPlain(err) {
-		return (&diag.Error{Err: fmt.Errorf("not trusted as root: %w", err)}).WithHint("use tls:// in the URL of the context, or --allow-insecure")
+		return (&diag.Error{Err: diag.Not("", "trusted as root: %w", err)}).
+			WithHint("use tls:// in the URL of the context, or --allow-insecure")
 	}
 	return err
 }

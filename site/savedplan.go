@@ -132,7 +132,7 @@ func (p *Process) CheckPlanFile(file string) error {
 	case err != nil:
 		return fmt.Errorf("--out: %w", err)
 	case !fi.Mode().IsRegular():
-		return fmt.Errorf("--out: %s is not a regular file", file)
+		return fmt.Errorf("--out: %w", diag.Not(file, "a regular file"))
 	default:
 		head, err := p.headOfPlan(file)
 		switch {
@@ -164,7 +164,7 @@ func parsePlan(text string) (*SavedPlan, error) {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal([]byte(text), &head); err != nil {
-		return nil, fmt.Errorf("not a saved plan, or a damaged one: %w", err)
+		return nil, diag.Not("", "a saved plan, or a damaged one: %w", err)
 	}
 	if head.Format != planFormat {
 		return nil, fmt.Errorf("saved plan has format %d, but this ccm supports %d", head.Format, planFormat)
@@ -173,23 +173,23 @@ func parsePlan(text string) (*SavedPlan, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(plan); err != nil {
-		return nil, fmt.Errorf("damaged plan: %w", err)
+		return nil, diag.Damaged("the plan", err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("damaged plan: unexpected data at its end")
+		return nil, diag.Damaged("the plan", errors.New("unexpected data at its end"))
 	}
 	switch {
 	case plan.File == "" || plan.File == "-":
-		return nil, errors.New("damaged plan: script or manifest missing")
+		return nil, diag.Damaged("the plan", errors.New("script or manifest missing"))
 	case plan.Options == nil:
-		return nil, errors.New("damaged plan: options missing")
+		return nil, diag.Damaged("the plan", errors.New("options missing"))
 	case plan.Key != nil && len(plan.Key) != secret.KeySize:
-		return nil, fmt.Errorf("damaged plan: %w", diag.Expected("a key of %d bytes", secret.KeySize).Got("%d", len(plan.Key)))
+		return nil, diag.Damaged("the plan", diag.Expected("a key of %d bytes", secret.KeySize).Got("%d", len(plan.Key)))
 	}
 	seen := make(map[string]bool, len(plan.Resources))
 	for _, x := range plan.Resources {
 		if seen[x.ID] {
-			return nil, fmt.Errorf("damaged plan: duplicate %q", x.ID)
+			return nil, diag.Damaged("the plan", diag.Duplicate("%q", x.ID))
 		}
 		seen[x.ID] = true
 	}

@@ -2,13 +2,13 @@ package site
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/report"
@@ -120,7 +120,7 @@ func (s *Scratch) Catalog(target string) (*catalog.Catalog, error) {
 		return nil, err
 	}
 	if len(site.Catalog.Resources) == 0 {
-		return nil, errors.New("no resources declared yet")
+		return nil, diag.None("resources declared yet")
 	}
 	return site.Catalog, nil
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -66,9 +65,9 @@ func checkFileName(name string) error {
 
 var (
 	errLink       = errors.New("a link, which is not followed")
-	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = fmt.Errorf("larger than %d MiB", maxText>>20)
-	errExchanged  = errors.New("replaced meanwhile")
+	errNotRegular = diag.Not("", "a regular file")
+	errTooLarge   = diag.Exceeds("", "%d MiB", maxText>>20)
+	errExchanged  = diag.Meanwhile("", "replaced")
 )
 
 // parent opens the directory in which a file lies, without following links. It must be closed.
@@ -165,7 +164,7 @@ func readIn(at *os.Root, base string) (fileText, error) {
 	case len(b) > maxText:
 		return fileText{}, errTooLarge
 	case !utf8.Valid(b):
-		return fileText{}, errors.New("not UTF-8 text")
+		return fileText{}, diag.Not("", "UTF-8 text")
 	}
 	return fileText{string(b), digestOf(string(b)), fi}, nil
 }

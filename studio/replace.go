@@ -2,7 +2,6 @@ package studio
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/atomicfile"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A changedError says that a file has changed since it was read.
@@ -104,7 +104,7 @@ func fill(f *os.File, text string, old fs.FileInfo) error {
 		}
 		if now, both := mine.Sys().(*syscall.Stat_t); ok && both && (now.Uid != st.Uid || now.Gid != st.Gid) {
 			if err := f.Chown(int(st.Uid), int(st.Gid)); err != nil {
-				return fmt.Errorf("cannot preserve owner and group: %w", bare(err))
+				return diag.Cannot("preserve", "owner and group", bare(err))
 			}
 		}
 	}

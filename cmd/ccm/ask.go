@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -23,7 +24,7 @@ func (f *runFlags) openQuestions(e *cli.Env) (err error) {
 		return nil
 	}
 	if f.output.Value != "text" {
-		return fmt.Errorf("%s requires --output text", flag)
+		return diag.Requires(flag, "--output text")
 	}
 	f.tty, err = e.OpenTerminal(flag, hint)
 	return err

@@ -90,7 +90,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 			return err
 		}
 		if out = filepath.Base(abs) + ".tar.gz"; abs == "/" {
-			return errors.New("the root directory of the machine cannot be a site")
+			return diag.SubjectCannot("the root directory of the machine", "be a site")
 		}
 	}
 	if f.sign != "" && out == "-" {

@@ -281,7 +281,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if root.ParseFlags(rest) == nil && root.Flags().NArg() > 0 {
 		word = root.Flags().Arg(0) // behind a flag such as --color
 	}
-	return diag.Errorf(diag.Pos{}, "unknown command %q", word).
+	return diag.At(diag.Pos{}, diag.Unknown("command", word, nil)).
 		WithHint("%s", cmp.Or(diag.DidYouMean(word, names), "list commands with: ccm help"))
 }
 

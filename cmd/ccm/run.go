@@ -165,9 +165,9 @@ comments on pull requests.`,
 		case f.isDigest() && f.output.Value != "text":
 			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text")
 		case f.compare != "" && f.output.Value == "json":
-			return diag.Errorf(diag.Pos{}, "--compare requires --output text or markdown")
+			return diag.At(diag.Pos{}, diag.Requires("--compare", "--output text or markdown"))
 		case f.out != "" && f.output.Value == outputMarkdown:
-			return diag.Errorf(diag.Pos{}, "--out requires --output text or json")
+			return diag.At(diag.Pos{}, diag.Requires("--out", "--output text or json"))
 		}
 		return check(cmd, args)
 	}
@@ -227,7 +227,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 			f.diff.Value = string(report.DiffFull)
 		case !limited:
 		case f.diff.Value != string(report.DiffFull):
-			return diag.Errorf(diag.Pos{}, "--diff-lines requires --diff full, got --diff %s", f.diff.Value)
+			return diag.At(diag.Pos{}, diag.Requires("--diff-lines", "--diff full, got --diff %s", f.diff.Value))
 		}
 		return nil
 	}

@@ -100,7 +100,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 
 // notBelieved returns the error that the present content of a source is not trusted and not run.
 func notBelieved(what string, err error) error {
-	return fmt.Errorf("%s is not trusted: %w", what, err)
+	return diag.Not(what, "trusted: %w", err)
 }
 
 // unpack unpacks a bundle, or copies a script or manifest.

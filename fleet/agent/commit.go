@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/git"
 	"github.com/luaccm/ccm/runtime/signers"
 )
@@ -51,7 +52,7 @@ func splitCommit(text string) (payload, signature string, err error) {
 	}
 	switch {
 	case found == 0:
-		return "", "", errors.New("not signed")
+		return "", "", diag.Not("", "signed")
 	case found > 1:
 		return "", "", errors.New("more than one signature")
 	}
@@ -61,7 +62,7 @@ func splitCommit(text string) (payload, signature string, err error) {
 
 func checkKind(signature string) error {
 	if !strings.HasPrefix(signature, git.SignatureBegin) {
-		return errors.New("not signed with an SSH key")
+		return diag.Not("", "signed with an SSH key")
 	}
 	return nil
 }

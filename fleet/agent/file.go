@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -58,7 +57,7 @@ func (s *fileSource) entry() (string, error) {
 	}
 	entry, err := bundle.FindEntry(os.DirFS(s.path))
 	if err != nil {
-		return "", fmt.Errorf("cannot run the directory: %w", err)
+		return "", diag.Cannot("run", "the directory", err)
 	}
 	return filepath.Join(s.path, entry), nil
 }

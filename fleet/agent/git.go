@@ -200,7 +200,7 @@ func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 	case want == "":
 		return "", "", errors.New("the repository is empty")
 	}
-	return "", "", fmt.Errorf("no such branch or tag: %s", want)
+	return "", "", diag.NotFound("branch or tag", want, nil)
 }
 
 // isCommit reports whether a text is the full name of an object: SHA-1 or SHA-256.
@@ -268,7 +268,7 @@ func (s *gitSource) entry(root *os.Root) (string, error) {
 	}
 	fi, err := root.Stat(at)
 	if err != nil {
-		return "", fmt.Errorf("%s does not exist in the commit", s.config.Path)
+		return "", diag.Missing(s.config.Path, "in the commit")
 	}
 	if !fi.IsDir() {
 		return at, nil
@@ -279,7 +279,8 @@ func (s *gitSource) entry(root *os.Root) (string, error) {
 	}
 	name, err := bundle.FindEntry(sub)
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "cannot run the directory %s of the commit: %w", at, err).WithHint("set path to a directory or a file")
+		return "", diag.At(diag.Pos{}, diag.Cannot("run", fmt.Sprintf("the directory %s of the commit", at), err)).
+			WithHint("set path to a directory or a file")
 	}
 	return path.Join(at, name), nil
 }

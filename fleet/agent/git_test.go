@@ -126,7 +126,7 @@ func TestGitSource(t *testing.T) {
 		r.git("branch", "--force", "both")
 		r.git("tag", "--force", "both")
 		for want, c := range map[string]SourceConfig{
-			"no such branch or tag: none":       {Ref: "none"},
+			`no such branch or tag "none"`:      {Ref: "none"},
 			"none does not exist in the commit": {Ref: "main", Path: "none"},
 			"both is both a branch and a tag (use ref: refs/heads/both or ref: refs/tags/both)": {Ref: "both"},
 		} {

@@ -73,7 +73,7 @@ func (s *gitSource) failed(verb, stderr string, err error) error {
 
 func startError(err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return diag.Errorf(diag.Pos{}, "git is not installed").WithHint("install git")
+		return diag.At(diag.Pos{}, diag.Not("git", "installed")).WithHint("install git")
 	}
 	return err
 }

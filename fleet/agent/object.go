@@ -73,7 +73,8 @@ func (s *objectSource) Poll(ctx context.Context) (changed bool, err error) {
 // explainNATS adds hints to the error of a request to NATS.
 func explainNATS(err error) error {
 	if nats.IsPlain(err) {
-		return diag.Errorf(diag.Pos{}, "not trusted for runs as root: %w", err).WithHint("use tls:// in the URL of the context, set signers or sha256, or set allow_insecure: true")
+		return diag.At(diag.Pos{}, diag.Not("", "trusted for runs as root: %w", err)).
+			WithHint("use tls:// in the URL of the context, set signers or sha256, or set allow_insecure: true")
 	}
 	return err
 }

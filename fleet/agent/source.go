@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/nats"
 	"github.com/luaccm/ccm/runtime/trust"
 )
@@ -73,7 +74,7 @@ func (x *access) newSources(list []SourceConfig) (sources []Source, err error) {
 			return nil, err
 		}
 		if seen[s.Name()] {
-			return nil, fmt.Errorf("%s: duplicate source %s", c.Pos, s.Name())
+			return nil, fmt.Errorf("%s: %w", c.Pos, diag.Duplicate("source %s", s.Name()))
 		}
 		seen[s.Name()] = true
 		sources = append(sources, s)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -115,7 +115,7 @@ func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest s
 		limit := bundle.DefaultLimits.PackedSize
 		n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, r), limit+1))
 		if err == nil && n > limit {
-			err = fmt.Errorf("larger than the limit of %d bytes", limit)
+			err = diag.Exceeds("", "%d bytes", limit)
 		}
 		if err == nil {
 			_, err = f.Seek(0, io.SeekStart)

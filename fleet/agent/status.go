@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -176,7 +177,7 @@ func ReadStatus(dir string) (*Status, error) {
 	}
 	s := new(Status)
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, errors.New("the status file is damaged")
+		return nil, diag.Damaged("the status file", nil)
 	}
 	if !isHeld(dir) {
 		s.State = "stopped"

@@ -83,7 +83,7 @@ func explain(servers []string, err error) error {
 	case errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return fmt.Errorf("%s: credentials rejected: they are revoked or belong to another fleet", where)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%s: the server certificate is not signed by the CA of this fleet", where)
+		return fmt.Errorf("%s: %w", where, diag.Not("the server certificate", "signed by the CA of this fleet"))
 	case errors.As(err, &name):
 		return fmt.Errorf("%s: %w", where, name)
 	case errors.Is(err, nats.ErrNoServers):

@@ -21,6 +21,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Errors of reads. ErrNone says that there is no such message, ErrNoStream that nobody answers for
@@ -29,7 +30,7 @@ import (
 var (
 	ErrNone     = errors.New("not found")
 	ErrNoStream = errors.New("no server has this stream at the moment (see ccm fleet check)")
-	ErrNoAnswer = errors.New("no answer")
+	ErrNoAnswer = diag.None("answer")
 	ErrBroken   = errors.New("connection lost while reading the response")
 )
 
@@ -374,7 +375,7 @@ func PublishWithin(ctx context.Context, nc *nats.Conn, patience time.Duration, t
 		Error *StoreError `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Data, &x); err != nil {
-		return Ack{}, fmt.Errorf("%s: invalid response from the server", to)
+		return Ack{}, fmt.Errorf("%s: %w", to, diag.Invalid("response from the server", nil))
 	}
 	if x.Error != nil {
 		return Ack{}, fmt.Errorf("%s: %w", to, x.Error)

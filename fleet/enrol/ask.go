@@ -62,7 +62,9 @@ type Machine struct {
 func (m *Machine) Ask(ctx context.Context) (identity.NodeIdentity, error) {
 	var none identity.NodeIdentity
 	if n, err := identity.ReadCredentials(m.file(CredentialsFile)); err == nil {
-		return none, (&diag.Error{Err: fmt.Errorf("this machine is already node %s of %s: %s", n.Name, n.Environment, m.file(CredentialsFile))}).WithHint("if the node was revoked, remove that file and enrol again")
+		return none, (&diag.Error{Err: diag.Already("this machine", "node %s of %s: %s", n.Name, n.Environment,
+			m.file(CredentialsFile))}).
+			WithHint("if the node was revoked, remove that file and enrol again")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return none, err
 	}
@@ -170,7 +172,7 @@ func (m *Machine) readIdentity() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: no age identity in the file", m.Identity)
+	return fmt.Errorf("%s: %w", m.Identity, diag.None("age identity in the file"))
 }
 
 // A requestContent is the content of the request that was sent: the servers keep the first request of a
@@ -259,7 +261,7 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 }
 
 // ErrNoAnswer says that the machine gave up before there was an answer.
-var ErrNoAnswer = errors.New("no answer yet (run the command again to keep waiting)")
+var ErrNoAnswer = diag.None("answer yet (run the command again to keep waiting)")
 
 // lookForAnswer reads the answer to the request of a key.
 func lookForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, error) {
@@ -304,7 +306,8 @@ func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.Node
 	case n.Key != r.Key:
 		return n, errors.New("the response is for another key")
 	case n.Recipient != r.Recipient:
-		return n, errors.New("the recipient of secrets in the response is not the one requested: the response was tampered with")
+		return n,
+			diag.Not("the recipient of secrets in the response", "the one requested: the response was tampered with")
 	}
 	creds, err := identity.Credentials(a.JWT, pair)
 	if err != nil {

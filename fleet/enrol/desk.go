@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // denialStays is how long a denial stays on the servers, for the machine to read.
@@ -99,7 +100,7 @@ type Approval struct {
 
 // Errors of Find.
 var (
-	ErrNoRequest = errors.New("no enrolment request with that name")
+	ErrNoRequest = diag.None("enrolment request with that name")
 	ErrTwice     = errors.New("several requests with that name (choose one with --fingerprint)")
 )
 
@@ -152,7 +153,7 @@ func (d *Desk) Approve(ctx context.Context, p *OpenRequest, a Approval) (node id
 	for i, n := range nodes {
 		switch {
 		case n.Key == p.Key:
-			return node, nil, fmt.Errorf("the machine is already node %s", n.Name)
+			return node, nil, diag.Already("the machine", "node %s", n.Name)
 		case n.Name != node.Name || n.Revoked:
 		case !a.Replace:
 			return node, nil, fmt.Errorf("node %s already exists, with the fingerprint %s (--replace revokes its key)", n.Name, Fingerprint(n.Key, n.Recipient))
@@ -238,7 +239,7 @@ func (d *Desk) changeUses(ctx context.Context, id string, f func(*uses) error) e
 		case err == nil:
 			before = m.Sequence
 			if err := json.Unmarshal(m.Data, &u); err != nil || u.Protocol != usesProtocol {
-				return fmt.Errorf("cannot read the uses of the token %s", id)
+				return diag.Cannot("read", fmt.Sprintf("the uses of the token %s", id), nil)
 			}
 		case !errors.Is(err, direct.ErrNone):
 			return err

@@ -10,7 +10,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -81,7 +80,7 @@ func (r Request) Encode(pair nkeys.KeyPair, token *Token) ([]byte, error) {
 		out = append(out, '\n')
 	}
 	if len(out) > maxRequest {
-		return nil, fmt.Errorf("the request has %d bytes, the limit is %d", len(out), maxRequest)
+		return nil, diag.Exceeds("the request", "%d bytes, got %d", maxRequest, len(out))
 	}
 	return out, nil
 }
@@ -95,13 +94,13 @@ type SignedRequest struct {
 }
 
 // errUnsigned says that a request has no valid signature of its key.
-var errUnsigned = errors.New("not signed by the key of its subject")
+var errUnsigned = diag.Not("", "signed by the key of its subject")
 
 // Decode reads a request that was stored under a key. A request without that key's signature is an
 // error.
 func Decode(key string, body []byte) (*SignedRequest, error) {
 	if len(body) > maxRequest {
-		return nil, fmt.Errorf("%d bytes, the limit is %d", len(body), maxRequest)
+		return nil, diag.Exceeds("", "%d bytes, got %d", maxRequest, len(body))
 	}
 	lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
 	if len(lines) != 2 && len(lines) != 3 {
@@ -130,7 +129,7 @@ func Decode(key string, body []byte) (*SignedRequest, error) {
 	}
 	if len(lines) == 3 {
 		if r.proof, err = base64.StdEncoding.DecodeString(string(lines[2])); err != nil {
-			return nil, errors.New("the proof of the token is not a valid proof")
+			return nil, diag.Not("the proof of the token", "a valid proof")
 		}
 	}
 	return r, nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // patience is the time limit for a subscription, and pause the time before stored lines that the
@@ -49,7 +50,7 @@ type Condition struct{ program *vm.Program }
 func ParseCondition(text string) (*Condition, error) {
 	program, err := expr.Compile(text, expr.AsBool(), expr.AllowUndefinedVariables())
 	if err != nil {
-		return nil, fmt.Errorf("invalid condition: %w", err)
+		return nil, diag.Invalid("condition", err)
 	}
 	return &Condition{program}, nil
 }

@@ -79,7 +79,7 @@ func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string,
 	}
 	signer, err := d.key(accountsKeyFile)
 	if err != nil {
-		return "", fmt.Errorf("changing the account requires its signing key: %w", err)
+		return "", diag.Requires("changing the account", "its signing key: %w", err)
 	}
 	keys, err := d.scopeKeys()
 	if err != nil {
@@ -169,7 +169,7 @@ func (d *Directory) AddUser(name string, role Role) (string, error) {
 	}
 	folder := path.Join(usersFolder, name)
 	if _, err := os.Lstat(d.file(folder)); err == nil {
-		return "", fmt.Errorf("%s already exists", d.file(folder))
+		return "", diag.Exists(d.file(folder))
 	}
 	signer, err := d.key(role.keyFile())
 	if err != nil {
@@ -221,7 +221,7 @@ func (d *Directory) UserKey(name string) (string, error) {
 	}
 	text, err := os.ReadFile(d.file(path.Join(usersFolder, name+".key")))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("not found in this fleet")
+		return "", diag.Not("", "found in this fleet")
 	}
 	if err != nil {
 		return "", err

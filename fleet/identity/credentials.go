@@ -42,7 +42,7 @@ type NodeIdentity struct {
 func (d *Directory) Sign(n NodeIdentity) (NodeIdentity, error) {
 	pair, err := d.key(Node.keyFile())
 	if err != nil {
-		return n, fmt.Errorf("approving nodes requires the node signing key: %w", err)
+		return n, diag.Requires("approving nodes", "the node signing key: %w", err)
 	}
 	if err := n.check(); err != nil {
 		return n, err

@@ -244,7 +244,7 @@ func (d *Directory) account() (*jwt.AccountClaims, string, error) {
 		return nil, "", fmt.Errorf("%s: %w", d.file(accountFile), err)
 	}
 	if claims.Subject != d.Fleet.Account {
-		return nil, "", fmt.Errorf("%s: not the account named in %s", d.file(accountFile), fleetFile)
+		return nil, "", fmt.Errorf("%s: %w", d.file(accountFile), diag.Not("", "the account named in %s", fleetFile))
 	}
 	return claims, strings.TrimSpace(string(text)), nil
 }

@@ -209,7 +209,8 @@ func (p *planner) planAll() error {
 		return err
 	}
 	if f.Account != "" && f.Account != public(account) {
-		return fmt.Errorf("%s: not the key of the account in %s", p.Directory.file(accountKeyFile), fleetFile)
+		return fmt.Errorf("%s: %w", p.Directory.file(accountKeyFile),
+			diag.Not("", "the key of the account in %s", fleetFile))
 	}
 	f.Account = public(account)
 	signers := map[Role]nkeys.KeyPair{}

@@ -2,13 +2,14 @@ package identity
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 
 	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // BeginRekey makes a new signing key for nodes, unless an exchange is under way already: then
@@ -22,7 +23,7 @@ func (d *Directory) BeginRekey() error {
 	// fleet.json lacks it.
 	pair, err := d.key(Node.keyFile())
 	if err != nil {
-		return fmt.Errorf("signing the nodes again requires their signing key: %w", err)
+		return diag.Requires("signing the nodes again", "their signing key: %w", err)
 	}
 	if slices.Contains(d.Fleet.NodeKeys, public(pair)) {
 		if pair, err = nkeys.CreateAccount(); err != nil {

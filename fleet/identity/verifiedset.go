@@ -3,7 +3,6 @@ package identity
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -137,7 +136,7 @@ func parseNode(text string) (NodeIdentity, string, error) {
 	payload, _, _ := strings.Cut(rest, ".")
 	bare, err := base64.RawURLEncoding.DecodeString(payload)
 	if err != nil {
-		return NodeIdentity{}, "", errors.New("the payload is not base64")
+		return NodeIdentity{}, "", diag.Not("the payload", "base64")
 	}
 	if !gjson.ValidBytes(bare) {
 		return NodeIdentity{}, "", diag.Expected("a JSON payload")

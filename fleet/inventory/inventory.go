@@ -120,7 +120,7 @@ func filesOf(path string) (files []string, dir string, err error) {
 		files = append(files, filepath.Join(path, name))
 	}
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s: no inventory in this directory", path)
+		err = fmt.Errorf("%s: %w", path, diag.None("inventory in this directory"))
 	}
 	return files, path, err
 }
@@ -170,7 +170,7 @@ func readFile(file string, check Check) (text []byte, runs bool, err error) {
 	}
 	text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("%s: larger than 16 MiB", file)
+		err = fmt.Errorf("%s: %w", file, diag.Exceeds("", "16 MiB"))
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), false, err // byte order mark of Windows editors
 }
@@ -193,7 +193,7 @@ func (inv *Inventory) host(name, at string) (*host, error) {
 			return nil, fmt.Errorf("%s: %w", at, diag.Expected("a host name").Got("%q", name))
 		}
 		if len(inv.order) == maxHosts {
-			return nil, fmt.Errorf("%s: more than %d hosts", at, maxHosts)
+			return nil, fmt.Errorf("%s: %w", at, diag.Exceeds("", "%d hosts", maxHosts))
 		}
 		h = &host{vars: make(variables), files: make(variables)}
 		inv.hosts[name] = h

@@ -137,8 +137,8 @@ func TestPatterns(t *testing.T) {
 	inv, err = read(t, write(t, map[string]string{"hosts": ini}), "hosts")
 	require.NoError(t, err)
 	for patterns, want := range map[string]string{
-		"wbe":      "no such host or group in the inventory: wbe",
-		"web:!dbs": "no such host or group in the inventory: dbs",
+		"wbe":      `no such host or group in the inventory "wbe"`,
+		"web:!dbs": `no such host or group in the inventory "dbs"`,
 		"web:!web": "no host of the inventory matches web:!web",
 		"web[3]":   "web[3] matches none of 3 hosts",
 		"~(":       "~(: error parsing regexp: missing closing ): `^(?:()`",
@@ -250,7 +250,7 @@ func TestMistakes(t *testing.T) {
 		"[a:children]\nb":                  "hosts:2: group b has neither a section nor hosts",
 		"[a:children]\nb\n[b:children]\na": "hosts:1: group a is its own parent",
 		"w[1:9999999]":                     `hosts:1: "w[1:9999999]": expected a range such as 01:20, a:f or 1:9:2, got "1:9999999"`,
-		"w[1:999][1:999]":                  `hosts:1: "w[1:999][1:999]": more than 100000 hosts`,
+		"w[1:999][1:999]":                  `hosts:1: "w[1:999][1:999]": exceeds the limit of 100000 hosts`,
 		"$ANSIBLE_VAULT;1.1;AES256\n33":    "hosts: encrypted with ansible-vault, which ccm cannot read",
 	} {
 		dir := write(t, map[string]string{"hosts": text})
@@ -275,7 +275,7 @@ func TestMistakes(t *testing.T) {
 		"#!/bin/sh\necho no >&2; exit 3": "hosts --list: exit status 3: no",
 		"#!/bin/sh\necho []":             "hosts --list: expected JSON of groups",
 		"#!/bin/sh\necho '{\"a\": 1}'":   "hosts --list: group a:",
-		"#!/bin/sh\nyes":                 "hosts --list: more than 16 MiB of output",
+		"#!/bin/sh\nyes":                 "hosts --list: exceeds the limit of 16 MiB of output",
 	} {
 		_, err := read(t, write(t, map[string]string{"hosts": text}), "hosts")
 		require.ErrorContains(t, err, want, text)

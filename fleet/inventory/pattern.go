@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -130,7 +131,7 @@ func (inv *Inventory) match(pattern string) ([]string, error) {
 		}
 	}
 	if !matched {
-		return nil, fmt.Errorf("no such host or group in the inventory: %s", pattern)
+		return nil, diag.NotFound("host or group in the inventory", pattern, nil)
 	}
 	return distinct(list), nil
 }

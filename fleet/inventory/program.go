@@ -41,7 +41,7 @@ func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
 	what := file + " " + strings.Join(args, " ")
 	switch {
 	case out.over:
-		return nil, fmt.Errorf("%s: more than 16 MiB of output", what)
+		return nil, fmt.Errorf("%s: %w", what, diag.Exceeds("", "16 MiB of output"))
 	case err != nil:
 		lines := strings.Split(strings.TrimSpace(errs.text.String()), "\n")
 		if last := lines[len(lines)-1]; last != "" {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // readFiles reads the files of a group or a host in group_vars or host_vars: NAME, NAME.yml and the
@@ -52,7 +54,7 @@ func (v variables) readFile(file string, check Check) error {
 		return err
 	}
 	if runs {
-		return fmt.Errorf("%s: executable files cannot hold variables", file)
+		return fmt.Errorf("%s: %w", file, diag.SubjectCannot("executable files", "hold variables"))
 	}
 	if bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")) {
 		// The names of its variables are unknown, so any variable may be among them.

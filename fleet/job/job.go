@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -265,7 +266,7 @@ func (w *waiter) ask(ctx context.Context) error {
 func (w *waiter) say(ctx context.Context, n *Node) error {
 	_, err := direct.Publish(ctx, w.s.NC, subject.Job(w.s.Environment, n.Name), w.text)
 	if err != nil {
-		return fmt.Errorf("cannot send the job to %s: %w", n.Name, err)
+		return diag.Cannot("send", fmt.Sprintf("the job to %s", n.Name), err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -81,7 +82,7 @@ func openMemory(dir string) (*memory, error) {
 	}
 	if err == nil {
 		if err := json.Unmarshal(text, &m.x); err != nil {
-			return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, memoryFile), err)
+			return nil, diag.Damaged(filepath.Join(dir, memoryFile), err)
 		}
 	}
 	release, rollout, who := new(signed.Release), new(signed.Rollout), new(signed.Signers)

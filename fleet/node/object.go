@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // requestBytes is the size of one request: servers buffer each for each node.
@@ -77,7 +78,8 @@ func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error
 	case info.NUID == "" || strings.ContainsAny(info.NUID, ".*> \t\r\n"):
 		return nil, fmt.Errorf("bundle %s: its metadata in the store is damaged", digest)
 	case info.Size > uint64(bundle.DefaultLimits.PackedSize):
-		return nil, fmt.Errorf("bundle %s has %d bytes, the limit is %d", digest, info.Size, bundle.DefaultLimits.PackedSize)
+		return nil, diag.Exceeds(fmt.Sprintf("bundle %s", digest), "%d bytes, got %d",
+			bundle.DefaultLimits.PackedSize, digest)
 	}
 	o.remaining, o.chunks, o.single = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID, info.Chunks == 1
 	return o, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // releases carries out the releases of the environment at their time.
@@ -143,7 +144,7 @@ func (c *releases) checkExpiry(r *signed.Release) {
 	}
 }
 
-var errDigest = errors.New("the received bundle is not the signed one")
+var errDigest = diag.Not("the received bundle", "the signed one")
 
 // install fetches the bundle of a release, unless it is installed already.
 func (c *releases) install(ctx context.Context, r *signed.Release) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A report sends the node's state and facts, each when it has changed.
@@ -229,7 +230,7 @@ func (r *report) gatherFacts(ctx context.Context, always bool) error {
 	}
 	var tree map[string]any
 	if err := json.Unmarshal(text, &tree); err != nil {
-		return fmt.Errorf("invalid output of ccm facts: %w", err)
+		return diag.Invalid("output of ccm facts", err)
 	}
 	r.mu.Lock()
 	r.facts = tree

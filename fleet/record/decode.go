@@ -80,7 +80,7 @@ func decode(text []byte, limit int, into any) error {
 
 func checkSize(text []byte, limit int) error {
 	if len(text) > limit {
-		return fmt.Errorf("%d bytes, the limit is %d", len(text), limit)
+		return diag.Exceeds("", "%d bytes, got %d", limit, len(text))
 	}
 	return nil
 }

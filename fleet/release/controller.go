@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -302,7 +303,8 @@ func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
 	case now == nil && len(control.Problems) > 0:
 		return nil, errors.New(strings.Join(control.Problems, "; "))
 	case now == nil || now.PreviousBundle == "":
-		return nil, fmt.Errorf("no earlier release in the environment %s to roll back to (release an older bundle by its file)", c.Store.Environment)
+		return nil, diag.None("earlier release in the environment %s to roll back to (release an older bundle by its file)",
+			c.Store.Environment)
 	case now.PreviousBundle == now.Bundle:
 		return nil, fmt.Errorf("release %d has the same bundle as release %d (release an older bundle by its file)", now.Version, now.Previous)
 	}

@@ -197,7 +197,7 @@ func (s *Store) Release(ctx context.Context, version int64) (*signed.Release, er
 }
 
 // ErrConflict means that somebody else has stored a document meanwhile.
-var ErrConflict = errors.New("changed by someone else meanwhile")
+var ErrConflict = diag.Meanwhile("", "changed")
 
 // PutRelease stores a release, unless there is a newer document than last, a sequence.
 func (s *Store) PutRelease(ctx context.Context, text []byte, last uint64) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -48,7 +49,7 @@ func add(ctx context.Context, payload, signatures []byte, kind Kind, key signers
 	}
 	text := bytes.Join([][]byte{payload, signatures, signature}, nil)
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%d bytes, the limit is %d", len(text), MaxSize)
+		return nil, diag.Exceeds("", "%d bytes, got %d", MaxSize, len(text))
 	}
 	return text, nil
 }

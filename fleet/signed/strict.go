@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -39,7 +38,7 @@ func decode(payload []byte, doc Document) error {
 
 func decodeStrictly(payload []byte, into any) error {
 	if !utf8.Valid(payload) {
-		return errors.New("not UTF-8")
+		return diag.Not("", "UTF-8")
 	}
 	if err := checkKeys(payload); err != nil {
 		return err
@@ -57,13 +56,13 @@ func checkKeys(payload []byte) error {
 	for {
 		token, err := dec.Token()
 		if err != nil {
-			return errors.New("not JSON")
+			return diag.Not("", "JSON")
 		}
 		delim, isDelim := token.(json.Delim)
 		switch {
 		case isDelim && (delim == '{' || delim == '['):
 			if len(open) == maxDepth {
-				return fmt.Errorf("more than %d levels deep", maxDepth)
+				return diag.Exceeds("nesting", "%d levels", maxDepth)
 			}
 			var keys map[string]bool
 			if delim == '{' {
@@ -79,7 +78,7 @@ func checkKeys(payload []byte) error {
 			}
 			keys := open[len(open)-1]
 			if keys[name] {
-				return fmt.Errorf("duplicate key %q", name)
+				return diag.Duplicate("key %q", name)
 			}
 			keys[name] = true
 			key = false

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/words"
 )
 
@@ -85,7 +86,7 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, report f
 	if p.timeout > 0 && (err != nil || res.Exit != 0) {
 		res.Err, res.Late = fmt.Errorf("timed out after %s", words.Duration(p.timeout)), true
 		if res.Unreachable = !p.answered.Load(); res.Unreachable {
-			res.Err = fmt.Errorf("no response within %s", p.timeout)
+			res.Err = diag.None("response within %s", p.timeout)
 		}
 	}
 	switch {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // converse sends the request and passes on the answer's lines.
@@ -60,7 +62,7 @@ func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit i
 		case f.Exit != nil:
 			_ = s.end(nil)
 			if *f.Exit < 0 || *f.Exit > 255 {
-				return 0, fmt.Errorf("invalid exit status %d", *f.Exit)
+				return 0, diag.Invalid(fmt.Sprintf("exit status %d", *f.Exit), nil)
 			}
 			return *f.Exit, nil
 		}

@@ -76,7 +76,7 @@ func TestProgramContent(t *testing.T) {
 	plain, err := programs.forHost("Linux aarch64", false)
 	require.NoError(t, err)
 	_, err = plain.from(0)
-	require.EqualError(t, err, file+" changed meanwhile")
+	require.EqualError(t, err, file+" was changed meanwhile")
 	_, err = programs.forHost("Plan9 x", false)
 	require.EqualError(t, err, "ccm does not support the system Plan9 x")
 	_, err = programs.forHost("Linux riscv64", false)

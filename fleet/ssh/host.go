@@ -139,7 +139,7 @@ func ReadHosts(r io.Reader, file string) (hosts []Host, err error) {
 			h.Facts[name] = value
 		}
 		if hosts = append(hosts, h); len(hosts) > maxHosts {
-			return nil, fmt.Errorf("%s: more than %d hosts", file, maxHosts)
+			return nil, fmt.Errorf("%s: %w", file, diag.Exceeds("", "%d hosts", maxHosts))
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -91,7 +91,8 @@ func (p *Programs) find(s System) (*program, error) {
 		x.packing = sync.OnceValue(func() *packing { return pack(x, true) })
 		return x, nil
 	}
-	return nil, fmt.Errorf("no ccm for the system %s: %w", s, diag.Expected("the file ccm-%s in one of %s (--binaries)", s, strings.Join(p.Folders, ", ")))
+	return nil, diag.None("ccm for the system %s: %w", s,
+		diag.Expected("the file ccm-%s in one of %s (--binaries)", s, strings.Join(p.Folders, ", ")))
 }
 
 // available returns the programs that are found, by the output of uname of their systems, in order.
@@ -127,4 +128,4 @@ func (p *Programs) forHost(uname string, unpacks bool) (*packing, error) {
 	return x.plain(), nil
 }
 
-func errChanged(file string) error { return fmt.Errorf("%s changed meanwhile", file) }
+func errChanged(file string) error { return diag.Meanwhile(file, "changed") }

@@ -114,7 +114,7 @@ func (s *Server) prepare(req Request, in io.Reader) error {
 		return nil
 	}
 	if b.Arg < 1 || b.Arg >= len(req.Args) || b.Size < 0 || b.Size > bundle.DefaultLimits.PackedSize {
-		return errors.New("the request is damaged")
+		return diag.Damaged("the request", nil)
 	}
 	if err := CheckSiteName(b.Site); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 		return err
 	}
 	if err := h.SaveFrom(file, &exactReader{io.LimitReader(in, b.Size), b.Size}, 0o600); err != nil {
-		return fmt.Errorf("cannot store the bundle of the site: %w", err)
+		return diag.Cannot("store", "the bundle of the site", err)
 	}
 	sum, err := DigestOfFile(file)
 	if err == nil && sum != b.SHA256 {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // start starts ccm on a host, and copies the program there first if it is missing, in one session
@@ -28,7 +30,7 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 		if err != nil {
 			err = s.end(err)
 			if _, lost := err.(*lostError); !lost && program != nil {
-				err = fmt.Errorf("cannot store ccm there: %w", err)
+				err = diag.Cannot("store", "ccm there", err)
 			}
 			return nil, err
 		}

@@ -4,8 +4,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // The protocols of the first line of either side.
@@ -93,7 +94,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func writeLine(w io.Writer, object any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
-		return fmt.Errorf("cannot be encoded as JSON: %w", err)
+		return diag.Cannot("encode", "it as JSON", err)
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err

@@ -44,11 +44,11 @@ func Parse(text string) (*Condition, error) {
 		return c, nil
 	}
 	if len(text) > MaxLength {
-		return nil, fmt.Errorf("the condition has %d bytes, the limit is %d", len(text), MaxLength)
+		return nil, diag.Exceeds("the condition", "%d bytes, got %d", MaxLength, len(text))
 	}
 	program, err := expr.Compile(text, expr.Env(empty), expr.AsBool(), expr.Patch(c))
 	if err != nil {
-		return nil, fmt.Errorf("invalid condition: %w", err)
+		return nil, diag.Invalid("condition", err)
 	}
 	c.program = program
 	node := program.Node()

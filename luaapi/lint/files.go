@@ -40,7 +40,7 @@ func Files(args, exclude []string) ([]string, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, diag.Errorf(diag.Pos{}, "%s: no file named *.lua", arg).
+			return nil, diag.At(diag.Pos{}, fmt.Errorf("%s: %w", arg, diag.None("file named *.lua"))).
 				WithHint("check manifests with ccm plan, and look for plain secrets with ccm secret scan")
 		}
 		files = append(files, found...)

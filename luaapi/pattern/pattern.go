@@ -161,7 +161,7 @@ func (c *compiler) next() (item, error) {
 	switch {
 	case ch == '(':
 		if c.captures == maxCaptures {
-			return item{}, fmt.Errorf("more than %d captures", maxCaptures)
+			return item{}, diag.Exceeds("", "%d captures", maxCaptures)
 		}
 		n := c.captures
 		c.captures++
@@ -203,7 +203,7 @@ func (c *compiler) next() (item, error) {
 		case digit(e):
 			n := int(e) - '1'
 			if n < 0 || !c.done[n] {
-				return item{}, fmt.Errorf("invalid capture index %%%c", e)
+				return item{}, diag.Invalid(fmt.Sprintf("capture index %%%c", e), nil)
 			}
 			c.at += 2
 			return item{kind: back, n: n}, nil

@@ -117,7 +117,7 @@ func (d *Dialog) run(ctx context.Context, name, arg string) error {
 
 // unknown is the error about a name that is not there.
 func unknown(what, name string, known []string) *diag.Error {
-	e := diag.Errorf(diag.Pos{}, "no such %s", what)
+	e := diag.At(diag.Pos{}, diag.None("such %s", what))
 	e.Hint = diag.DidYouMean(name, known)
 	return e
 }

@@ -151,7 +151,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	}
 	err := save(name, []byte(text), mode)
 	if errors.Is(err, fs.ErrExist) {
-		return &diag.Error{Err: fmt.Errorf("%s already exists", name), Hint: ".save -f " + name + " replaces the file"}
+		return &diag.Error{Err: diag.Exists(name), Hint: ".save -f " + name + " replaces the file"}
 	}
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (Syntax) Set(text, key, value string) (string, error) {
 		at = i
 	}
 	if at < 0 {
-		return "", fmt.Errorf("no text under the key %s", key)
+		return "", diag.None("text under the key %s", key)
 	}
 	l := list[at]
 	return text[:l.from] + luadata.Quote(value) + text[l.to:], nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -113,7 +114,7 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 // noVersion returns the error that apt does not have the desired version.
 func noVersion(want resources.Package, n name, o offer) error {
 	if len(o.versions) == 0 {
-		return fmt.Errorf("apt cannot find version %s of %s", want.Ensure, n)
+		return diag.SubjectCannot("apt", "find version %s of %s", want.Ensure, n)
 	}
 	return fmt.Errorf("apt cannot find version %s of %s, only %s", want.Ensure, n, strings.Join(o.versions, ", "))
 }
@@ -137,7 +138,7 @@ func nothingToInstall(ctx context.Context, v *host.View, n name) error {
 	case len(pkgs) > 0:
 		return fmt.Errorf("%s is a virtual package (use one that provides it: %s)", n, strings.Join(pkgs, ", "))
 	}
-	return fmt.Errorf("apt cannot find an installable version of %s", n)
+	return diag.SubjectCannot("apt", "find an installable version of %s", n)
 }
 
 // Upgrade implements resources.PackageProvider. What is upgraded after the index was

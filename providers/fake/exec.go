@@ -2,10 +2,10 @@ package fake
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -70,7 +70,8 @@ func (e execs) Execute(ctx context.Context, h *host.Host, want resources.Exec) (
 	e.m.commands = append(e.m.commands, command)
 	a, answered := e.m.Answers[command]
 	if !answered && want.ChangedIf != "" {
-		return host.Result{}, fmt.Errorf("changed_if requires the output of this command (set it in the options of catalog: commands = { [%q] = ... })", command)
+		return host.Result{}, diag.Requires("changed_if",
+			"the output of this command (set it in the options of catalog: commands = { [%q] = ... })", command)
 	}
 	if !answered && len(want.Returns) > 0 {
 		a.Code = want.Returns[0]

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // errWait is the error of waiting in a spec, where nothing ever changes.
-var errWait = errors.New("waiting is not available in specs")
+var errWait = diag.Not("waiting", "available in specs")
 
 // satisfiedState is the state of a resource whose commands are simulated.
 type satisfiedState struct{ ensure string }

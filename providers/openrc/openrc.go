@@ -3,13 +3,13 @@ package openrc
 
 import (
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -55,7 +55,7 @@ var activities = map[int]svctool.Activity{
 func meaning(res host.Result) (svctool.Activity, error) {
 	now, ok := activities[res.Code]
 	if !ok {
-		return now, errors.New("not a state of a service")
+		return now, diag.Not("", "a state of a service")
 	}
 	return now, nil
 }

@@ -3,10 +3,10 @@ package posix
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -58,7 +58,7 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 		back = h.SetAttr(want.Name, safepath.Attr{UID: before.UID, GID: before.GID, Mode: before.Mode})
 	}
 	if back != nil {
-		return errors.Join(err, fmt.Errorf("cannot restore the previous file: %w", back))
+		return errors.Join(err, diag.Cannot("restore", "the previous file", back))
 	}
 	return err
 }

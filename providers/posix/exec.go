@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -31,7 +32,7 @@ func words(line string) ([]string, error) {
 		return nil, err
 	}
 	if len(argv) == 0 {
-		return nil, fmt.Errorf("no command specified")
+		return nil, diag.None("command specified")
 	}
 	return argv, nil
 }
@@ -39,7 +40,7 @@ func words(line string) ([]string, error) {
 // shell returns the command by which a shell runs a line.
 func shell(line string) ([]string, error) {
 	if strings.TrimSpace(line) == "" {
-		return nil, fmt.Errorf("no command to execute")
+		return nil, diag.None("command to execute")
 	}
 	return []string{sh, "-c", line}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -104,7 +105,7 @@ func meaning(res host.Result) (svctool.Activity, error) {
 	case res.Code == 3:
 		return svctool.Activity{Word: "stopped"}, nil
 	}
-	return svctool.Activity{}, errors.New("the script cannot determine whether it runs")
+	return svctool.Activity{}, diag.SubjectCannot("the script", "determine whether it runs")
 }
 
 // bootLevels are the runlevels into which a machine may boot, and S, which init runs before any of

@@ -110,7 +110,7 @@ func (*NoEntryError) Error() string { return "it contains neither " + strings.Jo
 func entryOfMeta(fsys fs.FS, text string) (string, error) {
 	var m metadata
 	if err := json.Unmarshal([]byte(text), &m); err != nil || m.Protocol != protocol {
-		return "", fmt.Errorf("%s is damaged", metaName)
+		return "", diag.Damaged(metaName, nil)
 	}
 	if m.Format != format {
 		return "", fmt.Errorf("bundle has format %d, but this ccm supports %d", m.Format, format)

@@ -2,11 +2,12 @@ package bundle
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An executable with a bundle is the program, then the bundle, then a trailer with the place of the
@@ -42,7 +43,7 @@ func InExecutable(f *os.File) (*io.SectionReader, error) {
 	offset := binary.LittleEndian.Uint64(buf[len(trailerMark):])
 	size := binary.LittleEndian.Uint64(buf[len(trailerMark)+8:])
 	if offset > uint64(end) || size != uint64(end)-offset {
-		return nil, errors.New("bundle in the executable is damaged")
+		return nil, diag.Damaged("bundle in the executable", nil)
 	}
 	return io.NewSectionReader(f, int64(offset), int64(size)), nil
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Place is a directory for one bundle that no other user can look into. It exists until Close. If
@@ -91,7 +93,7 @@ func lock(parent *os.Root, name string) (*os.File, error) {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, errTaken
 		}
-		return nil, fmt.Errorf("%s: cannot lock: %w", f.Name(), err)
+		return nil, diag.Cannot("lock", f.Name(), err)
 	}
 	// An earlier holder may have removed the directory since.
 	mine, err := f.Stat()

@@ -68,7 +68,7 @@ func unreadable(err error) error {
 	case errors.Is(err, gzip.ErrHeader):
 		return diag.Expected("a tar archive that is compressed by gzip")
 	}
-	return fmt.Errorf("bundle is damaged: %w", err)
+	return diag.Damaged("bundle", err)
 }
 
 // A limitedReader reads so much, and then fails.
@@ -164,7 +164,7 @@ func (u *unpacker) add(head *tar.Header, body io.Reader) error {
 		if have.IsDir() && kind.IsDir() {
 			return nil
 		}
-		return errors.New("duplicate entry")
+		return diag.Duplicate("entry")
 	}
 	if err := u.count(name, kind); err != nil {
 		return err

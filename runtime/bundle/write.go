@@ -291,7 +291,7 @@ func (p *packer) file(name string, x item) error {
 	return nil
 }
 
-var errChanged = errors.New("file changed while being read")
+var errChanged = diag.Meanwhile("file", "changed")
 
 // head writes the header of a file.
 func (p *packer) head(name string, mode, size int64) error {

@@ -144,7 +144,7 @@ func (b *Builder) drop(r *resource.Resource) {
 func duplicateError(r *resource.Resource, id resource.ID, first *resource.Resource) error {
 	e := &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Notes: r.Calls}
 	if e.Err = fmt.Errorf("is already declared at %s", first.Pos); id != r.ID || first.ID != id {
-		e.Err = fmt.Errorf("%s is already the name or alias of %s at %s", id, first.ID, first.Pos)
+		e.Err = diag.Already(id.String(), "the name or alias of %s at %s", first.ID, first.Pos)
 	}
 	return e
 }

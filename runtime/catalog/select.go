@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -113,7 +114,7 @@ func (c *Catalog) find(id resource.ID) ([]int, error) {
 	if isGlob(id) {
 		return c.glob(id)
 	}
-	e := diag.Errorf(diag.Pos{}, "--target: no resource %s", id)
+	e := diag.At(diag.Pos{}, fmt.Errorf("--target: %w", diag.None("resource %s", id)))
 	if near := diag.Nearest(id.String(), c.Names()); near != "" {
 		e.WithHint("did you mean %s?", near)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/forecast"
 	"github.com/luaccm/ccm/runtime/host"
@@ -69,11 +70,11 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		}
 	}
 	if err := w.recordRemoval(ctx, provider, r, state); err != nil {
-		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record what is removed: %w", err), nil
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, diag.Cannot("record", "what is removed", err), nil
 		return
 	}
 	if err := w.refreshes.add(ev.Index, ev.Cause); err != nil {
-		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record pending refreshes: %w", err), nil
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, diag.Cannot("record", "pending refreshes", err), nil
 		return
 	}
 	d.Effects = named // of which the host keeps the same: see Removals.Protect

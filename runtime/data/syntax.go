@@ -55,11 +55,13 @@ var (
 // the faulty one.
 func (s *source) syntaxError(err error) error {
 	if at, ok := errors.AsType[*yamlsyntax.Error](err); ok {
-		return diag.Errorf(s.mapPosition(diag.Pos{File: s.file, Line: at.Line, Col: at.Column}), "not valid YAML: %s", at.Problem).WithHint("%s", at.Hint)
+		return diag.At(s.mapPosition(diag.Pos{File: s.file, Line: at.Line, Col: at.Column}),
+			diag.Not("", "valid YAML: %s", at.Problem)).
+			WithHint("%s", at.Hint)
 	}
 	m := yamlLine().FindStringSubmatch(err.Error())
 	if m == nil {
-		return diag.Errorf(diag.Pos{File: s.file, Line: 1}, "not valid YAML: %w", err)
+		return diag.At(diag.Pos{File: s.file, Line: 1}, diag.Not("", "valid YAML: %w", err))
 	}
 	said, _ := strconv.Atoi(m[1])
 	problem := m[2]
@@ -67,7 +69,7 @@ func (s *source) syntaxError(err error) error {
 		return s.unknownAnchor(a[1])
 	}
 	if at, ok := s.badCharacter(); ok {
-		return diag.Errorf(s.pos(at, 1), "not valid YAML: %s", problem)
+		return diag.At(s.pos(at, 1), diag.Not("", "valid YAML: %s", problem))
 	}
 	line := s.faultyLine(said)
 	fromParser := strings.HasPrefix(problem, "did not find expected") && said > 0
@@ -77,10 +79,10 @@ func (s *source) syntaxError(err error) error {
 	line = min(line, len(s.lines()))
 	text := s.line(line)
 	col := len(text) - len(strings.TrimLeft(text, " ")) + 1
-	e := diag.Errorf(diag.Pos{}, "not valid YAML: %s", problem)
+	e := diag.At(diag.Pos{}, diag.Not("", "valid YAML: %s", problem))
 	switch {
 	case strings.HasPrefix(strings.TrimLeft(text, " "), "\t"):
-		e = diag.Errorf(diag.Pos{}, "not valid YAML: tab used for indentation").WithHint("use spaces")
+		e = diag.At(diag.Pos{}, diag.Not("", "valid YAML: tab used for indentation")).WithHint("use spaces")
 	case strings.HasPrefix(problem, "mapping values are not allowed"):
 		if i := strings.LastIndex(text, ": "); i >= 0 && strings.Index(text, ": ") != i {
 			col = i + 1
@@ -96,12 +98,12 @@ func (s *source) syntaxError(err error) error {
 	case strings.Contains(problem, "',' or"), strings.Contains(problem, "node content"):
 		if i := unclosedBracket(text); i >= 0 {
 			col = i + 1
-			e = diag.Errorf(diag.Pos{}, "not valid YAML: %q is not closed", text[i:i+1])
+			e = diag.At(diag.Pos{}, diag.Not("", "valid YAML: %q is not closed", text[i:i+1]))
 		}
 	case strings.Contains(problem, "end of stream"):
 		if i := strings.IndexAny(text, `'"`); i >= 0 {
 			col = i + 1
-			e = diag.Errorf(diag.Pos{}, "not valid YAML: %s is not closed", text[i:i+1])
+			e = diag.At(diag.Pos{}, diag.Not("", "valid YAML: %s is not closed", text[i:i+1]))
 		}
 	case strings.HasPrefix(problem, "found unknown escape"):
 		if i := strings.IndexByte(text, '\\'); i >= 0 {

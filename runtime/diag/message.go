@@ -106,5 +106,81 @@ func Conflicting(name, other string) error {
 	return fmt.Errorf("%s and %s cannot be used together", name, other)
 }
 
+// None returns the message "no recipients in a.yaml", about things of which there are none.
+func None(format string, args ...any) error { return fmt.Errorf("no "+format, args...) }
+
+// Not returns the message "a.txt is not a directory". The subject is "" if it is before the message: "not a directory".
+func Not(subject, format string, args ...any) error {
+	return about(subject, "is not ", "not ", format, args)
+}
+
+// Missing returns the message "a.txt does not exist". The place is "" or where it was looked for: "does not exist in v2".
+func Missing(subject, place string, args ...any) error {
+	if place != "" {
+		place = " " + place
+	}
+	return about(subject, "does not exist", "does not exist", place, args)
+}
+
+// Exists returns the message "a.txt already exists".
+func Exists(subject string) error { return errors.New(subject + " already exists") }
+
+// Already returns the message "node1 is already revoked".
+func Already(subject, format string, args ...any) error {
+	return about(subject, "is already ", "is already ", format, args)
+}
+
+// Duplicate returns the message `duplicate key "a"`.
+func Duplicate(format string, args ...any) error { return fmt.Errorf("duplicate "+format, args...) }
+
+// Requires returns the message "--out requires --output json". The subject is "" if it is before the message.
+func Requires(subject, format string, args ...any) error {
+	return about(subject, "requires ", "requires ", format, args)
+}
+
+// Exceeds returns the message "text exceeds the limit of 16 MiB". The subject is "" if it is before the message.
+func Exceeds(subject, format string, args ...any) error {
+	return about(subject, "exceeds the limit of ", "exceeds the limit of ", format, args)
+}
+
+// Cannot returns the message "cannot lock the file: permission denied", or without a reason "cannot lock the file".
+func Cannot(verb, object string, reason error) error {
+	return because("cannot "+verb+" "+object, reason)
+}
+
+// SubjectCannot returns the message "a job cannot span environments".
+func SubjectCannot(subject, format string, args ...any) error {
+	return about(subject, "cannot ", "cannot ", format, args)
+}
+
+// Damaged returns the message "backup is damaged: unexpected EOF", or without a reason "backup is damaged".
+func Damaged(subject string, reason error) error { return because(subject+" is damaged", reason) }
+
+// Invalid returns the message "invalid condition: unexpected token", or without a reason "invalid condition".
+func Invalid(subject string, reason error) error { return because("invalid "+subject, reason) }
+
+// Meanwhile returns the message "a.txt was replaced meanwhile", about what another program did to something. The subject
+// is "" if it is before the message: "replaced meanwhile".
+func Meanwhile(subject, did string) error { return about(subject, "was ", "", did+" meanwhile", nil) }
+
+// OnlyRoot returns the message "only root can change the owner of a.txt".
+func OnlyRoot(format string, args ...any) error { return fmt.Errorf("only root can "+format, args...) }
+
+// about returns a message that begins with its subject and a relation, or with the short relation if the subject is "".
+func about(subject, relation, short, format string, args []any) error {
+	if subject == "" {
+		return fmt.Errorf(short+format, args...)
+	}
+	return fmt.Errorf("%s "+relation+format, append([]any{subject}, args...)...)
+}
+
+// because adds a reason, which may be nil, to a message.
+func because(message string, reason error) error {
+	if reason == nil {
+		return errors.New(message)
+	}
+	return fmt.Errorf("%s: %w", message, reason)
+}
+
 // At returns an error as a mistake at a position, which may be zero. It keeps the hint of the error.
 func At(pos Pos, err error) *Error { return &Error{Pos: pos, Err: err, Hint: HintOf(err)} }

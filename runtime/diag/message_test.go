@@ -30,6 +30,27 @@ func TestMessages(t *testing.T) {
 		"--target and --tags cannot be used together":    diag.Conflicting("--target", "--tags"),
 		"cannot be used together with url":               diag.Conflicting("", "url"),
 		"a.lua:2: expected a list":                       diag.At(diag.Pos{File: "a.lua", Line: 2}, diag.Expected("a list")),
+		`no recipients in "a.yaml"`:                      diag.None("recipients in %q", "a.yaml"),
+		"a%b.txt is not a directory":                     diag.Not("a%b.txt", "a directory"),
+		"not a list of 3":                                diag.Not("", "a list of %d", 3),
+		"a.txt does not exist":                           diag.Missing("a.txt", ""),
+		"a.txt does not exist in v2":                     diag.Missing("a.txt", "in %s", "v2"),
+		"a.txt already exists":                           diag.Exists("a.txt"),
+		"node1 is already revoked":                       diag.Already("node1", "revoked"),
+		`duplicate key "a"`:                              diag.Duplicate("key %q", "a"),
+		"--out requires --output json":                   diag.Requires("--out", "--output json"),
+		"requires root":                                  diag.Requires("", "root"),
+		"text exceeds the limit of 16 MiB":               diag.Exceeds("text", "%d MiB", 16),
+		"exceeds the limit of 3 hosts":                   diag.Exceeds("", "3 hosts"),
+		"cannot lock a: file does not exist":             diag.Cannot("lock", "a", fs.ErrNotExist),
+		"cannot lock a":                                  diag.Cannot("lock", "a", nil),
+		"a job cannot span environments":                 diag.SubjectCannot("a job", "span environments"),
+		"backup 1 is damaged: file does not exist":       diag.Damaged("backup 1", fs.ErrNotExist),
+		"backup 1 is damaged":                            diag.Damaged("backup 1", nil),
+		"invalid condition: file does not exist":         diag.Invalid("condition", fs.ErrNotExist),
+		"a.txt was replaced meanwhile":                   diag.Meanwhile("a.txt", "replaced"),
+		"replaced meanwhile":                             diag.Meanwhile("", "replaced"),
+		"only root can change the owner of a.txt":        diag.OnlyRoot("change the owner of %s", "a.txt"),
 	} {
 		require.EqualError(t, err, want)
 	}
@@ -42,6 +63,8 @@ func TestMessagesWrap(t *testing.T) {
 		diag.Expected("JSON: %w", fs.ErrNotExist).Got("%q", "x"),
 		diag.Expected("a file").Found("%q: %w", "x", fs.ErrNotExist),
 		diag.At(diag.Pos{}, diag.Expected("a file").Found("%w", fs.ErrNotExist)),
+		diag.Not("x", "trusted: %w", fs.ErrNotExist),
+		diag.Cannot("lock", "x", fs.ErrNotExist),
 	} {
 		require.ErrorIs(t, err, fs.ErrNotExist)
 	}

@@ -168,7 +168,8 @@ func (t Text) checkClear(before Value, old []Value) error {
 	case IsValue(t.Value):
 		return nil
 	case strings.HasPrefix(begin, strings.ToLower(plainBegin)):
-		return diag.Errorf(diag.Pos{}, "%s: invalid mark of a value to encrypt", t.Key).WithHint(hint)
+		return diag.At(diag.Pos{}, fmt.Errorf("%s: %w", t.Key, diag.Invalid("mark of a value to encrypt", nil))).
+			WithHint(hint)
 	case before.Text != "":
 		return diag.Errorf(diag.Pos{}, "%s: was encrypted, but is no longer marked", t.Key).WithHint(hint)
 	case slices.ContainsFunc(old, func(v Value) bool { return v.Plain == t.Value && CheckValue(t.Value) == nil }):
@@ -180,7 +181,8 @@ func (t Text) checkClear(before Value, old []Value) error {
 // CheckValue returns an error if ccm could not hide a value in its output, for example because it is too short.
 func CheckValue(plain string) error {
 	if err := secret.Check(plain); err != nil && !errors.Is(err, secret.ErrLong) {
-		return diag.Errorf(diag.Pos{}, "cannot mask a value: %w", err).WithHint("keep it in plain text, or make it longer")
+		return diag.At(diag.Pos{}, diag.Cannot("mask", "a value", err)).
+			WithHint("keep it in plain text, or make it longer")
 	}
 	return nil
 }
@@ -224,7 +226,7 @@ func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) 
 			continue
 		}
 		if IsValue(t.Value) {
-			return "", fmt.Errorf("%s: %s is already encrypted", file, key)
+			return "", fmt.Errorf("%s: %w", file, diag.Already(key, "encrypted"))
 		}
 		plain, _ := t.marked()
 		if err := CheckValue(plain); err != nil {
@@ -236,7 +238,7 @@ func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) 
 		}
 		return s.Set(text, key, enc)
 	}
-	err = fmt.Errorf("%s: no string at key %s", file, key)
+	err = fmt.Errorf("%s: %w", file, diag.None("string at key %s", key))
 	var near []string
 	for _, t := range list {
 		if strings.HasSuffix(t.Key, "."+key) {

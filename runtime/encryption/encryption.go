@@ -49,7 +49,7 @@ func Encrypt(text []byte, to *Audience, armored bool) ([]byte, error) {
 
 func encrypt(text []byte, to *Audience, at Place, armored bool) ([]byte, error) {
 	if len(to.Keys) == 0 {
-		return nil, errors.New("no recipients to encrypt it to")
+		return nil, diag.None("recipients to encrypt it to")
 	}
 	recipients := make([]age.Recipient, len(to.Keys))
 	for i, k := range to.Keys {
@@ -114,7 +114,7 @@ func open(text []byte) (header []byte, r io.Reader, err error) {
 		text = raw
 	}
 	if len(text) > LargestFile {
-		return nil, nil, fmt.Errorf("exceeds the limit of %d MiB", LargestFile>>20)
+		return nil, nil, diag.Exceeds("", "%d MiB", LargestFile>>20)
 	}
 	header, err = age.ExtractHeader(bytes.NewReader(text))
 	if err != nil {
@@ -135,7 +135,7 @@ func IsValue(text string) bool { return strings.HasPrefix(text, valueBegin) }
 // EncryptValue returns a text as an encrypted value that can be decrypted at a place only.
 func EncryptValue(text string, to *Audience, at Place) (string, error) {
 	if len(text) > LargestValue {
-		return "", fmt.Errorf("value exceeds the limit of %d bytes: encrypt a whole file", LargestValue)
+		return "", diag.Exceeds("value", "%d bytes: encrypt a whole file", LargestValue)
 	}
 	raw, err := encrypt([]byte(text), to, at, false)
 	if err != nil {

@@ -186,7 +186,7 @@ func (ids *Identities) parse(name string, text []byte) ([]age.Identity, error) {
 		list = append(list, id)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("identity %s: no key in it", name)
+		return nil, fmt.Errorf("identity %s: %w", name, diag.None("key in it"))
 	}
 	return list, nil
 }
@@ -207,7 +207,7 @@ func parseIdentity(line string) (age.Identity, error) {
 		return nil, diag.Expected("an identity of age or an SSH key").Found("something else")
 	}
 	if err != nil {
-		return nil, errors.New("identity is damaged") // the error of age quotes parts of the text
+		return nil, diag.Damaged("identity", nil) // the error of age quotes parts of the text
 	}
 	return id, nil
 }

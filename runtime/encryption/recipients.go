@@ -138,7 +138,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			continue
 		}
 		if r.Keys = append(r.Keys, k); len(r.Keys) > maxKeys {
-			return nil, diag.Errorf(diag.Pos{File: file, Line: number}, "more than %d keys", maxKeys)
+			return nil, diag.At(diag.Pos{File: file, Line: number}, diag.Exceeds("", "%d keys", maxKeys))
 		}
 	}
 	for _, group := range slices.SortedFunc(mapsKeys(r.Groups), func(a, b string) int { return groupLines[a] - groupLines[b] }) {
@@ -202,14 +202,14 @@ func (r *Recipients) expand(name string, within []string) ([]string, error) {
 				return nil, err
 			}
 			if out = append(out, more...); len(out) > maxKeys {
-				return nil, fmt.Errorf("group %s exceeds the limit of %d members", name, maxKeys)
+				return nil, diag.Exceeds(fmt.Sprintf("group %s", name), "%d members", maxKeys)
 			}
 		}
 		return out, nil
 	case slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Name == name }):
 		return []string{name}, nil
 	}
-	e := diag.Errorf(diag.Pos{}, "no recipient %q in %s", name, r.File)
+	e := diag.At(diag.Pos{}, diag.None("recipient %q in %s", name, r.File))
 	e.Hint = diag.DidYouMean(name, r.names())
 	return nil, e
 }
@@ -236,7 +236,8 @@ func (r *Recipients) Audience(names ...string) (*Audience, error) {
 		}
 	}
 	if len(a.Keys) == 0 {
-		return nil, diag.Errorf(diag.Pos{}, "no recipients in %s", r.File).WithHint("add one with ccm secret recipients add NAME KEY, or create a key with ccm secret keygen")
+		return nil, diag.At(diag.Pos{}, diag.None("recipients in %s", r.File)).
+			WithHint("add one with ccm secret recipients add NAME KEY, or create a key with ccm secret keygen")
 	}
 	return a, nil
 }
@@ -289,7 +290,7 @@ func (a *Audience) has(k KeyDigest) bool {
 func (k Key) recipient() (age.Recipient, error) {
 	r, err := parseRecipient(k.Text)
 	if err != nil {
-		return nil, fmt.Errorf("not a valid age key: %w", err)
+		return nil, diag.Not("", "a valid age key: %w", err)
 	}
 	return r, nil
 }

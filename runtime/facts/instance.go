@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -160,7 +161,7 @@ func askInstance(ctx context.Context, provider string, s metadataService) (map[s
 	defer cancel()
 	branch, err := s.ask(ctx)
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("no answer within %v", metadataLimit)
+		err = diag.None("answer within %v", metadataLimit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("metadata service of %s: %w", provider, err)

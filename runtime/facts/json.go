@@ -84,7 +84,7 @@ func (d *jsonDecoder) object() (any, error) {
 		}
 		name, _ := tok.(string)
 		if first, twice := places[name]; twice {
-			e := diag.Errorf(d.pos(start), "duplicate %q", name)
+			e := diag.At(d.pos(start), diag.Duplicate("%q", name))
 			e.Notes = []diag.Note{{Pos: d.pos(first), Text: "first here"}}
 			return nil, e
 		}

@@ -54,7 +54,7 @@ func (h *Host) SetAttrOf(name string, have safepath.Info, attr safepath.Attr) er
 		return fmt.Errorf("%s is a symbolic link", name)
 	}
 	if have.Ino != 0 && (have.Ino != d.Stat.Ino || have.Dev != uint64(d.Stat.Dev)) {
-		return fmt.Errorf("%s: replaced by something else meanwhile", name)
+		return fmt.Errorf("%s: %w", name, diag.Meanwhile("", "replaced"))
 	}
 	if err := h.files.MayChange(p.Location, &d.Stat); err != nil {
 		return err

@@ -1,8 +1,7 @@
 package host
 
 import (
-	"fmt"
-
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -61,7 +60,7 @@ func (b Backups) Rollback(name string) error {
 	}
 	defer p.Close()
 	if !old.Exists() {
-		return fmt.Errorf("no backup copy of %s", name)
+		return diag.None("backup copy of %s", name)
 	}
 	b.host.log.Debug("put back", "path", name)
 	if writesInPlace(b.host, p.Location) {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -89,7 +90,7 @@ func IsRetryable(err error) bool {
 
 // errConflict says that somebody made or changed the entry at the path of a file after it was
 // announced.
-var errConflict = errors.New("replaced by something else meanwhile")
+var errConflict = diag.Meanwhile("", "replaced")
 
 // IsConflict reports whether the error of a file is a conflict: the entry at its path is not the
 // announced one. See [Host.AfterConflict].

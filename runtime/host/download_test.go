@@ -88,7 +88,7 @@ func TestDownloadFails(t *testing.T) {
 		}, "", "timed out: nothing received for 50ms"},
 		{"redirected for ever", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
-		}, "", "more than 10 redirects"},
+		}, "", "exceeds the limit of 10 redirects"},
 		{"redirected to a file", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "file:///etc/passwd")
 			w.WriteHeader(http.StatusFound)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -119,7 +120,7 @@ func (t *Temp) openHeld() error {
 	}
 	held, err := hold(t.name)
 	if err != nil {
-		return fmt.Errorf("cannot store the new content of %s: %w", t.name, err)
+		return diag.Cannot("store", fmt.Sprintf("the new content of %s", t.name), err)
 	}
 	t.held, t.f, t.fd = held, held.File(), int(held.File().Fd())
 	return nil
@@ -133,7 +134,7 @@ func (t *Temp) commitInPlace() error {
 	}
 	defer old.Close()
 	if inPlaceReason(old, t.h.keepLinks) != t.inPlace {
-		return fmt.Errorf("%s: replaced by something else meanwhile", t.name)
+		return fmt.Errorf("%s: %w", t.name, diag.Meanwhile("", "replaced"))
 	}
 	if err := t.h.announce(t.at(), true); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (t *Temp) commitInPlace() error {
 	info := safepath.InfoOf(&old.Stat)
 	w := InPlace{Root: t.h.root, Path: t.target.Path(), Dev: info.Dev, Ino: info.Ino, Attr: t.attr}
 	if err := t.held.Commit(w); err != nil {
-		return fmt.Errorf("cannot store the new content of %s: %w", t.name, err)
+		return diag.Cannot("store", fmt.Sprintf("the new content of %s", t.name), err)
 	}
 	begun, err := overwrite(t.h, t.target, old, t.f, t.attr)
 	if err != nil && begun && t.inPlace != isOfKernel {
@@ -174,7 +175,7 @@ func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.F
 		return false, err
 	}
 	if _, ino, ok := safepath.CTimeOf(now); !ok || ino != old.Stat.Ino {
-		return false, fmt.Errorf("%s: replaced by something else meanwhile", name)
+		return false, fmt.Errorf("%s: %w", name, diag.Meanwhile("", "replaced"))
 	}
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return false, err
@@ -258,7 +259,7 @@ func CompleteWrite(h *Host, w InPlace, content *os.File) error {
 }
 
 // ErrAnotherFile means that another file is at a path than before.
-var ErrAnotherFile = errors.New("replaced by another file meanwhile")
+var ErrAnotherFile = diag.Meanwhile("", "replaced")
 
 // IsOfKernel reports whether the kernel generates the content of the file at a path, such as one
 // in /sys. It is false for what a plan assumes there.

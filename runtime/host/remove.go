@@ -2,12 +2,12 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -57,7 +57,7 @@ func stays(h *Host, name string) (map[string]bool, error) {
 	}
 	paths, err := h.keep(filepath.Clean(name))
 	if err != nil {
-		return nil, fmt.Errorf("%s is not removed: %w", name, err)
+		return nil, diag.Not(name, "removed: %w", err)
 	}
 	stays := make(map[string]bool)
 	for _, p := range paths {

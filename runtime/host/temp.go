@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -342,7 +343,8 @@ func (t *Temp) Commit() error {
 func (t *Temp) rename() error {
 	at := t.target.Dir.FD
 	if err := t.h.Effect("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.target.Name) }); err != nil {
-		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.RealPath(t.name, t.target), Err: err})
+		return diag.Cannot("rename", "the temporary file",
+			&os.LinkError{Op: "rename", Old: t.path(), New: t.h.RealPath(t.name, t.target), Err: err})
 	}
 	t.finished = true
 	return t.close()

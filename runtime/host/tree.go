@@ -2,10 +2,10 @@ package host
 
 import (
 	"context"
-	"fmt"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -39,7 +39,7 @@ func (s Sources) Tree(ctx context.Context, dir string, l safepath.NameLimit) ([]
 	}
 	d, err := s.v.sources.Directory(dir)
 	if err == unix.ENOTDIR {
-		return nil, fmt.Errorf("%s is not a directory", dir)
+		return nil, diag.Not(dir, "a directory")
 	}
 	if err != nil {
 		return nil, safepath.PathError("stat", dir, err)

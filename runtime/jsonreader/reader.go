@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/jsonwriter"
 )
 
@@ -28,7 +29,7 @@ func New(text []byte) *Reader { return &Reader{text: text} }
 // deepest is how deep values may be nested, as in encoding/json.
 const deepest = 10_000
 
-var errSyntax = errors.New("invalid JSON")
+var errSyntax = diag.Invalid("JSON", nil)
 
 // fail ends the reading, unless err is nil.
 func (r *Reader) fail(err error) {

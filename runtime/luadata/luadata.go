@@ -62,7 +62,7 @@ type Document struct {
 func Parse(file, text string) (*Document, error) {
 	d := &Document{File: file, Text: text}
 	if len(text) > MaxText {
-		return nil, diag.Errorf(diag.Pos{File: file}, "file exceeds the limit of 1 MiB")
+		return nil, diag.At(diag.Pos{File: file}, diag.Exceeds("file", "1 MiB"))
 	}
 	p := &parser{scanner: scanner{doc: d}}
 	if err := p.document(); err != nil {

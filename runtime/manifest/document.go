@@ -218,7 +218,7 @@ func (r *reader) jetFile(n *data.Node) {
 	name, path := r.NameOf(v.S), r.PathOf(v.S)
 	text, err := r.loader.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("no file %s", path)
+		err = diag.None("file %s", path)
 	}
 	if err != nil {
 		r.fail(n, "", "ccm.resources_jet_file: %w", err)

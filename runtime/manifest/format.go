@@ -87,7 +87,7 @@ func fieldOf(field string, constants map[string]any) (string, *diag.Error) {
 	}
 	val, ok := constants[name]
 	if !ok {
-		e := diag.Errorf(diag.Pos{}, "no constant %q", name)
+		e := diag.At(diag.Pos{}, diag.None("constant %q", name))
 		e.Hint = diag.DidYouMean(name, slices.Sorted(maps.Keys(constants)))
 		return "", e
 	}

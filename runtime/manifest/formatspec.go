@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -119,7 +118,7 @@ func (s formatSpec) integer(n int64) (sign, digits string, err error) {
 		return "", "", diag.Expected("a string for the format s").Got("the number %d", n)
 	}
 	if s.precision >= 0 {
-		return "", "", fmt.Errorf("precision is not allowed for integers")
+		return "", "", diag.Not("precision", "allowed for integers")
 	}
 	base, prefix := 10, ""
 	switch s.verb {

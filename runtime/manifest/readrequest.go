@@ -63,7 +63,7 @@ func requestOf(v schema.Value) (Request, error) {
 	given := make(map[string]bool)
 	for _, e := range v.Table().Entries {
 		if given[e.Key] {
-			errs.Add(fmt.Errorf("duplicate %s", e.Key))
+			errs.Add(diag.Duplicate("%s", e.Key))
 			continue
 		}
 		given[e.Key] = true

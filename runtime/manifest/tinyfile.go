@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -199,7 +198,7 @@ func (f *tinyFile) read(where string, remote bool) (text, name string, err error
 	path := f.PathOf(where)
 	raw, err = f.loader.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("no file %s", path)
+		err = diag.None("file %s", path)
 	}
 	return string(raw), path, err
 }

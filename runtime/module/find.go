@@ -72,7 +72,8 @@ func (s *Site) Require(from, name string) (*CodeFile, error) {
 	}
 	for dependency := range asks {
 		if s.locked(dependency) == nil {
-			return nil, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s requires %s, which is not in the lock file", from, dependency).
+			return nil, diag.At(diag.Pos{File: s.shownPath(LockName)},
+				diag.Requires(from, "%s, which is not in the lock file", dependency)).
 				WithHint("update the lock file with: ccm mod tidy")
 		}
 	}

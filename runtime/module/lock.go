@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -122,7 +123,7 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 		}
 		if ok {
 			line := bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")) + 1
-			return nil, diag.Errorf(diag.Pos{File: file, Line: line}, "lock file is damaged: %w", err).
+			return nil, diag.At(diag.Pos{File: file, Line: line}, diag.Damaged("lock file", err)).
 				WithHint("restore it from version control, or remove it and run: ccm mod tidy")
 		}
 		return nil, damaged("lock file is damaged: %w", err)
@@ -176,14 +177,14 @@ func (m *LockedModule) check() error {
 			return err
 		}
 		if v, err := CleanVersion(version); err != nil || v != version {
-			return fmt.Errorf("%q is not a version", version)
+			return diag.Not(strconv.Quote(version), "a version")
 		}
 	}
 	if m.Replace != "" {
 		return checkPath(m.Replace)
 	}
 	if v, err := CleanVersion(m.Version); err != nil || v != m.Version {
-		return fmt.Errorf("%q is not a version", m.Version)
+		return diag.Not(strconv.Quote(m.Version), "a version")
 	}
 	if m.Git == "" == (m.URL == "") {
 		return diag.Expected("either git or url")

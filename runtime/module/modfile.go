@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -293,7 +294,7 @@ func checkCapability(s string) error {
 // checkFolder returns an error unless s is a relative path that stays below its directory.
 func checkFolder(s string) error {
 	if s == "" || strings.Contains(s, "\\") || path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") || strings.HasPrefix(path.Clean(s), "-") {
-		return fmt.Errorf("%q is not a path below this directory", s)
+		return diag.Not(strconv.Quote(s), "a path below this directory")
 	}
 	return nil
 }

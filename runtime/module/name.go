@@ -3,6 +3,7 @@ package module
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -41,11 +42,11 @@ func ShortName(name string) string { return path.Base(name) }
 func CheckExport(module, export string) error {
 	short := ShortName(module)
 	if export != short && !strings.HasPrefix(export, short+".") {
-		return fmt.Errorf("%q is not %q and does not begin with %q", export, short, short+".")
+		return diag.Not(strconv.Quote(export), "%q and does not begin with %q", short, short+".")
 	}
 	for part := range strings.SplitSeq(export, ".") {
 		if part == "" || !isNamePart(part) {
-			return fmt.Errorf("%q is not a valid name for require", export)
+			return diag.Not(strconv.Quote(export), "a valid name for require")
 		}
 	}
 	if short == "std" || short == "ccm" {
@@ -61,7 +62,7 @@ func CleanVersion(text string) (string, error) {
 		v = "v" + v
 	}
 	if !semver.IsValid(v) || semver.Build(v) != "" || semver.Canonical(v) != v {
-		return "", fmt.Errorf("%q is not a version: %w", text, diag.Expected("one such as v1.2.0"))
+		return "", diag.Not(strconv.Quote(text), "a version: %w", diag.Expected("one such as v1.2.0"))
 	}
 	return v, nil
 }
@@ -108,7 +109,8 @@ func (r Rule) terms() (terms []term, err error) {
 		}
 		t.version = "v" + strings.TrimPrefix(part, "v")
 		if !semver.IsValid(t.version) || semver.Build(t.version) != "" {
-			return nil, fmt.Errorf("%q is not a version constraint: %w", string(r), diag.Expected(`one such as ">= 1.2" or ">= 1.2, < 2"`))
+			return nil, diag.Not(strconv.Quote(string(r)), "a version constraint: %w",
+				diag.Expected(`one such as ">= 1.2" or ">= 1.2, < 2"`))
 		}
 		t.version = semver.Canonical(t.version)
 		terms = append(terms, t)

@@ -165,7 +165,8 @@ func (s *Site) checkRun() error {
 // checkLock returns an error if the lock does not satisfy the dependencies in ccm.mod.lua.
 func (s *Site) checkLock() error {
 	if s.File == nil {
-		return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s does not exist beside the lock file", FileName).WithHint("create it with: ccm mod init")
+		return diag.At(diag.Pos{File: s.shownPath(LockName)}, diag.Missing(FileName, "beside the lock file")).
+			WithHint("create it with: ccm mod init")
 	}
 	for _, d := range s.File.Dependencies {
 		var m *LockedModule
@@ -173,7 +174,8 @@ func (s *Site) checkLock() error {
 			m = s.Lock.Module(d.Name)
 		}
 		unfit := func(format string, args ...any) error {
-			return diag.Errorf(d.Pos, "%s requires %s %s, but %s", FileName, d.Name, d.Version, fmt.Sprintf(format, args...)).
+			return diag.At(d.Pos,
+				diag.Requires(FileName, "%s %s, but %s", d.Name, d.Version, fmt.Sprintf(format, args...))).
 				WithHint("update the lock file with: ccm mod tidy")
 		}
 		switch replaced := s.File.Replace[d.Name]; {
@@ -242,7 +244,8 @@ func (s *Site) Open(name string) (Copy, error) {
 		m = s.locked(name)
 	}
 	if m == nil {
-		return Copy{}, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "module %s is not in the lock file", name)
+		return Copy{}, diag.At(diag.Pos{File: s.shownPath(LockName)},
+			diag.Not(fmt.Sprintf("module %s", name), "in the lock file"))
 	}
 	dir, err := s.locate(m)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -26,7 +27,7 @@ func CheckGit(s string) error {
 		u, err := url.Parse(s)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%q is not a URL", s)
+			return diag.Not(strconv.Quote(s), "a URL")
 		case scheme != "file" && (u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-")):
 			return fmt.Errorf("%q lacks a server", s)
 		case scheme == "file" && u.Host != "":
@@ -84,7 +85,7 @@ func checkAddress(s string) error {
 	case s[0] == '-':
 		return fmt.Errorf("%q looks like an option", s)
 	case len(s) > 2000:
-		return errors.New("address exceeds the limit of 2000 bytes")
+		return diag.Exceeds("address", "2000 bytes")
 	}
 	for _, c := range s {
 		if c <= ' ' || c == 0x7f || c == '\\' {

@@ -105,7 +105,7 @@ func (t *tree) tooLarge() error {
 // lists each module and os.File needs twice as many.
 func (t *tree) read(fd int, below string, depth int) error {
 	if depth > maxTreeDepth {
-		return fmt.Errorf("%s: directories are nested more than %d deep", t.dir, maxTreeDepth)
+		return fmt.Errorf("%s: %w", t.dir, diag.Exceeds("nesting of directories", "%d levels", maxTreeDepth))
 	}
 	entries, err := t.names(fd)
 	if err != nil {
@@ -209,7 +209,7 @@ func HashKey(hash string) (string, error) {
 	text, ok := strings.CutPrefix(hash, "h1:")
 	sum, err := base64.StdEncoding.Strict().DecodeString(text)
 	if !ok || err != nil || len(sum) != sha256.Size {
-		return "", fmt.Errorf("%q is not a hash of files", hash)
+		return "", diag.Not(strconv.Quote(hash), "a hash of files")
 	}
 	return hex.EncodeToString(sum), nil
 }

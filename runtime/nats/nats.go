@@ -86,7 +86,7 @@ func (c *Client) Close() {
 }
 
 // errPlain is returned for a connection without TLS.
-var errPlain = errors.New("connection without TLS is not protected against tampering")
+var errPlain = diag.Not("connection without TLS", "protected against tampering")
 
 // IsPlain reports whether an error is caused by a connection without TLS.
 func IsPlain(err error) bool { return errors.Is(err, errPlain) }
@@ -207,7 +207,7 @@ func (c *Client) Value(ctx context.Context, bucket, key string, limit int64) ([]
 		return nil, c.failed(ctx, err, fmt.Sprintf("key %s in bucket %s", key, bucket))
 	}
 	if int64(len(entry.Value())) > limit {
-		return nil, fmt.Errorf("value exceeds the limit of %s", bytesize.Format(limit))
+		return nil, diag.Exceeds("value", "%s", bytesize.Format(limit))
 	}
 	return entry.Value(), nil
 }
@@ -253,7 +253,8 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 		return nil, c.failed(short, err, fmt.Sprintf("object %s in bucket %s", key, bucket))
 	}
 	if info.Size > uint64(limit) {
-		return nil, fmt.Errorf("object of %s exceeds the limit of %s", bytesize.Format(int64(min(info.Size, 1<<62))), bytesize.Format(limit))
+		return nil, diag.Exceeds(fmt.Sprintf("object of %s", bytesize.Format(int64(min(info.Size, 1<<62)))), "%s",
+			bytesize.Format(limit))
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	r, err := store.Get(ctx, key)
@@ -302,7 +303,7 @@ func (o *object) Read(p []byte) (int, error) {
 		o.stall.Reset(partPatience)
 	}
 	if o.remaining -= int64(n); o.remaining < 0 {
-		return 0, fmt.Errorf("object exceeds the limit of %s", bytesize.Format(o.limit))
+		return 0, diag.Exceeds("object", "%s", bytesize.Format(o.limit))
 	}
 	if err == nil || err == io.EOF {
 		return n, err
@@ -327,17 +328,17 @@ func (c *Client) failed(ctx context.Context, err error, what string) error {
 		return fmt.Errorf("%s: %w", what, errRefused)
 	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrStreamNotFound),
 		errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted), errors.Is(err, jetstream.ErrObjectNotFound):
-		return fmt.Errorf("no %s", what)
+		return diag.None("%s", what)
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return errors.New("JetStream is not enabled for this account")
+		return diag.Not("JetStream", "enabled for this account")
 	case errors.Is(err, jetstream.ErrInvalidBucketName), errors.Is(err, jetstream.ErrInvalidStoreName), errors.Is(err, jetstream.ErrInvalidKey), errors.Is(err, jetstream.ErrNameRequired):
-		return fmt.Errorf("%s: invalid name", what)
+		return fmt.Errorf("%s: %w", what, diag.Invalid("name", nil))
 	case errors.Is(err, jetstream.ErrDigestMismatch):
 		return fmt.Errorf("%s: digest mismatch", what)
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, errGone):
 		return fmt.Errorf("%s: %w", what, errGone)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("%s: no response within %s", what, words.Duration(answerPatience))
+		return fmt.Errorf("%s: %w", what, diag.None("response within %s", words.Duration(answerPatience)))
 	}
 	return fmt.Errorf("%s: %w", what, withoutURLs(err))
 }

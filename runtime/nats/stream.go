@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // JetStream returns the JetStream of the connection, and connects if necessary.
@@ -60,7 +62,7 @@ var (
 	// ErrOtherStream is returned if another stream stores the subject than the header of the message says.
 	ErrOtherStream = errors.New("subject belongs to another stream")
 	// ErrNoStream is returned if no stream stores the subject.
-	ErrNoStream = errors.New("no stream for this subject")
+	ErrNoStream = diag.None("stream for this subject")
 )
 
 // codeOtherStream is the server's error code for ErrOtherStream (server/errors.json of nats-server).

@@ -180,7 +180,7 @@ func (q Query) Filter() string {
 // publish are granted by subject.
 func Decode(subject string, text []byte) (*Entry, error) {
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%s: entry exceeds the limit of %d bytes: %d", subject, MaxSize, len(text))
+		return nil, fmt.Errorf("%s: %w", subject, diag.Exceeds("entry", "%d bytes: %d", MaxSize, len(text)))
 	}
 	var e Entry
 	wire := struct {
@@ -188,7 +188,7 @@ func Decode(subject string, text []byte) (*Entry, error) {
 		Port *int64 `json:"port"`
 	}{Entry: &e}
 	if err := json.Unmarshal(text, &wire); err != nil {
-		return nil, fmt.Errorf("%s: not an entry: %w", subject, err)
+		return nil, fmt.Errorf("%s: %w", subject, diag.Not("", "an entry: %w", err))
 	}
 	if wire.Port != nil {
 		e.Port = *wire.Port
@@ -210,7 +210,7 @@ func Decode(subject string, text []byte) (*Entry, error) {
 func OfSubject(subject string) (*Entry, error) {
 	parts := strings.Split(strings.TrimPrefix(subject, Prefix+"."), ".")
 	if len(parts) != 5 {
-		return nil, fmt.Errorf("%s: not a subject of an entry", subject)
+		return nil, fmt.Errorf("%s: %w", subject, diag.Not("", "a subject of an entry"))
 	}
 	return &Entry{Cluster: parts[0], Protocol: parts[1], Service: parts[2], Address: strings.ReplaceAll(parts[3], "_", ".")}, nil
 }

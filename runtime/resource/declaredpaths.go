@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -47,7 +48,7 @@ func DeclaredPaths(ctx context.Context) (paths []string, err error) {
 		if p, ok := r.Spec.(*Properties); ok && p.functions.Effects != nil {
 			effects, _, err := p.functions.Effects(p, nil)
 			if err != nil {
-				return nil, fmt.Errorf("cannot determine what %s creates: %w", r.ID, err)
+				return nil, diag.Cannot("determine", fmt.Sprintf("what %s creates", r.ID), err)
 			}
 			for _, e := range effects {
 				paths = append(paths, e.Path)

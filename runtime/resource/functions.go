@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
@@ -220,7 +221,7 @@ func (f Functions) Bind() (Binding, error) {
 	case f.Name == "" || f.Provider == "":
 		return Binding{}, errors.New("a type and its provider have names")
 	case f.Schema == nil || f.Schema.Name() == nil:
-		return Binding{}, fmt.Errorf("type %s: no property names the resource", f.Name)
+		return Binding{}, fmt.Errorf("type %s: %w", f.Name, diag.None("property names the resource"))
 	case f.Decide == nil || f.Status == nil || f.Perform == nil:
 		return Binding{}, fmt.Errorf("type %s: decide, status and perform are required", f.Name)
 	}

@@ -63,13 +63,13 @@ func (c *HealthCheck) check() error {
 	case c.IsGoss() && c.Command != "":
 		return diag.Expected("a command or goss_rules").Got("both")
 	case c.IsGoss() && c.Format == NagiosFormat:
-		return errors.New("format nagios requires a command, got goss_rules")
+		return diag.Requires("format nagios", "a command, got goss_rules")
 	case c.IsGoss() && len(c.GossRules) == 0:
 		return diag.Expected("at least one rule in goss_rules")
 	case c.IsGoss():
 		return nil
 	case c.Format == GossFormat:
-		return errors.New("format goss requires goss_rules, got a command")
+		return diag.Requires("format goss", "goss_rules, got a command")
 	}
 	words, err := SplitWords(c.Command)
 	if err == nil && len(words) == 0 {

@@ -78,11 +78,11 @@ func (reg *Registry) Add(b Binding) (*Type, error) {
 	known := reg.byName[b.Type.Name]
 	switch {
 	case !reg.layer:
-		return nil, fmt.Errorf("the type %s cannot be defined here", b.Type.Name)
+		return nil, diag.SubjectCannot(fmt.Sprintf("the type %s", b.Type.Name), "be defined here")
 	case known != nil && known.Source != "" && known.Source == b.Type.Source:
 		return known, nil
 	case known != nil:
-		return nil, fmt.Errorf("type %s already exists", b.Type.Name)
+		return nil, diag.Exists(fmt.Sprintf("type %s", b.Type.Name))
 	}
 	if f, ok := b.impl.(*Functions); ok && reg.model != nil {
 		modeled := *f

@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // PathError returns err with an operation and a path, unless it has a path already.
@@ -38,4 +40,4 @@ func IgnoringEINTR(f func() error) error {
 }
 
 // ErrMoved is returned when a path leads to another directory than before.
-var ErrMoved = errors.New("its directory was replaced meanwhile")
+var ErrMoved = diag.Meanwhile("its directory", "replaced")

@@ -201,7 +201,7 @@ func unsuitable(path, format string, args ...any) error {
 func ReadUpTo(r io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("more than %s", bytesize.Format(limit))
+		err = diag.Exceeds("", "%s", bytesize.Format(limit))
 	}
 	return b, err
 }

@@ -1,10 +1,11 @@
 package safepath
 
 import (
-	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Rename renames a file, which may also move it to another directory.
@@ -95,7 +96,7 @@ func RemoveEmpty(p Location, d *Handle) error {
 	var st unix.Stat_t
 	err := unix.Fstatat(p.Dir.FD, p.Name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if err == nil && (st.Dev != d.Stat.Dev || st.Ino != d.Stat.Ino) {
-		return errors.New("replaced by something else meanwhile")
+		return diag.Meanwhile("", "replaced")
 	}
 	if err != nil {
 		return err

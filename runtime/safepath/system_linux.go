@@ -3,7 +3,6 @@
 package safepath
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // pathOnly opens a file of any kind without access to its content.
@@ -57,7 +58,7 @@ func (d *Handle) ProcPath() string {
 }
 
 // errNoChmod is returned instead of setting a mode by path, where another file could be by now.
-var errNoChmod = errors.New("modes cannot be set safely without /proc before Linux 6.6")
+var errNoChmod = diag.SubjectCannot("modes", "be set safely without /proc before Linux 6.6")
 
 // procFDs is the directory of this process's descriptors (proc(5)).
 const procFDs = "/proc/self/fd"

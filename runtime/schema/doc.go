@@ -7,6 +7,8 @@ import (
 	"go/token"
 	"io/fs"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Document fills in the documentation of each schema from the doc comments in
@@ -58,7 +60,7 @@ func Document(src fs.FS, schemas ...*Schema) error {
 func (s *Schema) document(structs map[string]*ast.GenDecl) error {
 	gd, ok := structs[s.GoType.Name()]
 	if !ok {
-		return fmt.Errorf("schema: no source for %v", s.GoType)
+		return fmt.Errorf("schema: %w", diag.None("source for %v", s.GoType))
 	}
 	s.Doc = strings.TrimSpace(gd.Doc.Text())
 	for _, af := range gd.Specs[0].(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {

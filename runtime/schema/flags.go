@@ -177,7 +177,7 @@ func (x *Flag) Set(s string) error {
 	if given {
 		for _, e := range v.Table().Entries {
 			if _, twice := had.Table().Get(e.Key); twice {
-				return fmt.Errorf("duplicate %s", e.Key)
+				return diag.Duplicate("%s", e.Key)
 			}
 			had.Table().Entries = append(had.Table().Entries, e)
 		}

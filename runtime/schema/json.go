@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -74,7 +73,7 @@ func appendValue(b []byte, v Value) ([]byte, error) {
 	case Map:
 		return v.Table().AppendJSON(b)
 	}
-	return b, fmt.Errorf("%s cannot be written as JSON", v.describe())
+	return b, diag.SubjectCannot(v.describe(), "be written as JSON")
 }
 
 // appendFloat appends a number in a form that is read as a Float again.

@@ -61,7 +61,8 @@ func Make(doc string, props []Property) (*Schema, error) {
 		fields[i] = reflect.StructField{Name: f.goName, Type: f.goType}
 		for _, n := range append([]string{f.Name}, f.Aliases...) {
 			if at, dup := s.byName[n]; dup {
-				return nil, fmt.Errorf("%s: name %s is already used by property %s", f.Name, n, s.Fields[at].Name)
+				return nil, fmt.Errorf("%s: %w", f.Name,
+					diag.Already(fmt.Sprintf("name %s", n), "used by property %s", s.Fields[at].Name))
 			}
 			s.byName[n] = i
 		}

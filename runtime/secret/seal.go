@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Sealed data is a sequence of blocks, each encrypted with AES-GCM. The key is derived from the Keeper's key and a
@@ -26,7 +28,7 @@ const (
 )
 
 // ErrNotSealed is the error that data is not sealed.
-var ErrNotSealed = errors.New("not sealed")
+var ErrNotSealed = diag.Not("", "sealed")
 
 // ErrSeal is the error that sealed data cannot be opened.
 var ErrSeal = errors.New("damaged, or sealed with another key")

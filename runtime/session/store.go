@@ -78,7 +78,7 @@ func New(dir string) (*Session, error) {
 	}
 	err = os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, diag.Errorf(diag.Pos{}, "session store %s already exists", dir).
+		return nil, diag.At(diag.Pos{}, diag.Exists(fmt.Sprintf("session store %s", dir))).
 			WithHint("continue it with: export %s=%s", Variable, dir)
 	}
 	return &Session{dir: dir}, err
@@ -90,7 +90,7 @@ func Open(dir string) (*Session, error) {
 	fi, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, diag.Errorf(diag.Pos{}, "session store %s does not exist", dir).
+		return nil, diag.At(diag.Pos{}, diag.Missing(fmt.Sprintf("session store %s", dir), "")).
 			WithHint(`start one with: eval "$(ccm session new)"; leave it with: unset %s`, Variable)
 	case err != nil:
 		return nil, fmt.Errorf("session store: %w", err)
@@ -193,7 +193,8 @@ func (s *Session) take(text []byte) error {
 	for line := range bytes.Lines(text) {
 		var r Entry
 		if err := json.Unmarshal(line, &r); err != nil {
-			return diag.Errorf(diag.Pos{File: filepath.Join(s.dir, FileName), Line: len(s.entries) + 1}, "not a record of a session: %w", err)
+			return diag.At(diag.Pos{File: filepath.Join(s.dir, FileName), Line: len(s.entries) + 1},
+				diag.Not("", "a record of a session: %w", err))
 		}
 		s.entries = append(s.entries, r)
 		s.offset += int64(len(line))

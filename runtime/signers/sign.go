@@ -16,6 +16,8 @@ import (
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // AgentVariable has the socket of the SSH agent (ssh-agent(1)).
@@ -96,7 +98,7 @@ func (k Key) byAgent(message io.ReadSeeker, namespace string, fits func(ssh.Publ
 	defer conn.Close()
 	keys, err := agent.NewClient(conn).Signers()
 	if err != nil {
-		return nil, fmt.Errorf("cannot list keys of the SSH agent: %w", err)
+		return nil, diag.Cannot("list keys of", "the SSH agent", err)
 	}
 	for _, key := range keys {
 		if fits == nil || fits(key.PublicKey()) {
@@ -147,14 +149,14 @@ func (l *List) Names(key ssh.PublicKey, namespace string, now time.Time) bool {
 	return false
 }
 
-var errCanonical = errors.New("not a signature of ssh-keygen")
+var errCanonical = diag.Not("", "a signature of ssh-keygen")
 
 // Canonical returns an error if a signature has another encoding than Sign gives it. Only the ends of lines may
 // differ.
 func Canonical(signature []byte) error {
 	sig, err := sshsig.Unarmor(signature)
 	if err != nil {
-		return errors.New("not a signature of ssh-keygen -Y sign")
+		return diag.Not("", "a signature of ssh-keygen -Y sign")
 	}
 	one, other := strings.ReplaceAll(string(sshsig.Armor(sig)), "\n", ""), strings.ReplaceAll(string(signature), "\n", "")
 	if one != other {

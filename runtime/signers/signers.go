@@ -62,7 +62,7 @@ func Parse(file, text string) (*List, error) {
 		l.lines = append(l.lines, x)
 	}
 	if len(l.lines) == 0 {
-		return nil, fmt.Errorf("no signers in %s", file)
+		return nil, diag.None("signers in %s", file)
 	}
 	return l, nil
 }
@@ -156,9 +156,9 @@ func (l *List) Verify(message io.Reader, signature []byte, namespace string, now
 		}
 	}
 	if reason == nil {
-		reason = fmt.Errorf("not in %s", l.file)
+		reason = diag.Not("", "in %s", l.file)
 	}
-	return Signer{}, fmt.Errorf("signing key %s is not allowed: %w", fingerprint, reason)
+	return Signer{}, diag.Not(fmt.Sprintf("signing key %s", fingerprint), "allowed: %w", reason)
 }
 
 // StillNames reports whether a list still has an earlier signer, given as the text of [Signer.String]: the key with
@@ -194,7 +194,7 @@ func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signa
 	}
 	sig, err := sshsig.Unarmor(signature)
 	if err != nil {
-		return nil, errors.New("not a signature of ssh-keygen -Y sign")
+		return nil, diag.Not("", "a signature of ssh-keygen -Y sign")
 	}
 	if sig.Signature.Format == ssh.KeyAlgoRSA { // this format means RSA with SHA-1
 		return nil, errors.New("signature uses SHA-1, which is insecure")

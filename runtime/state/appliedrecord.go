@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -162,7 +163,7 @@ func (s *Store) readHeader(file string) (x AppliedHeader, err error) {
 	return x, nil
 }
 
-var errDamagedHeader = errors.New("the first line is damaged")
+var errDamagedHeader = diag.Damaged("the first line", nil)
 
 func (a *appliedRecord) name() string { return a.s.appliedName(a.site, a.root) }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -100,7 +101,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	if pre.Content && (pre.Kind == safepath.Regular || pre.Kind == safepath.Directory) {
 		x, err := host.ReadXattrs(v, pre.Path)
 		if err != nil {
-			return fmt.Errorf("cannot back up the present state: %w", err)
+			return diag.Cannot("back up", "the present state", err)
 		}
 		if len(x) > 0 {
 			line.Before.Xattrs = x
@@ -121,7 +122,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	}
 	if line.Sensitive && pre.Kind != safepath.Directory {
 		if err := r.sensitive.notePath(pre.Path); err != nil {
-			return fmt.Errorf("cannot record that it contains secrets: %w", err)
+			return diag.Cannot("record", "that it contains secrets", err)
 		}
 	}
 	// The record of a creation need not survive a loss of power; that of a replaced or removed
@@ -132,7 +133,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		record = func(objects ...any) error { return r.add(durable, objects...) }
 	}
 	if err := record(changeLine{changeProtocol, &line}); err != nil {
-		return fmt.Errorf("cannot record the present state: %w", err)
+		return diag.Cannot("record", "the present state", err)
 	}
 	if pre.More {
 		_ = r.file.flushMany() // lines that cannot be written are tried again with the last one
@@ -172,7 +173,7 @@ func (r *RecordWriter) endBatch(pre host.PreImage) error {
 		return nil
 	}
 	if err := r.file.flush(); err != nil {
-		return fmt.Errorf("cannot record the present state: %w", err)
+		return diag.Cannot("record", "the present state", err)
 	}
 	if !r.unsynced {
 		return nil

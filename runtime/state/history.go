@@ -51,7 +51,7 @@ func (s *Store) listedRuns() (list []listedRun, damaged int, err error) {
 	damaged, err = s.readLines(historyFile, func(line []byte) error {
 		id := runOf(line)
 		if id == "" || known[id] {
-			return errors.New("not a line of this file")
+			return diag.Not("", "a line of this file")
 		}
 		known[id] = true
 		list = append(list, listedRun{id, line})
@@ -230,7 +230,7 @@ func (rec recordReader) line(line []byte) error {
 	case changeProtocol:
 		c := x.Change
 		if c.Path == "" {
-			return errors.New("not a path")
+			return diag.Not("", "a path")
 		}
 		i, known := rec.at[c.Path]
 		if !known {
@@ -302,7 +302,7 @@ func (s *Store) Find(name string) (HistoryEntry, error) {
 	case len(runs) == 0 || name == "last":
 		return HistoryEntry{}, fmt.Errorf("no run is recorded in %s", s.dir.Root)
 	case len(found) == 0:
-		return HistoryEntry{}, fmt.Errorf("no run %q (ccm history lists them)", name)
+		return HistoryEntry{}, diag.None("run %q (ccm history lists them)", name)
 	case len(found) > 1:
 		var ids []string
 		for _, e := range slices.Backward(found) {

@@ -76,7 +76,7 @@ func parseLastApplied(line string) (w lastApplied, err error) {
 	if errs == [5]error{} && line == "" {
 		return w, nil
 	}
-	return w, errors.Join(errors.New("not a line of this file"), errors.Join(errs[:]...))
+	return w, errors.Join(diag.Not("", "a line of this file"), errors.Join(errs[:]...))
 }
 
 // cutSum returns the fingerprint at the beginning of line, and the rest behind the blank.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/unpack"
@@ -133,7 +134,7 @@ func (w *Work) RecordDirectory(path string) (host.Temporary, error) {
 		err = w.s.dir.Do("sync", w.s.dir.Path(unfinishedFile), w.f.Sync)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot record unpacked files: %w", err)
+		return nil, diag.Cannot("record", "unpacked files", err)
 	}
 	return &unpackRecord{w, x}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/words"
@@ -80,7 +81,7 @@ func (l pendingLine) apply(list []PendingRecord) ([]PendingRecord, error) {
 	case l.Cancel != nil && l.Cancel.Run != "":
 		return slices.DeleteFunc(list, l.Cancel.matches), nil
 	}
-	return list, errors.New("not a line of this file")
+	return list, diag.Not("", "a line of this file")
 }
 
 // Pending returns the pending refreshes, oldest first.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/redact"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -49,7 +50,7 @@ func (s *Store) Sensitive() (*SecretNames, error) {
 		case l.Resource != "":
 			x.add(string(l.Resource), l.Properties)
 		default:
-			return errors.New("not a line of this file")
+			return diag.Not("", "a line of this file")
 		}
 		return nil
 	})

@@ -264,7 +264,7 @@ func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catal
 			s.dir.SetAside(a.name+catalogSuffix, "damaged", s.clock.Now())
 			_ = s.dir.Remove(a.name + catalogSuffix)
 		}
-		return nil, nil, fmt.Errorf("cannot read the applied state of %s: %w", a.Site, err)
+		return nil, nil, diag.Cannot("read", fmt.Sprintf("the applied state of %s", a.Site), err)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, nil, err

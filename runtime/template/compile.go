@@ -211,7 +211,7 @@ func explain(code string, vars map[string]any, err error) error {
 	}
 	// A panic of the library, or of a function called by it.
 	if _, what, found := strings.Cut(out.Err.Err.Error(), "runtime error: "); found {
-		out.Err = diag.Errorf(diag.Pos{}, "the expression cannot be evaluated: %s", what)
+		out.Err = diag.At(diag.Pos{}, diag.SubjectCannot("the expression", "be evaluated: %s", what))
 		return out
 	}
 	if what, found := conversion(out.Err.Err.Error()); found {

@@ -16,7 +16,7 @@ const maxDepth = 20
 // enterTemplate counts the nesting of templates, to stop a template that reads itself.
 func (e *Env) enterTemplate(what string) (leave func(), err error) {
 	if e.depth >= maxDepth {
-		return nil, fmt.Errorf("templates are nested more than %d deep, at %s", maxDepth, what)
+		return nil, diag.Exceeds("nesting of templates", "%d levels, at %s", maxDepth, what)
 	}
 	e.depth++
 	return func() { e.depth-- }, nil
@@ -75,7 +75,7 @@ func (f userFiles) path(path string) string {
 func (f userFiles) open(what, path string) (string, error) {
 	body, err := f.fileReader(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: no file %s", what, path)
+		return "", fmt.Errorf("%s: %w", what, diag.None("file %s", path))
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", what, err)

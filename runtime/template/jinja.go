@@ -74,7 +74,7 @@ type includeLoader struct {
 func (b includeLoader) Read(path string) (io.Reader, error) {
 	b.step()
 	if b.reads++; b.reads > maxReads {
-		return nil, fmt.Errorf("more than %d nested includes: does a template include itself?", maxReads)
+		return nil, diag.Exceeds("", "%d nested includes: does a template include itself?", maxReads)
 	}
 	if b.reads == 1 {
 		return strings.NewReader(b.text), nil

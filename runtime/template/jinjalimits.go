@@ -2,8 +2,6 @@ package template
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +23,7 @@ const (
 // jinjaGrace is the time in which a template that has to end may finish its present step.
 const jinjaGrace = 200 * time.Millisecond
 
-var errJinjaMemory = fmt.Errorf("template exceeds the limit of %d bytes of memory", maxJinjaMemory)
+var errJinjaMemory = diag.Exceeds("template", "%d bytes of memory", maxJinjaMemory)
 
 // A rendering is the rendering of one template with the included ones. The Jinja library has no
 // limits. Therefore calls that check limits are inserted into the parsed template (see instrument)
@@ -96,7 +94,7 @@ func (r *rendering) step() {
 		r.throw(*err)
 	}
 	if r.steps++; r.steps > maxSteps {
-		r.throw(fmt.Errorf("template exceeds the limit of %d steps", maxSteps))
+		r.throw(diag.Exceeds("template", "%d steps", maxSteps))
 	}
 	if r.steps%nestingEvery == 0 && nested() {
 		r.throw(errNested)
@@ -143,10 +141,10 @@ func checkRange(args []*exec.Value) error {
 		start, stop, step = n[0], n[1], n[2]
 	}
 	if step == 0 {
-		return errors.New("step cannot be 0")
+		return diag.SubjectCannot("step", "be 0")
 	}
 	if items := (float64(stop) - float64(start)) / float64(step); items > maxRange {
-		return fmt.Errorf("range exceeds the limit of %d numbers", maxRange)
+		return diag.Exceeds("range", "%d numbers", maxRange)
 	}
 	return nil
 }

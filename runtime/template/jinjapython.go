@@ -207,7 +207,7 @@ func (r *rendering) format(text string, args []*exec.Value, named *exec.Value) s
 				v, found = named.GetItem(text[m[2]:m[3]])
 			}
 			if !found {
-				r.throw(fmt.Errorf("format: no value %q", text[m[2]:m[3]]))
+				r.throw(fmt.Errorf("format: %w", diag.None("value %q", text[m[2]:m[3]])))
 			}
 		case used == len(args):
 			r.throw(fmt.Errorf("format: not enough values for %q", text))

@@ -25,8 +25,8 @@ const (
 )
 
 var (
-	errTooLong = fmt.Errorf("output exceeds the limit of %d bytes", maxOutput)
-	errValues  = fmt.Errorf("template exceeds the limit of %d values", maxValues)
+	errTooLong = diag.Exceeds("output", "%d bytes", maxOutput)
+	errValues  = diag.Exceeds("template", "%d values", maxValues)
 )
 
 // tooLong returns an error if a text of n parts of size bytes each is too long to be made.
@@ -69,7 +69,7 @@ func (u *usage) begin() (end func()) {
 func (u *usage) step() error {
 	u.steps++
 	if u.steps > maxSteps {
-		return fmt.Errorf("template exceeds the limit of %d steps", maxSteps)
+		return diag.Exceeds("template", "%d steps", maxSteps)
 	}
 	if u.steps%nestingEvery == 0 && nested() {
 		return errNested

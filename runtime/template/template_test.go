@@ -154,7 +154,7 @@ func TestExpandErrors(t *testing.T) {
 		{"x ${ Data.nothing }", 2, 17, "expected a value for the text, got nothing (add a default with ??)"},
 		{"${ Data.name + 1 }", 13, 1, "string + int"},
 		{"${ file('nope.txt') }", 3, 4, "nope.txt"},
-		{"${ template('loop.templ') }", 3, 8, "templates are nested more than 20 deep"},
+		{"${ template('loop.templ') }", 3, 8, "nesting of templates exceeds the limit of 20 levels"},
 		{"${ jet('a', 'b') }", 3, 3, "jet: expected a template and optionally both delimiters, got 2 values"},
 	} {
 		_, err := newEnv().Expand(tt.text)

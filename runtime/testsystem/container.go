@@ -50,7 +50,7 @@ func (d container) Make(ctx context.Context, r *Record) (System, error) {
 			argv = append(argv, "--no-cache", "--pull")
 		}
 		if _, err := run(ctx, containerfile(r.Target), append(argv, "-")...); err != nil {
-			return nil, fmt.Errorf("cannot make the image of %s: %w", r.Target.Name, err)
+			return nil, diag.Cannot("make", fmt.Sprintf("the image of %s", r.Target.Name), err)
 		}
 		r.ImageTime = d.imageTime(ctx, image)
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Dial connects to an address, HOST:PORT, from inside of a system, which needs bash. The end of the context closes the
@@ -46,7 +48,7 @@ func Dial(ctx context.Context, s System, address string) (_ net.Conn, err error)
 		if failure := <-ended; failure != nil {
 			err = failure
 		}
-		return nil, errors.Join(fmt.Errorf("cannot connect to %s: %w", address, err), c.Close())
+		return nil, errors.Join(diag.Cannot("connect to", address, err), c.Close())
 	}
 	return c, nil
 }

@@ -182,7 +182,8 @@ func makeImage(ctx context.Context, r *Record, dir string, argv []string) error 
 	stop()
 	if err != nil {
 		_ = os.RemoveAll(dir)
-		return fmt.Errorf("cannot make the image of %s: %s: %w", r.Target.Name, argv[0], cmp.Or(context.Cause(ctx), err))
+		return diag.Cannot("make", fmt.Sprintf("the image of %s: %s", r.Target.Name, argv[0]),
+			cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (s *instance) run(ctx context.Context, args ...string) error {
 func (s *instance) launch(ctx context.Context) error {
 	t := s.record.Target
 	if err := s.run(ctx, "launch", "images:"+distributionOf(t.Distribution).image+"/"+t.Release, s.name); err != nil {
-		return fmt.Errorf("cannot make %s: %w", t.Name, err)
+		return diag.Cannot("make", t.Name, err)
 	}
 	return booted(ctx, s)
 }

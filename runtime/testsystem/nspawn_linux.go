@@ -41,7 +41,7 @@ func (nspawn) Name() string { return nspawnName }
 
 func (nspawn) Check() error {
 	if os.Geteuid() != 0 {
-		return errors.New("requires root")
+		return diag.Requires("", "root")
 	}
 	for _, program := range []string{"systemd-nspawn", "mount", "nsenter", "find"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -81,7 +81,7 @@ func (n nspawn) Make(ctx context.Context, r *Record) (System, error) {
 	}
 	s.out = bufio.NewReader(out)
 	if err := s.holder.Start(); err != nil {
-		return nil, fmt.Errorf("cannot make a mount namespace: %w", err)
+		return nil, diag.Cannot("make", "a mount namespace", err)
 	}
 	s.pid = s.holder.Process.Pid
 	err = r.set("holder", strconv.Itoa(s.pid)+" "+startTime(s.pid))

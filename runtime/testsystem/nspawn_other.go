@@ -4,14 +4,15 @@ package testsystem
 
 import (
 	"context"
-	"errors"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 type nspawn struct{}
 
 func (nspawn) Name() string { return nspawnName }
 
-func (nspawn) Check() error { return errors.New("requires Linux") }
+func (nspawn) Check() error { return diag.Requires("", "Linux") }
 
 func (n nspawn) Make(context.Context, *Record) (System, error) { return nil, n.Check() }
 

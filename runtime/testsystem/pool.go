@@ -128,7 +128,7 @@ func lockFile(name string, how int) (*os.File, error) {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, errLocked
 		}
-		return nil, fmt.Errorf("cannot lock %s: %w", name, err)
+		return nil, diag.Cannot("lock", name, err)
 	}
 	return f, nil
 }
@@ -176,7 +176,7 @@ func (p *Pool) DriverFor(t Target, wanted string) (Driver, error) {
 	}
 	if t.Driver != "" {
 		if wanted != "" && wanted != t.Driver {
-			return nil, fmt.Errorf("%s requires the driver %s", t.Name, t.Driver)
+			return nil, diag.Requires(t.Name, "the driver %s", t.Driver)
 		}
 		wanted = t.Driver
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A proxy gives a system without a network HTTP and HTTPS. It listens on the loopback of the system, and connects from
@@ -28,7 +30,7 @@ func (s *nspawnSystem) startProxy() error {
 	}
 	l, err := listenIn(s.init, proxyAddress)
 	if err != nil {
-		return fmt.Errorf("cannot listen in the system: %w", err)
+		return diag.Cannot("listen in", "the system", err)
 	}
 	packages, err := s.record.pool.packages()
 	if err != nil {

@@ -2,7 +2,6 @@ package testsystem
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +23,7 @@ func (rootDriver) Name() string { return rootName }
 
 func (rootDriver) Check() error {
 	if !command.CanChroot {
-		return errors.New("requires Linux")
+		return diag.Requires("", "Linux")
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (s *sshSystem) Exec(ctx context.Context, c Cmd) (int, error) {
 	argv = append(argv, s.record.Target.Arg, "--", "exec sh -c "+shellWords([]string{"exec " + words}))
 	code, err := runCommand(ctx, exec.CommandContext(ctx, argv[0], argv[1:]...), c)
 	if err == nil && code == 255 {
-		err = fmt.Errorf("cannot reach %s with %s", s.record.Target.Arg, argv[0])
+		err = diag.Cannot("reach", fmt.Sprintf("%s with %s", s.record.Target.Arg, argv[0]), nil)
 	}
 	return code, err
 }

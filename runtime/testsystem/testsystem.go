@@ -98,7 +98,7 @@ func Copy(ctx context.Context, s System, from io.Reader, to, mode string) error 
 		err = fmt.Errorf("exit status %d%s", code, lastLine(problem.String()))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot copy %s: %w", to, err)
+		return diag.Cannot("copy", to, err)
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func TestMistakes(t *testing.T) {
 		{".json", `{}`, "a.0.b", "a does not exist, and 0 may be a name or a position: set a as a whole"},
 		{".json", `{"a": 1, "a": 2}`, "a", "duplicate a"},
 		{".json", `[1]`, "a", "the document is a list of 1"},
-		{".json", strings.Repeat("[", 5000), "a", "brackets are nested more than 1000 deep"},
+		{".json", strings.Repeat("[", 5000), "a", "nesting of brackets exceeds the limit of 1000 levels"},
 		{".yaml", "a: 1\n---\nb: 1\n", "a", "expected one YAML document, found a second one"},
 		{".yaml", "a: [", "a", "not valid YAML: line 1"},
 		{".yaml", "a: &x {b: 1}\nc: *x\n", "c.b", "c is an alias: change the anchored value"},

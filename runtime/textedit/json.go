@@ -5,11 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // decodeJSON decodes JSON with comments and trailing commas.
@@ -19,7 +20,7 @@ func decodeJSON(text string) (*document, error) {
 	}
 	root, err := hujson.Parse([]byte(text + "\n")) // the newline ends a comment at the end of the text
 	if err != nil {
-		return nil, fmt.Errorf("not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
+		return nil, diag.Not("", "valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	return &document{text: text, value: valueJSON(&root), json: &root}, nil
 }
@@ -99,7 +100,7 @@ func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, r
 			for k, e := range list {
 				if lit, ok := e.name.Value.(hujson.Literal); ok && textJSON(lit) == step {
 					if next >= 0 {
-						return nil, nil, 0, nil, fmt.Errorf("duplicate %s", at(path, n+1))
+						return nil, nil, 0, nil, diag.Duplicate("%s", at(path, n+1))
 					}
 					next = k
 				}

@@ -6,7 +6,6 @@ package textedit
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,9 +167,9 @@ func (f Format) read(text string, path Path) (*document, error) {
 	case len(path) == 0:
 		return nil, diag.Expected("a path of at least one name")
 	case len(text) > maxText:
-		return nil, fmt.Errorf("text exceeds the limit of %d MiB", maxText>>20)
+		return nil, diag.Exceeds("text", "%d MiB", maxText>>20)
 	case nesting(text) > maxNesting:
-		return nil, fmt.Errorf("brackets are nested more than %d deep", maxNesting)
+		return nil, diag.Exceeds("nesting of brackets", "%d levels", maxNesting)
 	}
 	return f.parse(text)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	edit "github.com/luaccm/ccm/runtime/textedit/splice"
 )
@@ -22,15 +23,16 @@ const maxItems = 20_000
 
 func decodeTOML(text string) (*document, error) {
 	if strings.Count(text, "=")+strings.Count(text, "[")+strings.Count(text, ".") > maxItems {
-		return nil, fmt.Errorf("text exceeds the limit of %d keys, tables and lists", maxItems)
+		return nil, diag.Exceeds("text", "%d keys, tables and lists", maxItems)
 	}
 	var v map[string]any
 	if err := toml.Unmarshal([]byte(text), &v); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, col := at.Position()
-			return nil, fmt.Errorf("not valid TOML: line %d, column %d: %s", line, col, strings.TrimPrefix(err.Error(), "toml: "))
+			return nil, diag.Not("", "valid TOML: line %d, column %d: %s", line, col,
+				strings.TrimPrefix(err.Error(), "toml: "))
 		}
-		return nil, fmt.Errorf("not valid TOML: %w", err)
+		return nil, diag.Not("", "valid TOML: %w", err)
 	}
 	return &document{text: text, value: plain(v)}, nil
 }
@@ -354,7 +356,7 @@ func tomlString(s string) string {
 func tomlText(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
-		return "", errors.New("null is not supported in TOML")
+		return "", diag.Not("null", "supported in TOML")
 	case string:
 		return tomlString(v), nil
 	case float64:

@@ -23,7 +23,7 @@ func decodeYAML(text string) (*document, error) {
 		}
 	}
 	if err := root.Decode(new(any)); err != nil { // aliases of aliases may stand for more values than fit in memory
-		return nil, fmt.Errorf("not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, diag.Not("", "valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	value, err := plainNode(root.Content[0])
 	return &document{text: text, value: value, yaml: root}, err
@@ -66,7 +66,7 @@ func plainNode(n *yaml.Node) (any, error) {
 				return nil, fmt.Errorf("line %d: %w", key.Line, diag.Expected("a scalar as the key of a map"))
 			}
 			if _, twice := m[key.Value]; twice {
-				return nil, fmt.Errorf("line %d: duplicate %s", key.Line, key.Value)
+				return nil, fmt.Errorf("line %d: %w", key.Line, diag.Duplicate("%s", key.Value))
 			}
 			v, err := plainNode(n.Content[i+1])
 			if err != nil {
@@ -81,7 +81,7 @@ func plainNode(n *yaml.Node) (any, error) {
 	}
 	var v any
 	if err := n.Decode(&v); err != nil {
-		return nil, fmt.Errorf("not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, diag.Not("", "valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	return plain(v), nil
 }

@@ -288,7 +288,7 @@ func (t *Policy) owned(name, path string, st, in *syscall.Stat_t) error {
 	if slices.Contains(t.Owners, uid) {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{File: name}, "not trusted as root: %s belongs to %s", what, t.userName(uid)).
+	return diag.At(diag.Pos{File: name}, diag.Not("", "trusted as root: %s belongs to %s", what, t.userName(uid))).
 		WithHint("or trust everything with --allow-insecure")
 }
 
@@ -298,7 +298,8 @@ func (t *Policy) CheckPlain(address, shown, hint string) error {
 	if scheme, _, ok := strings.Cut(address, "://"); t == nil || !ok || !strings.EqualFold(scheme, "http") {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{File: shown}, "not trusted as root: http is not protected against tampering").WithHint("%s", hint)
+	return diag.At(diag.Pos{File: shown}, diag.Not("", "trusted as root: http is not protected against tampering")).
+		WithHint("%s", hint)
 }
 
 func (t *Policy) userName(uid uint32) string {

@@ -81,7 +81,7 @@ func (w *Writer) host() string {
 func ParseContents(text []byte) (*Contents, error) {
 	c := new(Contents)
 	if err := json.Unmarshal(text, c); err != nil {
-		return nil, fmt.Errorf("not the output of ccm import machine: %w", err)
+		return nil, diag.Not("", "the output of ccm import machine: %w", err)
 	}
 	if c.Resources == nil {
 		return nil, diag.Expected("the output of ccm import machine --contents").Found("a scan without contents")

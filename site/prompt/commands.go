@@ -3,7 +3,6 @@ package prompt
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -150,11 +149,11 @@ func (p *Prompt) showCommand(ctx context.Context, _ *repl.Dialog, name string) e
 func (p *Prompt) dataCommand(_ context.Context, _ *repl.Dialog, key string) error {
 	tree := p.scratch.Data()
 	if len(tree) == 0 {
-		return &diag.Error{Err: errors.New("no data loaded"), Hint: "load data with --data FILE or data.load(FILE)"}
+		return &diag.Error{Err: diag.None("data loaded"), Hint: "load data with --data FILE or data.load(FILE)"}
 	}
 	val, err := facts.Static(tree).Get(key)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
-		return &diag.Error{Err: fmt.Errorf("no data %q", nf.Path), Hint: nf.Hint()}
+		return &diag.Error{Err: diag.None("data %q", nf.Path), Hint: nf.Hint()}
 	}
 	if err != nil {
 		return err

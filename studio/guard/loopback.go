@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"fmt"
 	"net/netip"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -15,7 +14,7 @@ func CheckLoopback(listen string) error {
 		return diag.Expected("an address with a port such as 127.0.0.1:0").Got("%q", listen)
 	}
 	if a := to.Addr(); !a.IsLoopback() || a.Is4In6() || a.Zone() != "" {
-		return fmt.Errorf("%s is not a loopback address", a)
+		return diag.Not(a.String(), "a loopback address")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -123,7 +124,7 @@ func (l *luaEditor) add(e Edit) error {
 		return diag.Expected("a type and a name")
 	}
 	if key := template.LuaKey(e.Type, false); key != e.Type {
-		return fmt.Errorf("%q is not a constructor", e.Type)
+		return diag.Not(strconv.Quote(e.Type), "a constructor")
 	}
 	at, err := l.callBefore(e.At)
 	if err != nil {

@@ -206,7 +206,7 @@ func (y *yamlEditor) split(e Edit) error {
 		return y.step(y.doc.Unalias(path))
 	}
 	if e.Property != "" {
-		return fmt.Errorf("%w: %s is not an alias", ErrPath, e.Property)
+		return fmt.Errorf("%w: %w", ErrPath, diag.Not(e.Property, "an alias"))
 	}
 	if y.mates(i) == 1 {
 		return fmt.Errorf("%w: the only resource in its group", ErrPath)

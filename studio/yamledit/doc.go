@@ -76,7 +76,7 @@ func Parse(text string) (*Doc, error) {
 		root = yamltext.Empty()
 	}
 	if line := tooDeep(root, maxDepth); line > 0 {
-		return nil, &Mistake{Line: line, Err: fmt.Errorf("nodes are nested more than %d deep", maxDepth)}
+		return nil, &Mistake{Line: line, Err: diag.Exceeds("nesting of nodes", "%d levels", maxDepth)}
 	}
 	d := &Doc{Text: text, nodes: yamltext.New(text, root), aliases: make(map[*yaml.Node]int)}
 	yamltext.Each(root, func(n *yaml.Node) {

@@ -1,12 +1,12 @@
 package yamledit
 
 import (
-	"errors"
 	"math"
 	"strconv"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
@@ -192,7 +192,7 @@ func (p Pairs) MarshalYAML() (any, error) {
 	for _, pair := range p {
 		key, v := yamltext.NodeOf(pair.Key), yamltext.NodeOf(pair.Value)
 		if key.Kind == 0 || v.Kind == 0 {
-			return nil, errors.New("not a YAML value")
+			return nil, diag.Not("", "a YAML value")
 		}
 		n.Content = append(n.Content, key, v)
 	}

@@ -106,7 +106,8 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 		return site.UnknownType(reg, typ)
 	case !t.Importable():
 		site.AddShipped(reg)
-		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("supported types: %s", strings.Join(importable(reg), ", "))
+		return diag.At(diag.Pos{}, diag.SubjectCannot(fmt.Sprintf("resources of type %s", typ), "be imported")).
+			WithHint("supported types: %s", strings.Join(importable(reg), ", "))
 	}
 	if f.user != "" && t.Name != "service" {
 		return diag.Errorf(diag.Pos{}, "--user applies to services, not to type %s", typ)

@@ -70,13 +70,13 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(f.recipients) > 0 && f.out == "" && !f.contents {
-				return errors.New("--recipient requires --out or --contents")
+				return diag.Requires("--recipient", "--out or --contents")
 			}
 			if f.like != "" && f.out == "" {
-				return errors.New("--like requires --out")
+				return diag.Requires("--like", "--out")
 			}
 			if f.report != "" && f.against == "" {
-				return errors.New("--report requires --against")
+				return diag.Requires("--report", "--against")
 			}
 			if f.against != "" {
 				return f.compare(e, cmd)

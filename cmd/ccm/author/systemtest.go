@@ -177,7 +177,7 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 	case slices.ContainsFunc(f.system.reports, func(name string) bool { return reportForms[filepath.Ext(name)] == nil }):
 		return diag.Errorf(diag.Pos{}, "--report: file name must end with .html or .xml (JUnit)")
 	case f.output.Value == "tap" || f.output.Value == "json":
-		return diag.Errorf(diag.Pos{}, "--system requires --output text or junit")
+		return diag.At(diag.Pos{}, diag.Requires("--system", "--output text or junit"))
 	}
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()

@@ -56,7 +56,7 @@ Exit status: 1 if a test fails.`,
 				return testSystems(cmd.Context(), e, f, args)
 			}
 			if name := f.system.needsSystem(cmd); name != "" {
-				return diag.Errorf(diag.Pos{}, "--%s requires --system", name)
+				return diag.At(diag.Pos{}, diag.Requires(fmt.Sprintf("--%s", name), "--system"))
 			}
 			if len(args) != 1 {
 				return runSpecs(cmd.Context(), e, f, args)
@@ -224,7 +224,8 @@ func specFiles(args []string) ([]string, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, diag.Errorf(diag.Pos{}, "%s: no file named *_spec.lua", arg).WithHint("create a site with a spec: ccm init")
+			return nil, diag.At(diag.Pos{}, fmt.Errorf("%s: %w", arg, diag.None("file named *_spec.lua"))).
+				WithHint("create a site with a spec: ccm init")
 		}
 		files = append(files, found...)
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,10 +25,10 @@ func OtherVersion(ctx context.Context, file, version, dir string) (string, error
 				return other, nil
 			}
 		}
-		return "", diag.Errorf(diag.Pos{}, "%s does not exist in %s", filepath.Base(file), version)
+		return "", diag.At(diag.Pos{}, diag.Missing(filepath.Base(file), "in %s", version))
 	}
 	if strings.HasPrefix(version, "-") {
-		return "", diag.Errorf(diag.Pos{}, "not a commit or directory: %q", version)
+		return "", diag.At(diag.Pos{}, diag.Not("", "a commit or directory: %q", version))
 	}
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -52,11 +51,12 @@ func OtherVersion(ctx context.Context, file, version, dir string) (string, error
 	}
 	prefix, err := ask("rev-parse", "--show-prefix")
 	if err != nil {
-		return "", fmt.Errorf("%s is not a directory, and the repository of %s cannot be read: %w", version, file, err)
+		return "", diag.Not(version, "a directory, and the repository of %s cannot be read: %w", file, err)
 	}
 	commit, err := ask("rev-parse", "--verify", "--quiet", version+"^{commit}")
 	if err != nil {
-		return "", diag.Errorf(diag.Pos{}, "no such commit, branch or tag: %q", version).WithHint("fetch those of a remote with: git fetch")
+		return "", diag.At(diag.Pos{}, diag.NotFound("commit, branch or tag", version, nil)).
+			WithHint("fetch those of a remote with: git fetch")
 	}
 	if _, err := ask("read-tree", commit); err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func OtherVersion(ctx context.Context, file, version, dir string) (string, error
 	}
 	other := filepath.Join(tree, prefix, filepath.Base(real))
 	if !isFile(other) {
-		return "", diag.Errorf(diag.Pos{}, "%s does not exist in %s", filepath.Join(prefix, filepath.Base(real)), version)
+		return "", diag.At(diag.Pos{}, diag.Missing(filepath.Join(prefix, filepath.Base(real)), "in %s", version))
 	}
 	return other, nil
 }

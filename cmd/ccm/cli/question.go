@@ -23,7 +23,7 @@ func (e *Env) OpenTerminal(flag, hint string) (*terminal.Writer, error) {
 			return terminal.NewWriter(secret.NewWriter(f, e.Secrets)), nil
 		}
 	}
-	return nil, diag.Errorf(diag.Pos{}, "%s requires a terminal", flag).WithHint("%s", hint)
+	return nil, diag.At(diag.Pos{}, diag.Requires(flag, "a terminal")).WithHint("%s", hint)
 }
 
 // Ask asks a question on a terminal until the answer is one of the words or the beginning

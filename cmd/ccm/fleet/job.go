@@ -184,7 +184,7 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
 	sayLeftOut(e, err)
 	if len(chosen) == 0 {
-		return nil, 0, errors.New("no nodes selected")
+		return nil, 0, diag.None("nodes selected")
 	}
 	for _, n := range chosen {
 		names = append(names, n.Name)

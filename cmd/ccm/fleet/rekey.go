@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -122,7 +121,7 @@ func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.T
 		ended := ctx.Err() != nil || e.Clock.Now().After(until)
 		switch {
 		case err != nil && (ended || !direct.IsPassing(err)):
-			return nil, fmt.Errorf("cannot determine which nodes use the new key: %w", err)
+			return nil, diag.Cannot("determine", "which nodes use the new key", err)
 		case err != nil:
 			if !silent {
 				cli.Say(e, "Servers are not responding, retrying: %s", err)

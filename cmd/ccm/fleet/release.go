@@ -196,7 +196,7 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 		return err
 	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		return diag.Errorf(diag.Pos{}, "site %s does not exist", name)
+		return diag.At(diag.Pos{}, diag.Missing(fmt.Sprintf("site %s", name), ""))
 	}
 	if err := f.checkCanary(ctx, e, c, environment); err != nil {
 		return err

@@ -132,7 +132,7 @@ func revokeNode(ctx context.Context, e *cli.Env, d *enrol.Desk, out changePrinte
 	}
 	if !found {
 		if slices.Contains(names, name) {
-			return diag.Errorf(diag.Pos{}, "%s is already revoked", name)
+			return diag.At(diag.Pos{}, diag.Already(name, "revoked"))
 		}
 		return unknownNode("the fleet", name, names)
 	}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -212,7 +211,7 @@ func variableText(val any) (string, error) {
 		return "", nil
 	case string:
 		if strings.ContainsRune(x, 0) {
-			return "", errors.New("variables cannot contain NUL bytes")
+			return "", diag.SubjectCannot("variables", "contain NUL bytes")
 		}
 		return x, nil
 	case float64:

@@ -92,7 +92,7 @@ func (x *modSite) ask(ctx context.Context, text, arg string) (string, error) {
 			return "", err
 		}
 		if version = resolve.Latest(versions, ""); version == "" {
-			return "", diag.Errorf(diag.Pos{}, "no version tag such as v1.0.0 in %s", source).
+			return "", diag.At(diag.Pos{}, diag.None("version tag such as v1.0.0 in %s", source)).
 				WithHint("ask its author for a tag (git tag v1.0.0), or use a directory with replace")
 		}
 	}

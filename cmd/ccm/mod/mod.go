@@ -63,7 +63,7 @@ func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, arg
 			return err
 		}
 		if s == nil || s.File == nil {
-			return diag.Errorf(diag.Pos{}, "%s does not exist here", module.FileName).WithHint("create it with: ccm mod init")
+			return diag.At(diag.Pos{}, diag.Missing(module.FileName, "here")).WithHint("create it with: ccm mod init")
 		}
 		if check {
 			if err := s.Check(); err != nil {

@@ -71,7 +71,7 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 			asked = desc.For
 		}
 	case syntax == nil:
-		return fmt.Errorf("%s is not encrypted", file)
+		return diag.Not(file, "encrypted")
 	default:
 		text, found, err := d.Open(syntax, file, string(raw))
 		if err != nil {

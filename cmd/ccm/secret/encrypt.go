@@ -94,7 +94,8 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 		return err
 	}
 	if encryption.IsFile(text) {
-		return diag.Errorf(diag.Pos{}, "%s is already encrypted", name).WithHint("change its recipients with: ccm secret rekey")
+		return diag.At(diag.Pos{}, diag.Already(name, "encrypted")).
+			WithHint("change its recipients with: ccm secret rekey")
 	}
 	enc, err := encryption.Encrypt(text, to, f.armor)
 	if err != nil {
@@ -102,7 +103,8 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	}
 	if !f.force {
 		if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-			return diag.Errorf(diag.Pos{}, "%s already exists", out).WithHint("overwrite it with --force, or change its content with ccm secret edit")
+			return diag.At(diag.Pos{}, diag.Exists(out)).
+				WithHint("overwrite it with --force, or change its content with ccm secret edit")
 		}
 	}
 	if err := saveSecret(e, out, enc); err != nil {
@@ -165,7 +167,8 @@ func encryptValues(e *cli.Env, file string, f *encryptFlags) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		if done = append(done, more...); len(done) == 0 {
-			return diag.Errorf(diag.Pos{}, "%s: no marked values", file).WithHint("mark a value as !secret hunter2 or DEC[hunter2], or select it with --key")
+			return diag.At(diag.Pos{}, fmt.Errorf("%s: %w", file, diag.None("marked values"))).
+				WithHint("mark a value as !secret hunter2 or DEC[hunter2], or select it with --key")
 		}
 	}
 	if err := saveSecret(e, file, []byte(text)); err != nil {
@@ -220,12 +223,12 @@ func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 	}
 	s := cli.SecretSyntax(file)
 	if s == nil {
-		return nil, fmt.Errorf("%s is not encrypted", file)
+		return nil, diag.Not(file, "encrypted")
 	}
 	if key == "" {
 		text, values, err := d.Open(s, file, string(raw))
 		if err == nil && len(values) == 0 {
-			err = fmt.Errorf("no encrypted values in %s", file)
+			err = diag.None("encrypted values in %s", file)
 		}
 		return []byte(text), err
 	}
@@ -239,5 +242,5 @@ func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 			return []byte(text), err
 		}
 	}
-	return nil, fmt.Errorf("%s: no encrypted value at key %s", file, key)
+	return nil, fmt.Errorf("%s: %w", file, diag.None("encrypted value at key %s", key))
 }

@@ -84,7 +84,7 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 			return fmt.Errorf("--plugin: %w", diag.Expected("the name of a plugin").Got("%q", pluginName))
 		}
 		if _, err := exec.LookPath("age-plugin-" + pluginName); err != nil {
-			return diag.Errorf(diag.Pos{}, "age-plugin-%s is not installed", pluginName).
+			return diag.At(diag.Pos{}, diag.Not(fmt.Sprintf("age-plugin-%s", pluginName), "installed")).
 				WithHint("install age-plugin-%s, or use its own identity in CCM_AGE_IDENTITY_FILE", pluginName)
 		}
 		text = []byte("# " + e.Clock.Now().Format(time.RFC3339) + ", stored by age-plugin-" + pluginName + "\n" + id + "\n")
@@ -113,7 +113,7 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 	}
 	if err := h.SaveNew(path, text, 0o600); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s already exists", path)
+			err = diag.Exists(path)
 		}
 		return err
 	}

@@ -3,6 +3,7 @@ package secret
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -100,7 +101,8 @@ func (f *nodeFlags) update(ctx context.Context, e *cli.Env, near string, dry boo
 		return false, err
 	}
 	if len(foreign) > 0 {
-		return false, diag.Errorf(diag.Pos{}, "the key that signed %d nodes is not in fleet.json: they would be skipped", len(foreign)).
+		return false, diag.At(diag.Pos{}, diag.Not(fmt.Sprintf("the key that signed %d nodes", len(foreign)),
+			"in fleet.json: they would be skipped")).
 			WithHint("%s", fleetdir.ForeignHint)
 	}
 	path := recipientsPath(near)
@@ -158,7 +160,8 @@ func (f *nodeFlags) nodes(issued []enrol.Node, had *encryption.Nodes) (*encrypti
 		}
 		for _, n := range list {
 			if n.Recipient == "" {
-				return nil, diag.Errorf(diag.Pos{}, "no age key for node %s", n.Name).WithHint("enrol the node again to create one")
+				return nil, diag.At(diag.Pos{}, diag.None("age key for node %s", n.Name)).
+					WithHint("enrol the node again to create one")
 			}
 			now.Add(encryption.NodeKey{Name: n.Name, Text: n.Recipient, Note: n.Environment + " " + enrol.Fingerprint(n.Key, n.Recipient)})
 			if group := groupOf(text); group != text && !slices.Contains(now.Groups[group], n.Name) {

@@ -80,7 +80,7 @@ func rekey(e *cli.Env, args, names []string, dry bool) error {
 		return err
 	}
 	if len(items) == 0 {
-		return errors.New("no encrypted files or values here")
+		return diag.None("encrypted files or values here")
 	}
 	r, err := readRecipients(e, items[0].File)
 	if err != nil {

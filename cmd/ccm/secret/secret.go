@@ -54,7 +54,7 @@ func readRecipients(e *cli.Env, file string) (*encryption.Recipients, error) {
 	path := recipientsPath(file)
 	text, err := e.Files.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, diag.Errorf(diag.Pos{}, "%s does not exist here or in a parent directory", encryption.RecipientsFile).
+		return nil, diag.At(diag.Pos{}, diag.Missing(encryption.RecipientsFile, "here or in a parent directory")).
 			WithHint("create it with: ccm secret recipients add NAME KEY")
 	}
 	if err != nil {

@@ -27,7 +27,9 @@ import (
 func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFacts bool) (req ssh.Request, content []byte, err error) {
 	name := args[0]
 	if !slices.Contains(remoteCommands, name) {
-		return req, nil, diag.Errorf(diag.Pos{}, "command %s cannot run on other machines", name).WithHint("supported commands: %s", strings.Join(remoteCommands, ", "))
+		return req, nil,
+			diag.At(diag.Pos{}, diag.SubjectCannot(fmt.Sprintf("command %s", name), "run on other machines")).
+				WithHint("supported commands: %s", strings.Join(remoteCommands, ", "))
 	}
 	fs, rest, err := f.parseRemote(args)
 	if err != nil {
@@ -149,9 +151,10 @@ func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, named st
 func (f *sshFlags) readScript(ctx context.Context, e *cli.Env, command string) (path string, remove func(), err error) {
 	switch {
 	case command == "test":
-		return "", nil, diag.Errorf(diag.Pos{}, "test requires a site directory, got a script on standard input")
+		return "", nil, diag.At(diag.Pos{}, diag.Requires("test", "a site directory, got a script on standard input"))
 	case f.hosts == "-":
-		return "", nil, diag.Errorf(diag.Pos{}, "standard input cannot be both the list of hosts and the script")
+		return "", nil,
+			diag.At(diag.Pos{}, diag.SubjectCannot("standard input", "be both the list of hosts and the script"))
 	}
 	text, err := e.ReadStdin(ctx)
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
 
 	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -118,7 +120,7 @@ func chosenTool(standard string, variables ...string) string {
 func (t *Terminal) runTool(ctx context.Context, command string, stdin io.Reader, args ...string) error {
 	words, err := shellquote.Split(command)
 	if err != nil || len(words) == 0 {
-		return fmt.Errorf("cannot run %q", command)
+		return diag.Cannot("run", strconv.Quote(command), nil)
 	}
 	before := t.signals.set()
 	defer t.signals.set(before...)

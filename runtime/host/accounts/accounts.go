@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -77,7 +78,7 @@ func (d *Database) ID(name string) (uint32, error) {
 		}
 	}
 	if !ok {
-		return 0, fmt.Errorf("no such %s %q", d.Kind, name)
+		return 0, diag.NotFound(d.Kind, name, nil)
 	}
 	d.last.Store(&account{name, id})
 	return id, nil

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A command with [Cmd.Chroot] is started by a helper: this program, called [chrootName], as process 1 of new mount,
@@ -120,7 +122,7 @@ func (in *chroot) result(res Result) (Result, error) {
 	}
 	var r chrootReport
 	if err := json.Unmarshal(text, &r); err != nil {
-		return res, fmt.Errorf("cannot run %s in %s: %w", in.order.Argv[0], in.order.Root, err)
+		return res, diag.Cannot("run", fmt.Sprintf("%s in %s", in.order.Argv[0], in.order.Root), err)
 	}
 	switch {
 	case r.NotFound && strings.Contains(in.order.Argv[0], "/"):

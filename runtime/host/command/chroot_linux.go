@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // CanChroot means that [Exec] runs commands with [Cmd.Chroot] on this operating system.
@@ -172,7 +173,7 @@ func (x *chrootHelper) enter() error {
 		func() error { return os.Chdir(x.order.Root) },
 	} {
 		if err := step(); err != nil {
-			return fmt.Errorf("cannot make mounts private: %w", err)
+			return diag.Cannot("make", "mounts private", err)
 		}
 	}
 	// Device files that the image brings cannot be opened in it. Kernels before 5.12 cannot do this.
@@ -192,20 +193,20 @@ func (x *chrootHelper) enter() error {
 			err = x.bindOld(old, "sys", m.at, unix.MS_REC)
 		}
 		if err != nil {
-			return fmt.Errorf("cannot mount %s: %w", m.at, err)
+			return diag.Cannot("mount", m.at, err)
 		}
 	}
 	if !x.order.User {
 		for _, p := range []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"} {
 			if unix.Mount(p, p, "", unix.MS_BIND|unix.MS_REC, "") == nil {
 				if err := unix.Mount("", p, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|quiet, ""); err != nil {
-					return fmt.Errorf("cannot protect %s: %w", p, err)
+					return diag.Cannot("protect", p, err)
 				}
 			}
 		}
 	}
 	if err := x.makeDevices(old); err != nil {
-		return fmt.Errorf("cannot make /dev: %w", err)
+		return diag.Cannot("make", "/dev", err)
 	}
 	_ = os.Mkdir("/run/lock", 0o1777)
 	x.makeResolver(resolver)
@@ -215,7 +216,7 @@ func (x *chrootHelper) enter() error {
 			err = x.bindOld(old, strings.TrimPrefix(from, "/"), to, 0)
 		}
 		if err != nil {
-			return fmt.Errorf("cannot mount %s: %w", from, err)
+			return diag.Cannot("mount", from, err)
 		}
 	}
 	_ = unix.Sethostname([]byte(hostName()))

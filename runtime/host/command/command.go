@@ -19,6 +19,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -102,7 +103,7 @@ func (c Cmd) openDir() (*safepath.Handle, error) {
 	}
 	d, err := c.Files.Directory(path.Join("/", c.Dir))
 	if safepath.IsMissing(err) {
-		return nil, fmt.Errorf("working directory %s does not exist", c.Dir)
+		return nil, diag.Missing(fmt.Sprintf("working directory %s", c.Dir), "")
 	}
 	return d, safepath.PathError("chdir", c.Dir, err)
 }

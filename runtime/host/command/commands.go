@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // RunVariable has the ID of the run in the environment of its commands. With it and their process
@@ -138,7 +140,7 @@ func processAt(pid int) (p process, err error) {
 	// The name of the command, in brackets, may have any bytes.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
-		return p, fmt.Errorf("cannot parse /proc/%d/stat", pid)
+		return p, diag.Cannot("parse", fmt.Sprintf("/proc/%d/stat", pid), nil)
 	}
 	p.state = fields[0][0]
 	if _, err = fmt.Sscan(string(bytes.Join(fields[1:4], []byte(" "))), &p.parent, &p.group, &p.session); err == nil {

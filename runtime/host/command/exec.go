@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/words"
 )
 
@@ -33,7 +34,7 @@ const (
 // Run implements Runner.
 func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	if len(c.Argv) == 0 {
-		return Result{}, errors.New("no command specified")
+		return Result{}, diag.None("command specified")
 	}
 	file, err := c.Argv[0], error(nil)
 	if c.Chroot == "" {

@@ -116,7 +116,7 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*
 		trusted = trusted && sameServer(at, next)
 		at, via = next, func(err error) error { return fmt.Errorf("redirected to %s: %w", RedactURL(next), err) }
 	}
-	return nil, fmt.Errorf("more than %d redirects", maxRedirects)
+	return nil, diag.Exceeds("", "%d redirects", maxRedirects)
 }
 
 // get sends one request. With trusted, the credentials go with it.

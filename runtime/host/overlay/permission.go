@@ -59,7 +59,7 @@ func (o *View) Permits(list ...PathEffect) error {
 			continue
 		}
 		if p.Account != nil {
-			return fmt.Errorf("%w: only root can change users and groups", ErrNeedsRoot)
+			return fmt.Errorf("%w: %w", ErrNeedsRoot, diag.OnlyRoot("change users and groups"))
 		}
 		if err := permitsOne(o, p, uid); err != nil {
 			return err
@@ -111,9 +111,9 @@ func permitsAttr(p PathEffect, now safepath.Info, uid uint32) error {
 	case a == nil:
 		return nil
 	case a.UID != uid && (now.Kind == safepath.Missing || !p.Kept && p.Kind == safepath.Regular || a.UID != now.UID):
-		return fmt.Errorf("%w: only root can change the owner of %s", ErrNeedsRoot, p.Path)
+		return fmt.Errorf("%w: %w", ErrNeedsRoot, diag.OnlyRoot("change the owner of %s", p.Path))
 	case (now.Kind == safepath.Missing || a.GID != now.GID) && !hasGroup(a.GID):
-		return fmt.Errorf("%w: only root can change %s to a group without this user", ErrNeedsRoot, p.Path)
+		return fmt.Errorf("%w: %w", ErrNeedsRoot, diag.OnlyRoot("change %s to a group without this user", p.Path))
 	case (p.Kept || p.Kind == safepath.Directory) && now.Kind == p.Kind && now.UID != uid && (a.Mode != now.Mode || a.GID != now.GID):
 		return fmt.Errorf("%w: %s belongs to another user", ErrNeedsRoot, p.Path)
 	}
@@ -142,7 +142,7 @@ func permitsEntry(o *View, dir string, uid uint32) error {
 				err = unix.Faccessat(unix.AT_FDCWD, real, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 			}
 			if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
-				return fmt.Errorf("%w: %s is not writable by uid %d", ErrNeedsRoot, at.path, uid)
+				return fmt.Errorf("%w: %w", ErrNeedsRoot, diag.Not(at.path, "writable by uid %d", uid))
 			}
 			return nil
 		}

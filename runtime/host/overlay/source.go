@@ -2,11 +2,11 @@ package overlay
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -27,7 +27,7 @@ func (o *View) OpenSource(source, name string) (*os.File, error) {
 		return nil, err
 	}
 	if p.info.Kind != safepath.Regular && p.info.Kind != safepath.Missing {
-		return nil, fmt.Errorf("%s is not a file", source)
+		return nil, diag.Not(source, "a file")
 	}
 	if p.info.Kind == safepath.Regular && p.entry.asIs() {
 		return o.base.OpenUserFile(sourceAt(o.base.Root(), source, p))
@@ -51,7 +51,7 @@ func (o *View) SourceTree(source, name string, r *safepath.NameReader) ([]safepa
 	case p.info.Kind == safepath.Missing:
 		return nil, &os.PathError{Op: "stat", Path: source, Err: syscall.ENOENT}
 	case p.info.Kind != safepath.Directory:
-		return nil, fmt.Errorf("%s is not a directory", source)
+		return nil, diag.Not(source, "a directory")
 	}
 	return o.Tree(name, true, r)
 }

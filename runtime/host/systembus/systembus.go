@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Call is a call of a method on the system bus (D-Bus).
@@ -84,7 +86,7 @@ func newSocketBus() *socketBus {
 // connection.
 const inFlight = 64
 
-var errBusTimeout = errors.New("no response in time")
+var errBusTimeout = diag.None("response in time")
 
 // Call implements Bus.
 func (b *socketBus) Call(ctx context.Context, calls []Call) ([]Reply, error) {

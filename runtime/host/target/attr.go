@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -61,7 +62,7 @@ func (t Target) SetNewAttr(attr safepath.Attr, more func(d *safepath.Handle) boo
 	defer d.Close()
 	names, err := safepath.NamesIn(d)
 	if own, _ := safepath.Self(); err == nil && (d.Stat.Uid != own || len(names) > 0) {
-		err = fmt.Errorf("%s: created directory was replaced meanwhile", t.PathName)
+		err = fmt.Errorf("%s: %w", t.PathName, diag.Meanwhile("created directory", "replaced"))
 	}
 	if err != nil {
 		return safepath.PathError("open", t.PathName, err)

@@ -43,7 +43,7 @@ func decompressed(from io.Reader, format Format) (io.Reader, func(), error) {
 	r := bufio.NewReader(from)
 	c := compressions[format.compression()]
 	if head, _ := r.Peek(len(c.magic)); !strings.HasPrefix(c.magic, string(head)) && !isSkippable(head) {
-		return nil, nil, fmt.Errorf("not a %s file", c.name)
+		return nil, nil, diag.Not("", "a %s file", c.name)
 	} else if format.isSingle() && len(head) < len(c.magic) { // of a tar archive the end is known
 		return nil, nil, io.ErrUnexpectedEOF
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -138,7 +139,7 @@ func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
 		return errors.New("archive is truncated")
 	}
-	return fmt.Errorf("cannot read archive: %w", err)
+	return diag.Cannot("read", "archive", err)
 }
 
 func readTar(r io.Reader, check func() error, add func(entry) error) error {

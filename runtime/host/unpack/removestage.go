@@ -2,7 +2,6 @@ package unpack
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -19,7 +19,7 @@ import (
 func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
 	dir, base := filepath.Split(path)
 	if !strings.HasPrefix(base, ".") || !strings.HasSuffix(base, stageSuffix) && !safepath.IsRandomName(base, stageSuffix) {
-		return false, fmt.Errorf("%s is not a directory for unpacking", path)
+		return false, diag.Not(path, "a directory for unpacking")
 	}
 	w := &safepath.Resolver{Root: "/", UserName: func(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }}
 	parent, err := w.Directory(filepath.Clean(dir))

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/atomicfile"
@@ -213,7 +214,7 @@ func (r *Resolver) local() *host.Host { return r.Host }
 func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, stage, tree string) (*CachedModule, error) {
 	u, err := url.Parse(source.At(version))
 	if err != nil {
-		return nil, fmt.Errorf("%q is not a URL", source.URL)
+		return nil, diag.Not(strconv.Quote(source.URL), "a URL")
 	}
 	archive := filepath.Join(stage, "module.tar.gz")
 	if err := r.download(ctx, u, archive); err != nil {
@@ -230,7 +231,7 @@ func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, s
 		tree = filepath.Join(tree, filepath.FromSlash(source.Folder))
 	}
 	if fi, err := os.Lstat(tree); err != nil || !fi.IsDir() {
-		return nil, fmt.Errorf("directory %s does not exist in %s", source.Folder, fetch.RedactURL(u))
+		return nil, diag.Missing(fmt.Sprintf("directory %s", source.Folder), "in %s", fetch.RedactURL(u))
 	}
 	return &CachedModule{Dir: tree}, nil
 }

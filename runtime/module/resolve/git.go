@@ -230,7 +230,7 @@ func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, s
 	}
 	if _, err := r.git(ctx, t.repository, "archive", "--format=tar", "--output="+archive, what); err != nil {
 		if source.Folder != "" {
-			return nil, fmt.Errorf("directory %s does not exist in %s at %s", source.Folder, source.Git, tag)
+			return nil, diag.Missing(fmt.Sprintf("directory %s", source.Folder), "in %s at %s", source.Git, tag)
 		}
 		return nil, err
 	}

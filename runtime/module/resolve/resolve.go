@@ -140,7 +140,8 @@ func (g *graph) claim(by *module.LockedModule, d module.Dependency) error {
 	case have.Source == (module.Source{}):
 		g.sources[d.Name] = claim{d.Source, by.String()}
 	default:
-		return diag.Errorf(diag.Pos{}, "%s requires %s from %s, but %s from %s", have.by, d.Name, have.Source, by, d.Source).
+		return diag.At(diag.Pos{},
+			diag.Requires(have.by, "%s from %s, but %s from %s", d.Name, have.Source, by, d.Source)).
 			WithHint("set its address in the %s of the site", module.FileName)
 	}
 	return nil
@@ -166,7 +167,7 @@ func (g *graph) reachable(asked, chosen map[string]string) []string {
 func (g *graph) fits(m *module.LockedModule) error {
 	ok, err := m.CCM.Allows(g.Version)
 	if err == nil && !ok {
-		err = fmt.Errorf("requires ccm %s, this is %s", m.CCM, g.Version)
+		err = diag.Requires("", "ccm %s, this is %s", m.CCM, g.Version)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", m, err)
@@ -255,14 +256,15 @@ func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
 	at := filepath.Join(dir, module.FileName)
 	if err := p.Check(at); err != nil {
 		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("%s: not a module: %s does not exist in %s", shown, module.FileName, dir)
+			return nil,
+				fmt.Errorf("%s: %w", shown, diag.Not("", "a module: %s does not exist in %s", module.FileName, dir))
 		}
 		return nil, err
 	}
 	text, err := os.ReadFile(at)
 	if err != nil {
 		if os.IsNotExist(err) {
-			err = fmt.Errorf("%s: not a module: %s does not exist in it", shown, module.FileName)
+			err = fmt.Errorf("%s: %w", shown, diag.Not("", "a module: %s does not exist in it", module.FileName))
 		}
 		return nil, err
 	}
@@ -271,7 +273,9 @@ func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
 	case err != nil:
 		return nil, err
 	case file.Name == "":
-		return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "module without a name cannot be used by others").WithHint(`ask its author to add name = "nginx"`)
+		return nil, diag.At(diag.Pos{File: shown + "/" + module.FileName},
+			diag.SubjectCannot("module without a name", "be used by others")).
+			WithHint(`ask its author to add name = "nginx"`)
 	case name != "" && file.Name != name:
 		return nil, diag.Errorf(diag.Pos{}, "%s contains module %s, not %s", shown, file.Name, name).WithHint("name it %s in %s", file.Name, module.FileName)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -36,7 +37,7 @@ func (s *Store) readIdentity() (*age.X25519Identity, error) {
 }
 
 // errNoIdentity says that the file of the identity holds no identity.
-var errNoIdentity = errors.New("not an identity: everything encrypted to it is lost")
+var errNoIdentity = diag.Not("", "an identity: everything encrypted to it is lost")
 
 // needIdentity makes sure that the machine has an identity. It is generated on first use.
 func (s *Store) needIdentity() error {

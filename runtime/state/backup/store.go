@@ -162,7 +162,7 @@ func (s *Store) Open(id string) (io.ReadCloser, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("backup %s is damaged: %w", id, err)
+		return nil, diag.Damaged(fmt.Sprintf("backup %s", id), err)
 	}
 	return &content{s: s, f: f, z: z, sum: sha256.New(), id: id}, nil
 }
@@ -175,7 +175,7 @@ func (c *content) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF) && !c.s.IsNamed(c.id, hex.EncodeToString(c.sum.Sum(nil))):
 		return n, fmt.Errorf("backup %s is damaged: content mismatch%s", c.id, c.orKey())
 	case err != nil && !errors.Is(err, io.EOF):
-		return n, fmt.Errorf("backup %s is damaged: %w", c.id, err)
+		return n, diag.Damaged(fmt.Sprintf("backup %s", c.id), err)
 	}
 	return n, err
 }

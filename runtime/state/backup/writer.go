@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/statedir"
@@ -157,7 +158,7 @@ func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 		})
 		size = sizeOnDisk(counted.n)
 		if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !w.s.IsNamed(id, got) {
-			return errors.New("changed while being read")
+			return diag.Meanwhile("", "changed")
 		}
 		if err == nil {
 			err = w.makeRoom(size)

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/words"
 )
 
@@ -150,7 +151,7 @@ func (o *outcome) line(line []byte) {
 		err = json.Unmarshal(line, &e)
 	}
 	if err != nil {
-		o.err = fmt.Errorf("cannot read the report of ccm in the system: %w", err)
+		o.err = diag.Cannot("read", "the report of ccm in the system", err)
 		return
 	}
 	switch e.Protocol {

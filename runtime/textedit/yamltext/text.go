@@ -7,7 +7,6 @@ package yamltext
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -44,7 +43,7 @@ func Parse(text string) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, diag.Not("", "valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if _, err := dec.Decode(); err == nil {
 		return nil, diag.Expected("one YAML document").Found("a second one")
