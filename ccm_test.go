@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm"
 )
@@ -156,12 +157,16 @@ func TestContexts(t *testing.T) {
 	loading, loaded := context.WithCancel(t.Context())
 	site, err := ccm.LoadText(loading, "site.lua", twoLinks, options(t))
 	require.NoError(t, err)
-	defer site.Close()
+	t.Cleanup(site.Close)
 	loaded()
 	outcomes, err := collect(site.Plan(t.Context()))
 	require.NoError(t, err)
 	require.Len(t, outcomes, 2)
 
+	// The command waits for a writer that never comes.
+	dir := t.TempDir()
+	require.NoError(t, unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
+	site = loadText(t, fmt.Sprintf(`std.link { "%[1]s/a", target = "x" }  exec { "cat %[1]s/fifo" }`, dir), ccm.Options{StateDir: dir + "/state"})
 	cause := errors.New("enough")
 	running, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
