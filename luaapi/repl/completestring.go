@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/words"
@@ -122,7 +123,7 @@ func (cm *completer) moduleItems(word string) (items []Item) {
 	dir, _ := path.Split(strings.ReplaceAll(word, ".", "/"))
 	for _, from := range []string{"./lib/", "./"} {
 		for _, name := range cm.env.opts.ListDir(from + dir) {
-			if base, ok := strings.CutSuffix(name, ".lua"); ok && isName(base) {
+			if base, ok := strings.CutSuffix(name, ".lua"); ok && luadata.IsName(base) {
 				items = append(items, Item{strings.ReplaceAll(dir, "/", ".") + base, "", groupModules})
 			}
 		}

@@ -43,9 +43,4 @@ func cutTo(text string, n int) string {
 	return text
 }
 
-// isName reports whether s can be written as a name.
-func isName(s string) bool {
-	return s != "" && letter(s[0]) && !keywords[s] && span(s, func(c byte) bool { return letter(c) || digit(c) }) == len(s)
-}
-
 func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
