@@ -113,7 +113,7 @@ type Interp struct {
 	modules   *moduleLoader
 	declarer  *declarer
 	convert   *converter
-	callbacks *callbacks
+	callbacks callbacks
 	taint     *taintTracker
 	concat    *concatenator
 	weak      weakTables
@@ -179,9 +179,7 @@ func New(opts Options) *Interp {
 	in.modules = &moduleLoader{in: in}
 	in.concat = &concatenator{vm: in.vm, limits: in.limits, source: in.source}
 	in.declarer = &declarer{in: in}
-	in.declarer.overrides.dc = in.declarer
 	in.convert = &converter{tables: in.Tables}
-	in.callbacks = &callbacks{in: in}
 	in.taint = &taintTracker{secrets: opts.Secrets, tables: in.Tables, limits: in.limits, report: in.report}
 	in.vm.Panic = throwObject
 	in.globals.open()
@@ -227,7 +225,7 @@ func (in *Interp) Run(ctx context.Context, name, text string) error {
 		c.script = true
 		err = in.call(fn)
 		if err == nil {
-			in.declarer.overrides.end()
+			in.declarer.endOverrides()
 		}
 		c.release()
 		in.forgetFrame()
