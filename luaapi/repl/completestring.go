@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ func (cm *completer) factItems(word string) (items []Item) {
 	if err != nil || !ok {
 		return nil
 	}
-	for _, name := range slices.Sorted(mapKeys(branch)) {
+	for _, name := range slices.Sorted(maps.Keys(branch)) {
 		items = append(items, Item{word[:dot+1] + name, short(branch[name]), groupFacts})
 	}
 	return items

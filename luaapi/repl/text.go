@@ -2,8 +2,6 @@ package repl
 
 import (
 	"fmt"
-	"iter"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -34,13 +32,3 @@ func short(v any) string {
 	}
 	return fmt.Sprint(v)
 }
-
-// cutTo returns a text with at most n characters.
-func cutTo(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n-3]) + "..."
-	}
-	return text
-}
-
-func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
