@@ -21,7 +21,6 @@ import (
 
 // callbacks are the functions that scripts gave to ccm.lazy and ccm.after.
 type callbacks struct {
-	in            *Interp
 	registered    bool // there is at least one
 	running       int  // number of these functions that are running
 	lazyMetatable *lua.LTable
@@ -53,82 +52,82 @@ type Result struct {
 }
 
 // Results are the outcomes of resources for the functions of ccm.lazy and ccm.after.
-type Results struct{ callbacks *callbacks }
+type Results struct{ in *Interp }
 
 // Results returns the results of the interpreter.
-func (in *Interp) Results() Results { return Results{in.callbacks} }
+func (in *Interp) Results() Results { return Results{in} }
 
 // Needed reports whether scripts have called ccm.lazy or ccm.after. If so, the
 // interpreter stays open, and [Results.Set] has to be called for each resource.
-func (r Results) Needed() bool { return r.callbacks.registered }
+func (r Results) Needed() bool { return r.in.callbacks.registered }
 
 // Clear begins a run or plan, in which no resource has a result yet.
-func (r Results) Clear() { r.callbacks.results = nil }
+func (r Results) Clear() { r.in.callbacks.results = nil }
 
 // Set sets the result of a resource for its handles, and then calls the functions
 // of ccm.after for it. It returns every mistake in them.
 func (r Results) Set(ctx context.Context, id resource.ID, res Result) error {
-	cb := r.callbacks
-	if !cb.registered {
+	in := r.in
+	if !in.callbacks.registered {
 		return nil
 	}
-	if cb.results == nil {
-		cb.results = make(map[resource.ID]Result)
+	if in.callbacks.results == nil {
+		in.callbacks.results = make(map[resource.ID]Result)
 	}
-	cb.results[id] = res
+	in.callbacks.results[id] = res
 	if res.Planned || ctx.Err() != nil {
 		return nil
 	}
 	var errs diag.List
-	for _, w := range cb.after[id] {
-		_, err := cb.call(ctx, w.fn, 0, w.handle)
+	for _, w := range in.callbacks.after[id] {
+		_, err := in.callback(ctx, w.fn, 0, w.handle)
 		errs.Add(err)
 	}
 	return errs.Err()
 }
 
-// call calls a function in which handles have results.
-func (cb *callbacks) call(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
-	cb.running++
-	defer func() { cb.running-- }()
-	return cb.in.Invoke(ctx, fn, results, args...)
+// callback calls a function in which handles have results.
+func (in *Interp) callback(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
+	in.callbacks.running++
+	defer func() { in.callbacks.running-- }()
+	return in.Invoke(ctx, fn, results, args...)
 }
 
 // makeLazy is ccm.lazy.
-func (cb *callbacks) makeLazy(L *lua.LState) int {
+func (in *Interp) makeLazy(L *lua.LState) int {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok || L.GetTop() > 1 {
-		cb.in.report.throw(L, "use ccm.lazy(function() return ... end)", "ccm.lazy: %w", diag.Expected("a function").Got("%s", kindOf(L.Get(1))))
+		in.report.throw(L, "use ccm.lazy(function() return ... end)", "ccm.lazy: %w", diag.Expected("a function").Got("%s", kindOf(L.Get(1))))
 	}
-	if cb.lazyMetatable == nil {
-		cb.openLazies()
+	if in.callbacks.lazyMetatable == nil {
+		in.openLazies()
 	}
-	cb.registered = true
-	L.Push(&lua.LUserData{Value: &lazyValue{fn}, Env: cb.in.vm.Env, Metatable: cb.lazyMetatable})
+	in.callbacks.registered = true
+	L.Push(&lua.LUserData{Value: &lazyValue{fn}, Env: in.vm.Env, Metatable: in.callbacks.lazyMetatable})
 	return 1
 }
 
 // openLazies makes the metatable of lazy values: nothing can be done with one but
 // to give it to a property.
-func (cb *callbacks) openLazies() {
-	mt := cb.in.vm.CreateTable(0, 8)
-	refuse := cb.in.vm.NewFunction(func(L *lua.LState) int {
-		cb.in.report.throw(L, "use the value inside the function of ccm.lazy", "a value of ccm.lazy is unknown until its resource is applied")
+func (in *Interp) openLazies() {
+	mt := in.vm.CreateTable(0, 8)
+	refuse := in.vm.NewFunction(func(L *lua.LState) int {
+		in.report.throw(L, "use the value inside the function of ccm.lazy", "a value of ccm.lazy is unknown until its resource is applied")
 		return 0
 	})
 	for _, event := range []string{"__index", "__newindex", "__concat", "__call", "__len", "__lt", "__le", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm"} {
 		mt.RawSetString(event, refuse)
 	}
-	mt.RawSetString("__tostring", cb.in.vm.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__tostring", in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LString(resource.KnownAfterRun))
 		return 1
 	}))
 	mt.RawSetString("__metatable", lua.LFalse)
-	cb.lazyMetatable = mt
+	in.callbacks.lazyMetatable = mt
 }
 
 // callAfter is ccm.after.
-func (cb *callbacks) callAfter(L *lua.LState) int {
+func (in *Interp) callAfter(L *lua.LState) int {
 	handles, isHandle := groupOf(L.Get(1))
 	if _, one := handleOf(L.Get(1)); one {
 		handles, isHandle = handleGroup{L.Get(1)}, true
@@ -137,38 +136,38 @@ func (cb *callbacks) callAfter(L *lua.LState) int {
 	const form = "use ccm.after(handle, function() ... end)"
 	switch {
 	case !isHandle:
-		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("a resource handle").Got("%s", kindOf(L.Get(1))))
+		in.report.throw(L, form, "ccm.after: %w", diag.Expected("a resource handle").Got("%s", kindOf(L.Get(1))))
 	case !isFunction || L.GetTop() > 2:
-		cb.in.report.throw(L, form, "ccm.after: %w", diag.Expected("a function after the handle").Got("%s", kindOf(L.Get(2))))
-	case cb.in.invoked > 0:
-		cb.in.report.throw(L, "", "ccm.after: the run has already started")
+		in.report.throw(L, form, "ccm.after: %w", diag.Expected("a function after the handle").Got("%s", kindOf(L.Get(2))))
+	case in.invoked > 0:
+		in.report.throw(L, "", "ccm.after: the run has already started")
 	}
-	if cb.after == nil {
-		cb.after = make(map[resource.ID][]afterCall)
+	if in.callbacks.after == nil {
+		in.callbacks.after = make(map[resource.ID][]afterCall)
 	}
-	cb.registered = true
+	in.callbacks.registered = true
 	for _, h := range handles {
 		id, _ := handleOf(h)
-		cb.after[id] = append(cb.after[id], afterCall{h.(*lua.LUserData), fn})
+		in.callbacks.after[id] = append(in.callbacks.after[id], afterCall{h.(*lua.LUserData), fn})
 	}
 	return 0
 }
 
 // resultField returns a field of the result of a handle.
-func (cb *callbacks) resultField(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
+func (in *Interp) resultField(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
 	id, _ := handleOf(handle)
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
 	if ofCommand && r != nil && !resource.TraitsOf(r.Spec).VerifiesItself {
-		cb.in.report.throw(L, "only resources that run a command have this field", "%s: %w", id, diag.Unknown("field", field, nil))
+		in.report.throw(L, "only resources that run a command have this field", "%s: %w", id, diag.Unknown("field", field, nil))
 	}
-	res, ok := cb.results[id]
-	if cb.running == 0 && (cb.in.console == nil || !ok) {
-		cb.in.report.throw(L, "use it inside ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
+	res, ok := in.callbacks.results[id]
+	if in.callbacks.running == 0 && (in.console == nil || !ok) {
+		in.report.throw(L, "use it inside ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
 			"%s.%s is used too early: the value is known only after the resource was applied", id, field)
 	}
 	if !ok {
-		cb.in.report.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource has not been applied", id, field)
+		in.report.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource has not been applied", id, field)
 	}
 	switch field {
 	case "changed":
@@ -202,7 +201,7 @@ func (cv *converter) property(v lua.LValue) schema.Value {
 
 // resolver returns a function that completes the spec of a declaration with the values of
 // its lazy properties. Mistakes have their positions in the script.
-func (cb *callbacks) resolver(t *resource.Type, entries []schema.Entry, where *locator, from resource.Origin) func(context.Context) (any, error) {
+func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where *locator, from resource.Origin) func(context.Context) (any, error) {
 	entries = slices.Clone(entries)
 	return func(ctx context.Context) (any, error) {
 		tab := &schema.Table{Entries: slices.Clone(entries), Positions: where}
@@ -213,13 +212,13 @@ func (cb *callbacks) resolver(t *resource.Type, entries []schema.Entry, where *l
 				continue
 			}
 			var err error
-			if e.Val, err = cb.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
+			if e.Val, err = in.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
 				if path, f := findUnsupported(tab.Entries[i : i+1]); f != "" {
 					err = fmt.Errorf("%s: %w", path[:1], diag.SubjectCannot("a property", "hold %s", f))
 				}
 			}
 			if err == nil && e.Val.Kind == schema.Nil {
-				err = cb.in.lazyNil(where, e.Key)
+				err = in.lazyNil(where, e.Key)
 			}
 			n := len(errs)
 			errs.Add(err)
@@ -241,18 +240,18 @@ func (cb *callbacks) resolver(t *resource.Type, entries []schema.Entry, where *l
 }
 
 // resolve returns v with each lazy value replaced by the result of its function.
-func (cb *callbacks) resolve(ctx context.Context, v schema.Value) (schema.Value, error) {
+func (in *Interp) resolve(ctx context.Context, v schema.Value) (schema.Value, error) {
 	switch v.Kind {
 	case schema.Opaque:
 		l, ok := v.X.(*lazyValue)
 		if !ok {
 			return v, nil
 		}
-		out, err := cb.call(ctx, l.fn, 1)
+		out, err := in.callback(ctx, l.fn, 1)
 		if err != nil {
 			return v, err
 		}
-		val := cb.in.convert.property(out[0])
+		val := in.convert.property(out[0])
 		if val.Kind == schema.Lazy {
 			return v, fmt.Errorf("the function of ccm.lazy: %w", diag.Expected("the value itself").Got("a lazy value"))
 		}
@@ -261,7 +260,7 @@ func (cb *callbacks) resolve(ctx context.Context, v schema.Value) (schema.Value,
 		items := slices.Clone(v.Items())
 		for i := range items {
 			var err error
-			if items[i], err = cb.resolve(ctx, items[i]); err != nil {
+			if items[i], err = in.resolve(ctx, items[i]); err != nil {
 				return v, err
 			}
 		}
@@ -270,7 +269,7 @@ func (cb *callbacks) resolve(ctx context.Context, v schema.Value) (schema.Value,
 		tab := &schema.Table{Entries: slices.Clone(v.Table().Entries)}
 		for i := range tab.Entries {
 			var err error
-			if tab.Entries[i].Val, err = cb.resolve(ctx, tab.Entries[i].Val); err != nil {
+			if tab.Entries[i].Val, err = in.resolve(ctx, tab.Entries[i].Val); err != nil {
 				return v, err
 			}
 		}

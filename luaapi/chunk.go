@@ -170,7 +170,7 @@ func (in *Interp) loadOf(of *Package, name, dir, text string, foreign bool) (*lu
 		return nil, nil, syntax.Mistake(name, syntax.WithoutShebang(text), err)
 	}
 	c.numerals = mayHaveNumerals(text)
-	if in.ctx.Err() != nil {
+	if in.limits.ctx.Err() != nil {
 		return nil, nil, in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.numberNodes(stmts)

@@ -281,7 +281,7 @@ func (s *Console) Define(name string, fn func(ctx context.Context, args []any) (
 				args[i] = id.String()
 			}
 		}
-		v, err := fn(s.in.ctx, args)
+		v, err := fn(s.in.limits.ctx, args)
 		if err != nil {
 			s.throwAll(L, err)
 		}

@@ -306,7 +306,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		}
 	}
 	if err == nil && len(r.LazyProperties) > 0 {
-		r.Resolve = dc.in.callbacks.resolver(t, entries, where, from)
+		r.Resolve = dc.in.resolver(t, entries, where, from)
 	}
 	if err == nil && r.Common.Provider != "" {
 		err = dc.in.opts.Registry.CheckProvider(r)
@@ -315,7 +315,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		r, err = dc.admit(r)
 	}
 	if err == nil {
-		dc.overrides.applyTo(r)
+		dc.applyOverrides(r)
 		return r
 	}
 	dc.in.opts.Builder.AddInvalid(t.DecodeInvalid(&w.table, from))

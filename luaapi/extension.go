@@ -139,7 +139,7 @@ func (in *Interp) LookupEnv(name string) (string, bool) { return in.opts.Env(nam
 func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.source.framePos(caller(L)), msg) }
 
 // Context returns the context of the evaluation, which has the time limit of the script.
-func (in *Interp) Context() context.Context { return in.ctx }
+func (in *Interp) Context() context.Context { return in.limits.ctx }
 
 // Outer returns the context of everything that the scripts do, also long after their evaluation.
 func (in *Interp) Outer() context.Context { return in.opts.Context }

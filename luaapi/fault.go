@@ -29,7 +29,7 @@ func (e *stopError) Unwrap() error { return e.cause }
 // stopped returns the mistake for an evaluation that was stopped at pos.
 func (rp *mistakeCollector) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	e := &diag.Error{Pos: pos, Notes: notes}
-	switch cause := context.Cause(rp.in.ctx); {
+	switch cause := context.Cause(rp.in.limits.ctx); {
 	case errors.Is(cause, errTimeout):
 		e.Err = &stopError{fmt.Sprintf("script exceeded the time limit of %s", words.Duration(rp.in.opts.Timeout)), context.DeadlineExceeded}
 		e.Hint = "raise it with --eval-timeout"
@@ -86,7 +86,7 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: panicked(r)}
 	}
 	text, ok := err.Object.(lua.LString)
-	if !ok && rp.in.ctx.Err() != nil {
+	if !ok && rp.in.limits.ctx.Err() != nil {
 		return rp.stopped(here())
 	}
 	if !ok {
@@ -94,7 +94,7 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(rp.valueText(L, err.Object))}
 	}
 	if e := rp.lastThrown.mistake; e != nil && string(text) == rp.lastThrown.text {
-		if rp.in.ctx.Err() != nil && !tellsEnd(rp.in.ctx, e) {
+		if rp.in.limits.ctx.Err() != nil && !tellsEnd(rp.in.limits.ctx, e) {
 			return rp.stopped(e.Pos, e.Notes)
 		}
 		return e
@@ -102,7 +102,7 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 	f, rest, found := rp.in.source.cutPosition(string(text))
 	if !found {
 		pos, notes := here()
-		if rp.in.ctx.Err() != nil {
+		if rp.in.limits.ctx.Err() != nil {
 			return rp.stopped(pos, notes)
 		}
 		return &diag.Error{Pos: pos, Notes: notes, Err: UnplacedError(strings.TrimSpace(rest))}
@@ -116,7 +116,7 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 		// the error.
 		notes = rp.in.source.notes(append([]frame{f}, frames...))
 	}
-	if rp.in.ctx.Err() != nil {
+	if rp.in.limits.ctx.Err() != nil {
 		return rp.stopped(rp.in.source.framePos(f), notes)
 	}
 	e := &diag.Error{Pos: rp.in.source.framePos(f), Notes: notes}

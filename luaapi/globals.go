@@ -215,10 +215,10 @@ func (gt *globalTable) ccmTable() *lua.LTable {
 		return 1
 	}))
 	t.RawSetString("fail", gt.in.vm.NewFunction(gt.fail))
-	t.RawSetString("lazy", gt.in.vm.NewFunction(gt.in.callbacks.makeLazy))
+	t.RawSetString("lazy", gt.in.vm.NewFunction(gt.in.makeLazy))
 	t.RawSetString("defaults", gt.in.vm.NewFunction(gt.in.declarer.setCommonDefaults))
-	t.RawSetString("resources", gt.in.vm.NewFunction(gt.in.declarer.overrides.collect))
-	t.RawSetString("after", gt.in.vm.NewFunction(gt.in.callbacks.callAfter))
+	t.RawSetString("resources", gt.in.vm.NewFunction(gt.in.declarer.collect))
+	t.RawSetString("after", gt.in.vm.NewFunction(gt.in.callAfter))
 	return gt.in.Tables.readonly(readonlyTable{name: "ccm", contents: t, missingField: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{"ccm", keyText(key), stringKeys(t)}
 	}})

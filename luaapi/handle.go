@@ -108,7 +108,7 @@ func (dc *declarer) openHandles() {
 		mt.RawSetString(m.event, dc.in.vm.NewFunction(m.fn))
 	}
 	mt.RawSetString("__metatable", lua.LFalse)
-	dc.handles, dc.setter = mt, dc.in.vm.NewFunction(dc.overrides.handleSet)
+	dc.handles, dc.setter = mt, dc.in.vm.NewFunction(dc.handleSet)
 }
 
 // concatenable returns the text of a handle, a string or a number for the operator .. .
@@ -142,7 +142,7 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	case "id":
 		L.Push(lua.LString(id.String()))
 	case "changed", "failed", "outcome", "stdout", "stderr", "exit_code":
-		L.Push(dc.in.callbacks.resultField(L, L.CheckUserData(1), key))
+		L.Push(dc.in.resultField(L, L.CheckUserData(1), key))
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
@@ -166,7 +166,7 @@ func (dc *declarer) groupField(L *lua.LState, g handleGroup, key lua.LValue) lua
 	case "changed", "failed":
 		is := lua.LFalse
 		for _, h := range g {
-			if dc.in.callbacks.resultField(L, h.(*lua.LUserData), field) == lua.LTrue {
+			if dc.in.resultField(L, h.(*lua.LUserData), field) == lua.LTrue {
 				is = lua.LTrue
 			}
 		}

@@ -71,7 +71,7 @@ func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, ar
 		}
 		e := in.report.fault(L, r)
 		switch cause := context.Cause(ctx); {
-		case cause == nil || tellsEnd(in.ctx, e):
+		case cause == nil || tellsEnd(in.limits.ctx, e):
 		case ofLimits(cause):
 			e.Hint = ""
 		default:
@@ -118,14 +118,14 @@ func (in *Interp) enter(ctx context.Context, watch *stopwatch) (leave func()) {
 		watch     *stopwatch
 		current   *lua.LState
 	}
-	was := state{in.ctx, *in.report, in.modules.loadStack, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread}
-	in.ctx = ctx
+	was := state{in.limits.ctx, *in.report, in.modules.loadStack, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread}
+	in.limits.ctx = ctx
 	in.report.reset()
 	in.modules.loadStack, in.limits.coroutines, in.limits.watch = nil, 0, watch
 	in.invoked++
 	return func() {
 		in.invoked--
-		in.ctx, *in.report = was.ctx, was.report
+		in.limits.ctx, *in.report = was.ctx, was.report
 		in.modules.loadStack, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread = was.loadStack, was.nested, was.watch, was.current
 	}
 }

@@ -21,24 +21,28 @@ func ofLimits(cause error) bool { return errors.Is(cause, errTimeout) || errors.
 // limits bounds what an evaluation uses: its time, the memory it holds, and the
 // calls that wait for one another.
 type limits struct {
-	in             *Interp
-	lens           *lua.LFunction // the function for #, or nil
-	memory         *memory        // of the innermost evaluation, or nil
-	watch          *stopwatch     // of the innermost call of Invoke, or nil
-	coroutines     int            // number of nested coroutines
-	protectedCalls []*lua.LState  // threads of the running protected calls, the innermost last
-	idle           []*lua.LState  // threads of protected calls that have ended
-	callArgument   *lua.LFunction // [limits.callFunction], or nil
-	noHandler      *lua.LFunction // [limits.handlerFunction] of no handler, or nil
+	vm             *lua.LState
+	opts           *Options
+	report         *mistakeCollector
+	tables         *Tables
+	ctx            context.Context // of the innermost evaluation
+	lens           *lua.LFunction  // the function for #, or nil
+	memory         *memory         // of the innermost evaluation, or nil
+	watch          *stopwatch      // of the innermost call of Invoke, or nil
+	coroutines     int             // number of nested coroutines
+	protectedCalls []*lua.LState   // threads of the running protected calls, the innermost last
+	idle           []*lua.LState   // threads of protected calls that have ended
+	callArgument   *lua.LFunction  // [limits.callFunction], or nil
+	noHandler      *lua.LFunction  // [limits.handlerFunction] of no handler, or nil
 }
 
 // begin starts an evaluation that ends with ctx, or when it exceeds its time or memory. The
 // returned function ends it.
 func (lm *limits) begin(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	watch := newStopwatch(lm.in.opts.Timeout, lm.in.opts.WaitTime, func() { cancel(errTimeout) })
+	watch := newStopwatch(lm.opts.Timeout, lm.opts.WaitTime, func() { cancel(errTimeout) })
 	unwatch := lm.watchMemory(cancel)
-	lm.in.ctx = ctx
+	lm.ctx = ctx
 	return func() {
 		unwatch()
 		watch.stop()
@@ -47,7 +51,7 @@ func (lm *limits) begin(ctx context.Context) (end func()) {
 }
 
 // isOver reports whether the evaluation has to end whatever the script does.
-func (lm *limits) isOver() bool { return lm.in.report.fatal != nil || lm.in.ctx.Err() != nil }
+func (lm *limits) isOver() bool { return lm.report.fatal != nil || lm.ctx.Err() != nil }
 
 // takeString throws if a string of size bytes would be too long, or if there is no
 // memory for it. It is called before the string is made.
@@ -55,10 +59,10 @@ func (lm *limits) takeString(L *lua.LState, function string, size int) {
 	if size > maxString {
 		lm.tooLong(L, function)
 	}
-	lm.in.Take(L, size)
+	lm.take(L, size)
 }
 
 // tooLong throws the mistake that a string gets too long.
 func (lm *limits) tooLong(L *lua.LState, function string) {
-	lm.in.report.throw(L, "", "%s: the result %w", function, diag.MustBe("at most %d MiB", maxString>>20))
+	lm.report.throw(L, "", "%s: the result %w", function, diag.MustBe("at most %d MiB", maxString>>20))
 }

@@ -23,7 +23,7 @@ var limitLists = sync.OnceFunc(func() { lua.MaxArrayIndex = maxList + 1 })
 func (lm *limits) length(L *lua.LState, t *lua.LTable) int {
 	n := t.Len()
 	if n >= maxList {
-		lm.in.report.throw(L, "", "a list must have fewer than %d items", maxList)
+		lm.report.throw(L, "", "a list must have fewer than %d items", maxList)
 	}
 	if n > shortList && t.RawGetInt(n-1) == lua.LNil {
 		return border(t, n)
@@ -97,9 +97,9 @@ func isPath(e ast.Expr) bool {
 // lengths returns the function that checks the operand of #, and returns it, or a list of the length that Lua gives it.
 func (lm *limits) lengths() *lua.LFunction {
 	if lm.lens == nil {
-		lm.lens = lm.in.vm.NewFunction(func(L *lua.LState) int {
+		lm.lens = lm.vm.NewFunction(func(L *lua.LState) int {
 			if t, ok := L.Get(1).(*lua.LTable); ok {
-				t = lm.in.Tables.Contents(t)
+				t = lm.tables.Contents(t)
 				if n := lm.length(L, t); n < t.Len() && L.GetMetaField(t, "__len") == lua.LNil {
 					L.Push(filled(L, n))
 				}

@@ -96,7 +96,6 @@ type Options struct {
 type Interp struct {
 	vm    *lua.LState
 	opts  Options
-	ctx   context.Context
 	types []*resource.Type
 	next  *lua.LFunction // the iterator of pairs
 
@@ -114,7 +113,7 @@ type Interp struct {
 	modules   *moduleLoader
 	declarer  *declarer
 	convert   *converter
-	callbacks *callbacks
+	callbacks callbacks
 	taint     *taintTracker
 	concat    *concatenator
 	weak      weakTables
@@ -166,24 +165,21 @@ func New(opts Options) *Interp {
 			RegistryMaxSize:     registrySize,
 		}),
 		opts:  opts,
-		ctx:   opts.Context,
 		types: opts.Registry.Types(),
 	}
 	in.source = &sourceMap{notesOf: make(map[string][]diag.Note)}
 	in.report = &mistakeCollector{in: in}
 	in.report.reset()
-	in.limits = &limits{in: in}
 	in.Tables = &Tables{
 		vm: in.vm, opts: &in.opts, report: in.report, source: in.source,
 		byProxy: make(map[*lua.LTable]*readonlyTable), byContents: make(map[*lua.LTable]*readonlyTable),
 	}
+	in.limits = &limits{vm: in.vm, opts: &in.opts, report: in.report, tables: in.Tables, ctx: opts.Context}
 	in.globals = &globalTable{in: in}
 	in.modules = &moduleLoader{in: in}
 	in.concat = &concatenator{vm: in.vm, limits: in.limits, source: in.source}
 	in.declarer = &declarer{in: in}
-	in.declarer.overrides.dc = in.declarer
 	in.convert = &converter{tables: in.Tables}
-	in.callbacks = &callbacks{in: in}
 	in.taint = &taintTracker{secrets: opts.Secrets, tables: in.Tables, limits: in.limits, report: in.report}
 	in.vm.Panic = throwObject
 	in.globals.open()
@@ -229,7 +225,7 @@ func (in *Interp) Run(ctx context.Context, name, text string) error {
 		c.script = true
 		err = in.call(fn)
 		if err == nil {
-			in.declarer.overrides.end()
+			in.declarer.endOverrides()
 		}
 		c.release()
 		in.forgetFrame()
@@ -248,7 +244,7 @@ func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) error {
 // call calls a function in an evaluation whose limits have begun.
 func (in *Interp) call(fn *lua.LFunction) (err error) {
 	L := in.vm
-	L.SetContext(in.ctx)
+	L.SetContext(in.limits.ctx)
 	defer func() {
 		if r := recover(); r != nil {
 			err = in.report.fault(L, r)
@@ -257,7 +253,7 @@ func (in *Interp) call(fn *lua.LFunction) (err error) {
 	}()
 	L.Push(fn)
 	L.Call(0, 0)
-	if in.ctx.Err() != nil {
+	if in.limits.ctx.Err() != nil {
 		return in.report.stopped(diag.Pos{}, nil)
 	}
 	return nil

@@ -25,7 +25,7 @@ type memory struct {
 // beginning of the evaluation. The returned function ends the watch.
 func (lm *limits) watchMemory(cancel context.CancelCauseFunc) (stop func()) {
 	was := lm.memory
-	bound := heap.Watch(lm.in.opts.Memory, func() { cancel(errMemory) })
+	bound := heap.Watch(lm.opts.Memory, func() { cancel(errMemory) })
 	lm.memory = &memory{bound: bound, cancel: cancel}
 	return func() {
 		bound.Stop()
@@ -34,8 +34,10 @@ func (lm *limits) watchMemory(cancel context.CancelCauseFunc) (stop func()) {
 }
 
 // Take counts bytes that a script is about to get, and ends the evaluation if that is too much.
-func (in *Interp) Take(L *lua.LState, size int) {
-	m := in.limits.memory
+func (in *Interp) Take(L *lua.LState, size int) { in.limits.take(L, size) }
+
+func (lm *limits) take(L *lua.LState, size int) {
+	m := lm.memory
 	if m == nil {
 		return
 	}
@@ -45,6 +47,6 @@ func (in *Interp) Take(L *lua.LState, size int) {
 	m.allocations = 0
 	if !m.bound.Room(size) {
 		m.cancel(errMemory)
-		in.report.throw(L, "", "%s", errMemory)
+		lm.report.throw(L, "", "%s", errMemory)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/luadata"
 )
 
 // An instruction is one of gopher-lua's: six bits of operation, eight of A, nine
@@ -205,7 +206,7 @@ func show(e ast.Expr) string {
 	case *ast.IdentExpr:
 		return e.Value
 	case *ast.AttrGetExpr:
-		if key, ok := e.Key.(*ast.StringExpr); ok && identifier(key.Value) {
+		if key, ok := e.Key.(*ast.StringExpr); ok && luadata.IsName(key.Value) {
 			return object(e.Object) + "." + key.Value
 		}
 		return object(e.Object) + "[" + object(e.Key) + "]"
@@ -237,15 +238,6 @@ func object(e ast.Expr) string {
 		return show(call) + "()"
 	}
 	return show(e)
-}
-
-func identifier(s string) bool {
-	for i, c := range []byte(s) {
-		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // kindOf describes v, with its article.

@@ -40,9 +40,3 @@ func (in *Interp) Globals() []Global {
 	}
 	return out
 }
-
-// Keywords are the reserved words of Lua.
-var Keywords = []string{
-	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-	"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
-}

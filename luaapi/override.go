@@ -40,25 +40,23 @@ type setProperty struct {
 
 // overrides is the state of handle:set and ccm.resources.
 type overrides struct {
-	dc          *declarer
 	collections []*collection
 	properties  map[resource.ID]map[string]setProperty
 }
 
 // collect is ccm.resources.
-func (ov *overrides) collect(L *lua.LState) int {
-	dc := ov.dc
+func (dc *declarer) collect(L *lua.LState) int {
 	c := &collection{frame: caller(L)}
 	if L.GetTop() > 0 {
 		props, ok := L.Get(1).(*lua.LTable)
 		if !ok || L.GetTop() > 1 {
 			dc.in.report.throw(L, `use ccm.resources {  type = "file", tags = "web" }`, "ccm.resources: %w", diag.Expected("a table").Got("%s", kindOf(L.Get(1))))
 		}
-		ov.readFilter(L, dc.in.Tables.Contents(props), &c.filter)
+		dc.readFilter(L, dc.in.Tables.Contents(props), &c.filter)
 	}
 	list := dc.in.vm.CreateTable(0, 0)
 	for _, r := range dc.in.opts.Builder.Resources() {
-		if ov.matches(c, r) {
+		if dc.matches(c, r) {
 			list.Append(dc.handle(r))
 		}
 	}
@@ -67,14 +65,14 @@ func (ov *overrides) collect(L *lua.LState) int {
 		if L.Get(1) != lua.LValue(list) {
 			dc.in.report.throw(L, "use :set { ... }", "set called without a colon")
 		}
-		o := ov.read(L)
+		o := dc.readOverride(L)
 		if len(c.overrides) == 0 {
-			ov.collections = append(ov.collections, c)
+			dc.overrides.collections = append(dc.overrides.collections, c)
 		}
 		c.overrides = append(c.overrides, o)
 		for _, r := range slices.Clone(dc.in.opts.Builder.Resources()) {
-			if ov.matches(c, r) {
-				ov.apply(r, o)
+			if dc.matches(c, r) {
+				dc.applyOverride(r, o)
 			}
 		}
 		L.Push(list)
@@ -99,8 +97,8 @@ func (ov *overrides) collect(L *lua.LState) int {
 }
 
 // readFilter reads the argument of ccm.resources.
-func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Filter) {
-	report := ov.dc.in.report
+func (dc *declarer) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Filter) {
+	report := dc.in.report
 	text := func(key string, v lua.LValue) string {
 		s, ok := v.(lua.LString)
 		if !ok || s == "" {
@@ -111,14 +109,14 @@ func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Fil
 	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 		switch key := keyText(k); key {
 		case "type":
-			if f.Type = text(key, v); !ov.knows(f.Type) {
-				report.throw(L, "", "ccm.resources: %w", diag.Unknown("resource type", f.Type, ov.types()))
+			if f.Type = text(key, v); !dc.knowsType(f.Type) {
+				report.throw(L, "", "ccm.resources: %w", diag.Unknown("resource type", f.Type, dc.typeNames()))
 			}
 		case "name":
 			f.Name = text(key, v)
 		case "tags":
 			if list, ok := v.(*lua.LTable); ok {
-				list = ov.dc.in.Tables.Contents(list)
+				list = dc.in.Tables.Contents(list)
 				for i := 1; i <= list.Len(); i++ {
 					f.Tags = append(f.Tags, text(key, list.RawGetInt(i)))
 				}
@@ -136,20 +134,20 @@ func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Fil
 	}
 }
 
-// types returns the names of all types known by now.
-func (ov *overrides) types() (names []string) {
-	for _, t := range ov.dc.in.opts.Registry.Types() {
+// typeNames returns the names of all types known by now.
+func (dc *declarer) typeNames() (names []string) {
+	for _, t := range dc.in.opts.Registry.Types() {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
-// knows reports whether a type exists, or the name is a pattern.
-func (ov *overrides) knows(name string) bool {
-	return strings.ContainsAny(name, "*?[") || ov.dc.in.opts.Registry.Type(name) != nil
+// knowsType reports whether a type exists, or the name is a pattern.
+func (dc *declarer) knowsType(name string) bool {
+	return strings.ContainsAny(name, "*?[") || dc.in.opts.Registry.Type(name) != nil
 }
 
-func (ov *overrides) matches(c *collection, r *resource.Resource) bool {
+func (dc *declarer) matches(c *collection, r *resource.Resource) bool {
 	ok, err := c.filter.Matches(r)
 	if ok = ok && err == nil; ok {
 		c.matched = true
@@ -158,8 +156,7 @@ func (ov *overrides) matches(c *collection, r *resource.Resource) bool {
 }
 
 // handleSet is handle:set.
-func (ov *overrides) handleSet(L *lua.LState) int {
-	dc := ov.dc
+func (dc *declarer) handleSet(L *lua.LState) int {
 	handle := L.Get(1)
 	handles := []lua.LValue{handle}
 	if group, ok := groupOf(handle); ok {
@@ -167,12 +164,12 @@ func (ov *overrides) handleSet(L *lua.LState) int {
 	} else if _, ok := handleOf(handle); !ok {
 		dc.in.report.throw(L, "use handle:set { ... }", "set called without a colon")
 	}
-	o := ov.read(L)
+	o := dc.readOverride(L)
 	for _, h := range handles {
 		switch x := h.(*lua.LUserData).Value.(type) {
 		case *resource.Resource:
 			if now := dc.in.opts.Builder.Get(x.ID); now != nil {
-				ov.apply(now, o)
+				dc.applyOverride(now, o)
 			}
 		case *partialDeclaration:
 			dc.in.report.throw(L, "write the properties directly after the name", "%s is not declared yet", handleText(h))
@@ -182,9 +179,8 @@ func (ov *overrides) handleSet(L *lua.LState) int {
 	return 1
 }
 
-// read reads the argument of set.
-func (ov *overrides) read(L *lua.LState) *override {
-	dc := ov.dc
+// readOverride reads the argument of set.
+func (dc *declarer) readOverride(L *lua.LState) *override {
 	o := &override{frame: caller(L)}
 	o.calls = dc.in.source.chain(L, o.frame)
 	props, ok := L.Get(2).(*lua.LTable)
@@ -205,24 +201,24 @@ func (ov *overrides) read(L *lua.LState) *override {
 	return o
 }
 
-// applyTo applies the overrides of collections to a resource that was just declared.
-func (ov *overrides) applyTo(r *resource.Resource) {
-	for _, c := range ov.collections {
-		if !ov.matches(c, r) {
+// applyOverrides applies the overrides of collections to a resource that was just declared.
+func (dc *declarer) applyOverrides(r *resource.Resource) {
+	for _, c := range dc.overrides.collections {
+		if !dc.matches(c, r) {
 			continue
 		}
 		for _, o := range c.overrides {
-			if now := ov.dc.in.opts.Builder.Get(r.ID); now != nil {
-				ov.apply(now, o)
+			if now := dc.in.opts.Builder.Get(r.ID); now != nil {
+				dc.applyOverride(now, o)
 			}
 		}
 	}
 }
 
-// end warns of collections whose overrides matched nothing; with Strict that is a mistake.
-func (ov *overrides) end() {
-	in := ov.dc.in
-	for _, c := range ov.collections {
+// endOverrides warns of collections whose overrides matched nothing; with Strict that is a mistake.
+func (dc *declarer) endOverrides() {
+	in := dc.in
+	for _, c := range dc.overrides.collections {
 		e := &diag.Error{Pos: in.source.framePos(c.frame), Err: errors.New("ccm.resources matches no resource: nothing is set")}
 		switch {
 		case c.matched:
@@ -234,11 +230,10 @@ func (ov *overrides) end() {
 	}
 }
 
-// apply declares a resource again with an override. Mistakes are noted with both places.
-func (ov *overrides) apply(r *resource.Resource, o *override) {
-	dc := ov.dc
+// applyOverride declares a resource again with an override. Mistakes are noted with both places.
+func (dc *declarer) applyOverride(r *resource.Resource, o *override) {
 	where := &overrideLocator{locator{in: dc.in, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Positions, r.Pos}
-	now, err := ov.overridden(r, o, where)
+	now, err := dc.overridden(r, o, where)
 	if err == nil {
 		dc.in.opts.Builder.Replace(r, now)
 		if dc.in.console != nil {
@@ -262,7 +257,7 @@ func (ov *overrides) apply(r *resource.Resource, o *override) {
 }
 
 // overridden returns a resource with the properties of an override.
-func (ov *overrides) overridden(r *resource.Resource, o *override, where *overrideLocator) (*resource.Resource, error) {
+func (dc *declarer) overridden(r *resource.Resource, o *override, where *overrideLocator) (*resource.Resource, error) {
 	if _, ok := r.Spec.(resource.Applier); ok {
 		return nil, diag.SubjectCannot("the resource was already expanded and", "be changed")
 	}
@@ -289,7 +284,7 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 			errs.Add(diag.At(pos, fmt.Errorf("%s: %w", path[:1], diag.SubjectCannot("a property", "hold %s", f))))
 			continue
 		}
-		if was, ok := ov.properties[r.ID][name]; ok && !reflect.DeepEqual(was.val, e.Val) {
+		if was, ok := dc.overrides.properties[r.ID][name]; ok && !reflect.DeepEqual(was.val, e.Val) {
 			errs.Add(diag.At(pos, diag.Already(name, "set to another value at %s", was.pos)))
 			continue
 		}
@@ -301,21 +296,21 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 	}
 	now, err := r.Type.Decode(tab, from)
 	if err == nil && now.Common.Provider != "" {
-		err = ov.dc.in.opts.Registry.CheckProvider(now)
+		err = dc.in.opts.Registry.CheckProvider(now)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if ov.properties == nil {
-		ov.properties = make(map[resource.ID]map[string]setProperty)
+	if dc.overrides.properties == nil {
+		dc.overrides.properties = make(map[resource.ID]map[string]setProperty)
 	}
-	if ov.properties[r.ID] == nil {
-		ov.properties[r.ID] = make(map[string]setProperty)
+	if dc.overrides.properties[r.ID] == nil {
+		dc.overrides.properties[r.ID] = make(map[string]setProperty)
 	}
 	now.Dir = r.Dir
 	for _, e := range o.entries {
 		name := where.spellings(e.Key)[0]
-		ov.properties[r.ID][name] = setProperty{where.Locate(schema.Path{name}, true), e.Val}
+		dc.overrides.properties[r.ID][name] = setProperty{where.Locate(schema.Path{name}, true), e.Val}
 	}
 	return now, nil
 }

@@ -66,7 +66,7 @@ func (lm *limits) protect(L *lua.LState, handler errorHandler, fn lua.LValue, ar
 // others. Without it gopher-lua takes the end of the called function for that of a coroutine.
 func (lm *limits) callFunction() *lua.LFunction {
 	if lm.callArgument == nil {
-		lm.callArgument = lm.in.vm.NewFunction(func(L *lua.LState) int {
+		lm.callArgument = lm.vm.NewFunction(func(L *lua.LState) int {
 			defer func() {
 				r := recover()
 				if _, ok := r.(*lua.ApiError); r != nil && !ok {
@@ -89,10 +89,10 @@ func (lm *limits) handlerFunction(handler errorHandler) *lua.LFunction {
 	if handler == nil && lm.noHandler != nil {
 		return lm.noHandler
 	}
-	fn := lm.in.vm.NewFunction(func(th *lua.LState) int {
+	fn := lm.vm.NewFunction(func(th *lua.LState) int {
 		thrown := th.Get(1)
 		if !lm.isOver() {
-			thrown = lm.in.report.caught(th, thrown, 1)
+			thrown = lm.report.caught(th, thrown, 1)
 			if handler != nil {
 				thrown = handler(th, thrown)
 			}
@@ -127,7 +127,7 @@ func (lm *limits) thrown(L *lua.LState, fn lua.LValue, err error) lua.LValue {
 		panic(err) // thrown as it is: to make it again for each call takes time
 	}
 	// gopher-lua writes a blank behind the place, and there is none if fn is not of a script.
-	if text, ok := thrown.(lua.LString); ok && strings.HasPrefix(string(text), " ") && !isOfScript(fn) && fn != lm.in.globals.get("error") {
+	if text, ok := thrown.(lua.LString); ok && strings.HasPrefix(string(text), " ") && !isOfScript(fn) && fn != lm.vm.Env.RawGetString("error") {
 		if text == " "+notFunction {
 			text = lua.LString(fmt.Sprintf(" attempt to call a %s value", fn.Type()))
 		}
@@ -136,7 +136,7 @@ func (lm *limits) thrown(L *lua.LState, fn lua.LValue, err error) lua.LValue {
 			thrown = lua.LString(fmt.Sprintf("%s:%d:%s", f.file, f.node, text))
 		}
 	}
-	return lm.in.report.caught(L, thrown, 0)
+	return lm.report.caught(L, thrown, 0)
 }
 
 // notFunction is the message of gopher-lua for the call of another value.
@@ -155,7 +155,7 @@ func (lm *limits) takeThread(L *lua.LState) *lua.LState {
 		th = lm.idle[n-1]
 		lm.idle = lm.idle[:n-1]
 	} else {
-		th, _ = lm.in.vm.NewThread()
+		th, _ = lm.vm.NewThread()
 	}
 	th.RemoveContext()
 	if ctx := L.Context(); ctx != nil {

@@ -6,6 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/luadata"
 )
 
 // Tables are the read-only tables of an interpreter.
@@ -139,7 +140,7 @@ func (ts *Tables) writable(L *lua.LState) *lua.LTable {
 
 // dotted names a field of a table in a message.
 func dotted(name string, key lua.LValue) string {
-	if s, ok := key.(lua.LString); ok && identifier(string(s)) {
+	if s, ok := key.(lua.LString); ok && luadata.IsName(string(s)) {
 		return name + "." + string(s)
 	}
 	return fmt.Sprintf("%s[%s]", name, literal(key, 0))

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/luadata"
 )
 
 // stdPrefix begins the names of the modules that ship with ccm.
@@ -26,7 +28,7 @@ func (ml *moduleLoader) ships(name string) bool {
 // shipsType reports whether the module std.NAME ships with ccm and returns the constructor of a type. Other modules are
 // parts of these.
 func (ml *moduleLoader) shipsType(name string) bool {
-	if ml.in.opts.Library == nil || !identifier(name) {
+	if ml.in.opts.Library == nil || !luadata.IsName(name) {
 		return false
 	}
 	text, err := fs.ReadFile(ml.in.opts.Library, "std/"+name+".lua")

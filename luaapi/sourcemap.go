@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -177,5 +178,5 @@ func (sm *sourceMap) mayBeAbsent(L *lua.LState, err error) bool {
 		return false
 	}
 	key, written := get.Key.(*ast.StringExpr)
-	return !written || !identifier(key.Value) // data["web.example.org"]
+	return !written || !luadata.IsName(key.Value) // data["web.example.org"]
 }

@@ -155,7 +155,7 @@ func (lib *stringLib) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
 
 // budget returns the limit of steps for matching s.
 func (lib *stringLib) budget(s string) *pattern.Budget {
-	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: lib.in.ctx.Err}
+	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: lib.in.limits.ctx.Err}
 }
 
 // search finds the next match, or throws.
@@ -333,7 +333,7 @@ func (lib *stringLib) expand(L *lua.LState, out *strings.Builder, s string, m pa
 		}
 		repl = rest[1:]
 		if n%checkExpansion == 0 {
-			if err := lib.in.ctx.Err(); err != nil {
+			if err := lib.in.limits.ctx.Err(); err != nil {
 				lib.in.report.throwError(L, err)
 			}
 		}

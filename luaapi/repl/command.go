@@ -135,7 +135,7 @@ func (d *Dialog) help(name string) error {
 		d.printf("\n")
 		for _, f := range d.env.opts.Functions {
 			name, _, _ := strings.Cut(f.Signature, "(")
-			d.printf("  %-*s  %s\n", width, name+"()", cutTo(words.FirstSentence(f.Doc), terminal.TextWidth-width-4))
+			d.printf("  %-*s  %s\n", width, name+"()", words.Shorten(words.FirstSentence(f.Doc), terminal.TextWidth-width-4))
 		}
 		d.print(helpFooter)
 		return nil

@@ -62,7 +62,7 @@ func typesCommand(_ context.Context, d *Dialog, _ string) error {
 		width = max(width, len(t.Name))
 	}
 	for _, t := range types {
-		d.printf("  %-*s %s\n", width, t.Name, cutTo(words.FirstSentence(t.Schema().Doc), terminal.TextWidth-3-width))
+		d.printf("  %-*s %s\n", width, t.Name, words.Shorten(words.FirstSentence(t.Schema().Doc), terminal.TextWidth-3-width))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/words"
 )
@@ -121,7 +122,7 @@ func (cm *completer) nameItems(c *cursor) []Item {
 	if closed {
 		return items
 	}
-	for _, w := range slices.Sorted(mapKeys(keywords)) {
+	for _, w := range luadata.Keywords {
 		items = append(items, Item{w, "", groupKeywords})
 	}
 	return items
@@ -172,7 +173,7 @@ func (cm *completer) fieldItems(c *cursor) (items []Item) {
 		name = "string"
 	}
 	for _, n := range cm.env.console.FieldNames(v) {
-		if !isName(n) {
+		if !luadata.IsName(n) {
 			continue
 		}
 		item := Item{n, "", groupFields}

@@ -1,10 +1,12 @@
 package repl
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/words"
@@ -103,7 +105,7 @@ func (cm *completer) factItems(word string) (items []Item) {
 	if err != nil || !ok {
 		return nil
 	}
-	for _, name := range slices.Sorted(mapKeys(branch)) {
+	for _, name := range slices.Sorted(maps.Keys(branch)) {
 		items = append(items, Item{word[:dot+1] + name, short(branch[name]), groupFacts})
 	}
 	return items
@@ -122,7 +124,7 @@ func (cm *completer) moduleItems(word string) (items []Item) {
 	dir, _ := path.Split(strings.ReplaceAll(word, ".", "/"))
 	for _, from := range []string{"./lib/", "./"} {
 		for _, name := range cm.env.opts.ListDir(from + dir) {
-			if base, ok := strings.CutSuffix(name, ".lua"); ok && isName(base) {
+			if base, ok := strings.CutSuffix(name, ".lua"); ok && luadata.IsName(base) {
 				items = append(items, Item{strings.ReplaceAll(dir, "/", ".") + base, "", groupModules})
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func factSummary(f *facts.Facts, name string, width int) (text string, there boo
 	if !ok {
 		return short(val), true
 	}
-	names := slices.Sorted(mapKeys(branch))
+	names := slices.Sorted(maps.Keys(branch))
 	for i, n := range names {
 		part := n + " = " + short(branch[n])
 		if i > 0 {

@@ -2,8 +2,6 @@ package repl
 
 import (
 	"fmt"
-	"iter"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -34,18 +32,3 @@ func short(v any) string {
 	}
 	return fmt.Sprint(v)
 }
-
-// cutTo returns a text with at most n characters.
-func cutTo(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n-3]) + "..."
-	}
-	return text
-}
-
-// isName reports whether s can be written as a name.
-func isName(s string) bool {
-	return s != "" && letter(s[0]) && !keywords[s] && span(s, func(c byte) bool { return letter(c) || digit(c) }) == len(s)
-}
-
-func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }

@@ -1,6 +1,11 @@
 package repl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/luadata"
+)
 
 // A Kind is the kind of a token.
 type Kind uint8
@@ -36,12 +41,6 @@ func Tokens(text string) []Token {
 	return out
 }
 
-var keywords = map[string]bool{
-	"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true, "false": true, "for": true,
-	"function": true, "goto": true, "if": true, "in": true, "local": true, "nil": true, "not": true, "or": true,
-	"repeat": true, "return": true, "then": true, "true": true, "until": true, "while": true,
-}
-
 // symbols are the signs of more than one character, the longest first.
 var symbols = []string{"...", "..", "==", "~=", "<=", ">=", "::"}
 
@@ -54,7 +53,7 @@ func next(text string, at int) Token {
 	case letter(c):
 		n := span(rest, func(c byte) bool { return letter(c) || digit(c) })
 		kind := Name
-		if keywords[rest[:n]] {
+		if slices.Contains(luadata.Keywords, rest[:n]) {
 			kind = Keyword
 		}
 		return Token{Kind: kind, Start: at, End: at + n}

@@ -156,7 +156,7 @@ func (m *manual) topicText(t topic) string {
 		fmt.Fprintln(&b)
 		for _, f := range m.topics() {
 			if rest, ok := strings.CutPrefix(f.name, t.name+"."); ok && rest != "" {
-				fmt.Fprintf(&b, "  %-20s %s\n", f.name, cutTo(words.FirstSentence(f.doc), terminal.TextWidth-23))
+				fmt.Fprintf(&b, "  %-20s %s\n", f.name, words.Shorten(words.FirstSentence(f.doc), terminal.TextWidth-23))
 			}
 		}
 	}

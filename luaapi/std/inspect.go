@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/luadata"
 )
 
 func inspectLibrary() *Library {
@@ -275,31 +277,13 @@ func (w *inspector) line() {
 }
 
 func (w *inspector) key(k lua.LValue) {
-	if s, ok := k.(lua.LString); ok && isIdentifier(string(s)) {
+	if s, ok := k.(lua.LString); ok && luadata.IsName(string(s)) {
 		w.put(string(s))
 		return
 	}
 	w.put("[")
 	w.value(k)
 	w.put("]")
-}
-
-// isIdentifier reports whether a key can stand without brackets.
-func isIdentifier(s string) bool {
-	if s == "" || s[0] >= '0' && s[0] <= '9' {
-		return false
-	}
-	for i := range len(s) {
-		if !isLetter(s[i]) && (s[i] < '0' || s[i] > '9') {
-			return false
-		}
-	}
-	switch s {
-	case "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-		"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while":
-		return false
-	}
-	return true
 }
 
 // quote formats a string as a literal of Lua: in single quotes if it has double quotes and no

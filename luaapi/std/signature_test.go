@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/luadata"
 )
 
 func TestSignature(t *testing.T) {
@@ -49,7 +51,7 @@ func TestSignatures(t *testing.T) {
 			sig, err := parseSignature(lib.Funcs[i].Signature)
 			require.NoError(t, err)
 			for _, p := range sig.Params {
-				require.True(t, p.Rest || isIdentifier(p.Name), "%s: %s", sig.Name, p.Name)
+				require.True(t, p.Rest || luadata.IsName(p.Name), "%s: %s", sig.Name, p.Name)
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -82,7 +82,7 @@ func funType(f *std.Func) string {
 
 // paramName returns the name of a parameter that is no word of Lua.
 func paramName(name string) string {
-	if slices.Contains(luaapi.Keywords, name) {
+	if slices.Contains(luadata.Keywords, name) {
 		return name + "_"
 	}
 	return name

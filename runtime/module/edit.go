@@ -92,7 +92,7 @@ func beforeComment(text string) string {
 // dependencyLine returns the text of a dependency without its comma: NAME = "VERSION".
 func dependencyLine(name, version string, source Source) string {
 	key := name
-	if strings.ContainsAny(name, "/.-") || name[0] >= '0' && name[0] <= '9' || luaWords[name] {
+	if !luadata.IsName(name) {
 		key = "[" + luadata.Quote(name) + "]"
 	}
 	if source == (Source{}) || source == (Source{Git: DefaultGit(name)}) {
@@ -106,10 +106,4 @@ func dependencyLine(name, version string, source Source) string {
 		from += ", folder = " + luadata.Quote(source.Folder)
 	}
 	return fmt.Sprintf("%s = { version = %s, %s }", key, luadata.Quote(version), from)
-}
-
-// luaWords are the reserved words of Lua 5.1 (Reference Manual, section 2.1), and goto of LuaJIT and 5.2.
-var luaWords = map[string]bool{
-	"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true, "false": true, "for": true, "function": true, "goto": true, "if": true,
-	"in": true, "local": true, "nil": true, "not": true, "or": true, "repeat": true, "return": true, "then": true, "true": true, "until": true, "while": true,
 }

@@ -1,7 +1,6 @@
 package template
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -231,20 +230,10 @@ func (w *luaWriter) call(n *ast.CallNode) string {
 	return "lookup(" + luadata.Quote(path.Value) + ")"
 }
 
-var luaKeywords = []string{
-	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-	"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
-}
-
 // LuaKey returns a name as a key of a table or, with field, as a field with a dot before it.
 func LuaKey(s string, field bool) string {
-	ok := s != "" && !slices.Contains(luaKeywords, s) && (s[0] < '0' || s[0] > '9')
-	for i := range len(s) {
-		c := s[i]
-		ok = ok && (c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
-	}
 	switch {
-	case !ok:
+	case !luadata.IsName(s):
 		return "[" + luadata.Quote(s) + "]"
 	case field:
 		return "." + s
