@@ -3,12 +3,12 @@
 --   std.group { "deploy", members = { "alice", "bob" } }
 --   std.group { "wheel", members = { "alice" }, membership = "exact" }
 
-local accounts, nss, numbers = require "std.accounts", require "std.nss", require "std.numbers"
+local accounts, busybox, nss, numbers = require "std.accounts", require "std.busybox", require "std.nss", require "std.numbers"
 
 return ccm.type {
   name = "group",
-  doc = "Manages a group in /etc/group, with groupadd, groupmod and groupdel.",
-  commands = { "groupadd", "groupmod", "groupdel", "usermod", "gpasswd", "getent" },
+  doc = "Manages a group in /etc/group, with groupadd, groupmod and groupdel, or addgroup and delgroup of busybox.",
+  commands = { "groupadd", "groupmod", "groupdel", "addgroup", "delgroup", "usermod", "gpasswd", "getent" },
   properties = {
     name = { name = true, doc = "The name of the group.", example = "deploy" },
     gid = { type = "integer", doc = "The numeric ID of the group. Default: chosen by the system." },
@@ -59,7 +59,7 @@ return ccm.type {
         list[#list + 1] = accounts.has_user(host, m) and "usermod" or "gpasswd"
       end
     end
-    return tbl.map(tbl.unique(list), function(name) return { name, below_root = true } end)
+    return tbl.map(tbl.unique(list), function(name) return { busybox.program(host, name), below_root = true } end)
   end,
 
   recreate = require("std.recreate").group,
