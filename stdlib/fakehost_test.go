@@ -37,6 +37,31 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(start("a.service", { "ActiveState=inactive", "Type=oneshot" }), "the unit finished: a oneshot service without RemainAfterExit=yes is never active" .. log)
 			check(start("a.service", { "ActiveState=inactive", "Type=simple" }), "the unit is not active after the start" .. log)
 			check(start("a.timer", {}, "has a bad unit file setting"), "has a bad unit file setting" .. log)`,
+		"busybox": `
+			local accounts, busybox = require "std.accounts", require "std.busybox"
+			-- Runs a command of shadow on a machine with these programs, and returns what was run.
+			local function ran(has, root, ...)
+				local list = {}
+				local host = { root = root, which = function(c) return tbl.contains(has, c) and "/usr/sbin/" .. c or nil end, run = function(c) c.below_root = nil; list[#list + 1] = c end }
+				local ok, err = pcall(accounts.run, host, ...)
+				if not ok then return err end
+				return str.join(tbl.map(list, function(c) return str.join(tbl.map(c, function(w) return w == "" and "''" or w end), " ") end), "; ")
+			end
+			local alpine = { "adduser", "deluser", "addgroup", "delgroup" }
+			check(ran(alpine, "/", "groupadd", { "--gid", 4000 }, "web"), "addgroup -g 4000 web")
+			check(ran(alpine, "/", "groupadd", nil, "--system", "web"), "addgroup -S web")
+			check(ran(alpine, "/", "groupdel", "web"), "delgroup web")
+			check(ran(alpine, "/", "userdel", "bob"), "deluser bob")
+			check(ran(alpine, "/", "useradd", { "--user-group", "--no-create-home" }, "bob"), "adduser -D -H -g '' -s /bin/sh bob")
+			check(ran(alpine, "/", "useradd", { "--uid", 4001, "--gid", "web", "--comment", "Bob", "--shell", "/bin/ash", "--groups", "adm,wheel", "--home-dir", "/srv/bob", "--create-home" }, "bob"),
+				"adduser -D -u 4001 -G web -g Bob -s /bin/ash -h /srv/bob bob; delgroup bob web; addgroup bob adm; addgroup bob wheel")
+			check(ran(alpine, "/", "useradd", { "--user-group", "--system", "--no-create-home" }, "d"), "addgroup -S d; adduser -D -S -H -g '' -s /bin/sh -G d d; delgroup d d")
+			check(ran(alpine, "/", "useradd", { "--uid", 1, "--non-unique" }, "d"), "adduser of busybox has no --non-unique (install the package shadow)")
+			check(ran(alpine, "/", "usermod", "--shell", "/bin/sh", "bob"), "usermod --shell /bin/sh bob")
+			-- Debian has both; in an image it is this machine that has them.
+			check(ran({ "useradd", "adduser" }, "/", "useradd", "bob"), "useradd bob")
+			check(ran(alpine, "/r", "useradd", "bob"), "useradd --prefix /r bob")
+			check(ran({}, "/", "useradd", "bob"), "useradd bob")`,
 		"linked unit": `
 			local systemd = require "std.systemd"
 			for _, links in ipairs { true, false } do

@@ -97,10 +97,10 @@ type alternatives struct{ root string }
 
 // Run implements host.Runner.
 func (m alternatives) Run(_ context.Context, c host.Cmd) (host.Result, error) {
-	if len(c.Argv) < 5 || c.Argv[0] != "update-alternatives" || c.Argv[1] != "--root" || c.Argv[2] != m.root {
+	if len(c.Argv) < 7 || c.Argv[0] != "update-alternatives" || c.Argv[1] != "--root" || c.Argv[2] != m.root || c.Argv[3] != "--log" {
 		return host.Result{}, fmt.Errorf("no such command here: %s", c)
 	}
-	verb, args := c.Argv[3], c.Argv[4:]
+	verb, args := c.Argv[5], c.Argv[6:]
 	name, path := args[0], args[len(args)-1]
 	if verb == "--install" {
 		name, path = args[1], args[2]

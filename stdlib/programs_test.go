@@ -16,20 +16,23 @@ import (
 // unforetold are the commands of types that a plan need not know, with the reason.
 var unforetold = map[string]map[string]string{
 	"cron":             {"getent": onlyReads},
-	"group":            {"getent": onlyReads},
+	"group":            {"getent": onlyReads, "addgroup": ofBusybox, "delgroup": ofBusybox},
 	"language_package": {"npm": "named by manager", "gem": "named by manager", "id": onlyReads},
 	"locale":           {"locale": onlyReads},
 	"mount":            {"readlink": onlyReads, "test": onlyReads, "findfs": onlyReads, "systemctl": "is called only where systemd runs"},
 	"swap":             {"chattr": "is called only if it is there", "blkid": onlyReads, "readlink": onlyReads, "findfs": onlyReads, "systemctl": "is called only where systemd runs"},
 	"timer":            {"getent": onlyReads, "systemd-analyze": onlyReads, "journalctl": onlyReads, "sleep": "is called only where systemd runs"},
 	"unit":             {"journalctl": onlyReads, "sleep": "is called only where systemd runs"},
-	"user":             {"getent": onlyReads, "restorecon": "is called only if it is there"},
+	"user":             {"getent": onlyReads, "adduser": ofBusybox, "deluser": ofBusybox, "addgroup": ofBusybox, "restorecon": "is called only if it is there"},
 	"wait_for":         {"sleep": "is called only while it waits"},
 	"yum_repo":         {"dnf": "named by the index of the repository, in rpm_repo"},
 	"zypper_repo":      {"zypper": "named by the index of the repository, in rpm_repo"},
 }
 
-const onlyReads = "only reads, and fails in the plan"
+const (
+	onlyReads = "only reads, and fails in the plan"
+	ofBusybox = "is named by std.busybox, where that of shadow is missing"
+)
 
 // TestProgramsOfTypes: the function programs of a type names each command that its actions call, so that a plan fails
 // where one is missing. A new command is found here because every type has to list its commands: see its suite.

@@ -138,6 +138,11 @@ func TestCron(t *testing.T) {
 			"right":   {"/etc/cron.d/b": job},
 			"other":   {"/etc/cron.d/b": "# mine\n@daily root /bin/backup\n"},
 			"more":    {"/etc/cron.d/b": job + "# and a remark\n"},
+			"busybox": {"/usr/sbin/crond": "->/bin/busybox"},
+		},
+		fails: map[string]string{
+			"busybox/job":   "cron of busybox does not read /etc/cron.d (install the package cronie, or add a std.line to /etc/crontabs/backup)",
+			"busybox/daily": "add a std.line to /etc/crontabs/root", "busybox/signs": "add a std.line to /etc/crontabs/root",
 		},
 		wants: map[string]string{
 			"job":    `{ "b", command = "/bin/backup --all", schedule = "30 3 * * *", user = "backup", environment = { MAILTO = "ops" } }`,

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"errors"
 	"io/fs"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // imageFiles are those of a small Debian that is going to boot with systemd.
@@ -24,7 +30,7 @@ var imageFiles = map[string]string{
 	"etc/debian_version": "12.5\n", "etc/os-release": "ID=debian\nVERSION_ID=\"12\"\n", "etc/default/keyboard": "", "etc/ssh/README": "", "etc/apt/sources.list.d/README": "", "etc/timezone": "Etc/UTC\n", "etc/hostname": "debian\n", "etc/hosts": "127.0.0.1 localhost\n", "etc/fstab": "",
 	"etc/nftables.conf": "#!/usr/sbin/nft -f\nflush ruleset\n", "etc/cron.d/e2scrub": "", "etc/sysctl.d/README": "", "etc/modules-load.d/README": "", "etc/modprobe.d/README": "",
 	"usr/share/zoneinfo/Europe/Berlin": "TZif2", "usr/share/zoneinfo/Etc/UTC": "TZif2", "usr/share/i18n/SUPPORTED": "de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n", "etc/locale.gen": "# de_DE.UTF-8 UTF-8\n",
-	"usr/lib/systemd/systemd": "", "usr/bin/systemctl": "#!/bin/false\n", "etc/systemd/system/README": "", "etc/selinux/config": "SELINUX=enforcing\nSELINUXTYPE=default\n", "var/lib/dpkg/status": "", "srv/www/index.html": "hi\n",
+	"usr/lib/systemd/systemd": "", "usr/bin/systemctl": "#!/bin/false\n", "etc/systemd/system/README": "", "opt/README": "", "var/lib/dpkg/alternatives/README": "", "etc/alternatives/README": "", "var/log/alternatives.log": "", "etc/selinux/config": "SELINUX=enforcing\nSELINUXTYPE=default\n", "var/lib/dpkg/status": "", "srv/www/index.html": "hi\n",
 	// As in policycoreutils, but with nothing in it.
 	"usr/sbin/setsebool": "#!/bin/sh\n[ \"$1 $2\" = '-P -N' ] || exit 1\nmkdir -p /var/lib/selinux/default/active && echo \"$3=1\" > /var/lib/selinux/default/active/booleans.local\n",
 	"usr/sbin/semanage":  "#!/bin/sh\n[ \"$5\" = -N ] || exit 1\nmkdir -p /etc/selinux/default/contexts/files && echo \"$8    system_u:object_r:$7:s0\" > /etc/selinux/default/contexts/files/file_contexts.local\n",
@@ -92,8 +98,16 @@ var typesInAnImage = map[string]struct {
 		`std.apt_repo { "example", uris = "https://apt.example.org", suites = "bookworm", components = "main" }`,
 		map[string]string{"etc/apt/sources.list.d/example.sources": "URIs: https://apt.example.org\n"}, nil,
 	},
-	"file": {`file { "/etc/motd", content = "hi\n", owner = "root", group = "root", mode = "0644" }`, map[string]string{"etc/motd": "hi\n"}, nil},
-	"exec": {`exec { "made", command = { "sh", "-c", "echo hi > /etc/made" }, creates = "/etc/made" }`, map[string]string{"etc/made": "hi\n"}, nil},
+	"alternative": {
+		`std.alternative { "pager", path = "/bin/sh", link = "/usr/bin/pager", priority = 10 }`,
+		map[string]string{"etc/alternatives/pager": "/bin/sh", "usr/bin/pager": "/etc/alternatives/pager", "var/lib/dpkg/alternatives/pager": "/bin/sh\n10\n"}, []string{"update-alternatives"},
+	},
+	"apply":    {`apply { "part.lua" }`, map[string]string{"etc/part": "part\n"}, nil},
+	"archive":  {`archive { "/opt/app.tar", url = "URL/app.tar", checksum = "SUM", owner = "root", group = "root", extract_parent = "/opt/app", creates = "/opt/app/bin/app", cleanup = true }`, map[string]string{"opt/app/bin/app": "#!/bin/sh\n"}, nil},
+	"scaffold": {`scaffold { "/etc/app", source = "templates" }`, map[string]string{"etc/app/app.conf": "name = app\n"}, nil},
+	"wait_for": {`std.wait_for { "/etc/hostname" }`, map[string]string{}, nil},
+	"file":     {`file { "/etc/motd", content = "hi\n", owner = "root", group = "root", mode = "0644" }`, map[string]string{"etc/motd": "hi\n"}, nil},
+	"exec":     {`exec { "made", command = { "sh", "-c", "echo hi > /etc/made" }, creates = "/etc/made" }`, map[string]string{"etc/made": "hi\n"}, nil},
 }
 
 // TestTypesInAnImage: each type leaves its files in an image and nothing else, and afterwards has nothing to do. Two
@@ -115,6 +129,13 @@ func TestTypesInAnImage(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(text), map[bool]os.FileMode{true: 0o755, false: 0o644}[strings.HasPrefix(text, "#!") || strings.HasSuffix(name, "/systemd")]))
 	}
+	var tarball bytes.Buffer
+	w, app := tar.NewWriter(&tarball), "#!/bin/sh\n"
+	require.NoError(t, w.WriteHeader(&tar.Header{Name: "bin/app", Mode: 0o755, Size: int64(len(app)), ModTime: time.Unix(1600000000, 0)}))
+	_, err := w.Write([]byte(app))
+	require.NoError(t, errors.Join(err, w.Close()))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(tarball.Bytes()) }))
+	t.Cleanup(server.Close)
 	for typ, x := range typesInAnImage {
 		t.Run(typ, func(t *testing.T) {
 			for _, program := range x.needs {
@@ -123,7 +144,14 @@ func TestTypesInAnImage(t *testing.T) {
 				}
 			}
 			script := filepath.Join(t.TempDir(), "site.lua")
-			require.NoError(t, os.WriteFile(script, []byte(x.script), 0o644))
+			for name, text := range map[string]string{
+				"site.lua": strings.NewReplacer("URL", server.URL, "SUM", sha256sum.Text(tarball.String())).Replace(x.script), "templates/app.conf": "name = app\n",
+				"part.lua": `file { "/etc/part", content = "part\n", owner = "root", group = "root", mode = "0644" }`,
+			} {
+				name = filepath.Join(filepath.Dir(script), name)
+				require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+				require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+			}
 			before := hosttest.Snapshot(t, base)
 			var built []map[string]string
 			var times []map[string]time.Time

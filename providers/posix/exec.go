@@ -129,7 +129,8 @@ func (p execs) command(ctx context.Context, v *host.View, want resources.Exec, l
 }
 
 // Predict implements resource.Predictor: a missing command cannot be run, nor one that the host
-// refuses, in a missing directory or as a user that the user namespace does not have.
+// refuses, in a missing directory, for another architecture or as a user that the user namespace
+// does not have.
 func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (string, error) {
 	cmd, err := p.command(ctx, v, want, want.CommandLine())
 	if err != nil {
@@ -138,8 +139,7 @@ func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (
 	if err := checkDir(v, cmd); err != nil {
 		return "", err
 	}
-	_, err = v.LookPath(cmd.Argv[0], cmd.Path, cmd.Dir)
-	return "", err
+	return "", v.CheckProgram(cmd)
 }
 
 // checkDir returns an error if the directory of a command is missing: the system's error would

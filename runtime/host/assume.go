@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host/command"
@@ -127,12 +128,37 @@ func (v *View) CheckProgram(c Cmd) error {
 	var err error
 	switch {
 	case !c.BelowRoot || v.CommandRoot() == "/":
-		_, err = v.LookPath(c.Argv[0], c.Path, c.Dir)
+		if _, err = v.LookPath(c.Argv[0], c.Path, c.Dir); err == nil {
+			err = v.checkArchitecture()
+		}
 	case v.overlay.Looks() != nil:
 		err = v.overlay.Commands().Find(c)
 	default:
 		_, err = command.LookPath(c.Argv[0], c.Path)
 	}
+	return err
+}
+
+// checkArchitecture returns the error with which every command below the root is going to fail: the root is for another
+// architecture, and the machine has no emulator for it. It tries the shell, because not every emulator is listed where
+// this process could see it.
+func (v *View) checkArchitecture() error {
+	if v.CommandRoot() == "/" {
+		return nil
+	}
+	name, err := FollowLink(v, "/bin/sh")
+	if err != nil {
+		return nil // commands that need no shell may run
+	}
+	f, err := v.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if arch := command.ELFArch(f); arch == "" || arch == runtime.GOARCH {
+		return nil
+	}
+	_, err = v.Query(context.Background(), Cmd{Argv: []string{"/bin/sh", "-c", ":"}})
 	return err
 }
 

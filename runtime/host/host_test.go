@@ -1,9 +1,11 @@
 package host_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -230,6 +232,36 @@ func TestCommandsBelowARoot(t *testing.T) {
 	enters(host.Options{Root: root}, trueCommand, "")
 	for _, o := range []host.Options{{Foreign: true}, {Root: "/", Foreign: true}, {Root: "/..", Foreign: true}} {
 		enters(o, trueCommand, "")
+	}
+}
+
+// TestForeignArchitecture: a plan tells that no command can run in a root for another architecture, unless there is an
+// emulator.
+func TestForeignArchitecture(t *testing.T) {
+	if !command.CanChroot || runtime.GOARCH == "loong64" {
+		t.Skip("commands cannot enter such a root here")
+	}
+	root := t.TempDir()
+	elf := append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 57)...)
+	binary.LittleEndian.PutUint16(elf[16:], 2)   // an executable file
+	binary.LittleEndian.PutUint16(elf[18:], 258) // EM_LOONGARCH
+	binary.LittleEndian.PutUint32(elf[20:], 1)
+	binary.LittleEndian.PutUint16(elf[52:], 64)
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "usr/bin"), 0o755))
+	require.NoError(t, os.Symlink("usr/bin", filepath.Join(root, "bin")))
+	for _, name := range []string{"sh", "tool"} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, "bin", name), elf, 0o755))
+	}
+	missing := errors.New("register an emulator")
+	for _, fails := range []error{nil, missing} {
+		r := &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
+			require.Equal(t, []string{"/bin/sh", "-c", ":"}, c.Argv)
+			return host.Result{}, fails
+		}}
+		h := host.New(host.Options{Root: root, Foreign: true, Runner: r})
+		require.ErrorIs(t, h.Planning(t.Context()).CheckProgram(host.Cmd{Argv: []string{"tool"}}), fails)
+		require.Len(t, r.Ran(), 1)
+		require.NoError(t, h.CheckProgram(host.Cmd{Argv: []string{"/bin/sh"}, BelowRoot: true}), "it runs on this machine")
 	}
 }
 

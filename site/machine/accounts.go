@@ -2,11 +2,11 @@ package machine
 
 import (
 	"errors"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -120,7 +120,7 @@ func (r *reader) keys(u account) {
 	name := strings.TrimSuffix(u.home, "/") + "/.ssh/authorized_keys"
 	text, err := r.v.ReadText(name, largestFile)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, syscall.ENOTDIR) { // the home may be /dev/null
 			r.cannot(name, err)
 		}
 		return
@@ -192,10 +192,15 @@ func (r *reader) userUnits(u account) {
 	}
 }
 
-// crontabs adds the crontabs of users.
+// crontabs adds the crontabs of users. Those of Alpine are in /etc, where their directory is a link to.
 func (r *reader) crontabs() {
 	dir := "/var/spool/cron/crontabs"
-	if there, err := r.v.Exists(dir); err == nil && !there {
+	switch info, err := r.v.Lstat(dir); {
+	case err != nil:
+		return
+	case info.Kind == safepath.Symlink:
+		return
+	case info.Kind == safepath.Missing:
 		dir = "/var/spool/cron"
 	}
 	for _, name := range r.names(dir) {

@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -12,7 +13,7 @@ import (
 // String returns the item on one line, such as file#/etc/motd: no package owns it.
 func (i Item) String() string { return quoted(i.ID() + ": " + i.Reason) }
 
-// Undescribed returns the items of a scan that the resources of a site do not describe, less the unmanaged ones. A file
+// Undescribed returns the items of a scan, all of them, that the resources of a site do not describe, less the unmanaged ones. A file
 // counts as described if a resource manages it or names its path, a key if a resource has it, and anything else by type
 // and name. Names that may contain a secret are replaced in the result and in the scan.
 func Undescribed(ctx context.Context, v *host.View, s *Scan, declared []*resource.Resource, unmanaged Unmanaged) ([]Item, error) {
@@ -46,7 +47,7 @@ func Undescribed(ctx context.Context, v *host.View, s *Scan, declared []*resourc
 		}
 	}
 	var found []Item
-	for _, i := range s.Items {
+	for _, i := range s.All() {
 		described := names[i.ID()]
 		switch i.Kind {
 		case File, Link, Unit:
@@ -72,11 +73,12 @@ func Undescribed(ctx context.Context, v *host.View, s *Scan, declared []*resourc
 	}
 	w := &Writer{View: v, read: map[string]*content{}}
 	w.readContents(s)
-	for _, list := range [][]Item{found, s.Items} {
+	for _, list := range [][]Item{found, s.Items, s.rest} {
 		for n, i := range list {
 			list[n].Name, list[n].Path = w.shown(i.Name), w.shown(i.Path)
 		}
 	}
+	s.LeftOut = slices.DeleteFunc(s.LeftOut, func(l LeftOut) bool { return l.Reason == tooMany }) // they were compared
 	for n, l := range s.LeftOut {
 		s.LeftOut[n].Name = w.shown(l.Name)
 	}

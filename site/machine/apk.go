@@ -17,23 +17,39 @@ func (r *reader) apk(db *database) bool {
 		return false
 	}
 	db.manager = "apk"
-	world := map[string]bool{}
+	db.scripts = func() string { return alpineAccounts + r.text("/lib/apk/db/scripts.tar") } // not compressed
+	world := map[string]bool{}                                                               // by name: whether a version holds it
 	for word := range strings.FieldsSeq(r.text("/etc/apk/world")) {
+		name, held := word, false
 		if at := strings.IndexAny(word, "<>=~@"); at >= 0 {
-			word = word[:at]
+			// "name><Q1..." has the digest of the package file that was installed.
+			name, held = word[:at], !strings.HasPrefix(word[at:], "><") && strings.ContainsAny(word, "<>=~")
 		}
-		world[word] = true
+		world[name] = held
 	}
+	var p *installed
 	name, dir, file := "", "", ""
+	ask := func(as string) {
+		if held, asked := world[as]; p != nil && asked {
+			p.asked, p.held = true, p.held || held
+		}
+	}
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimRight(line, "\n"), ":")
 		switch key {
 		case "P":
 			name, dir, file = value, "", ""
-			db.packages[name] = &installed{asked: world[name], base: name == "alpine-base"}
+			p = &installed{base: name == "alpine-base"}
+			db.packages[name] = p
+			ask(name)
 		case "V":
-			if p := db.packages[name]; p != nil {
+			if p != nil {
 				p.version = value
+			}
+		case "p": // what it provides, which the world may name instead
+			for word := range strings.FieldsSeq(value) {
+				word, _, _ = strings.Cut(word, "=")
+				ask(word)
 			}
 		case "F":
 			dir, file = "/"+value, ""
@@ -49,3 +65,6 @@ func (r *reader) apk(db *database) bool {
 	}
 	return len(db.packages) > 0
 }
+
+// alpineAccounts are accounts in the files that alpine-baselayout brings.
+const alpineAccounts = "abuild guest ntp ping users utmp\n"

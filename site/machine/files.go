@@ -218,6 +218,12 @@ func (r *reader) isGenerated(f *foundFile) bool {
 	return reason != ""
 }
 
+// digestOfLink returns the digest that apk has of a link.
+func digestOfLink(target string) string {
+	sum := sha1.Sum([]byte(target)) //nolint:gosec // the database of apk has it
+	return hex.EncodeToString(sum[:])
+}
+
 // file returns the item for a file that is not a directory; false if there is nothing to report.
 func (r *reader) file(f *foundFile) (i Item, ok bool) {
 	i = Item{Kind: File, Name: f.path, Path: f.path, Package: r.db.packageOf(f.path), Changed: f.MTime, Size: f.Size, Reason: "no package owns it"}
@@ -235,7 +241,7 @@ func (r *reader) file(f *foundFile) (i Item, ok bool) {
 			r.cannot(f.path, err)
 			return i, false
 		}
-		if f.owner.pkg != "" && f.owner.digest == "" || isUnit && (target == "/dev/null" || r.isAlias(f.path, target)) {
+		if f.owner.pkg != "" && (f.owner.digest == "" || f.owner.digest == digestOfLink(target)) || isUnit && (target == "/dev/null" || r.isAlias(f.path, target)) {
 			return i, false
 		}
 		i.Kind = Link

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/kballard/go-shellquote"
+
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -286,13 +288,16 @@ func (w *Writer) refreshes(ctx context.Context) {
 		{"update-grub", "/etc/default/grub"},
 	} {
 		program, _, _ := strings.Cut(r.command, " ")
+		busybox := false
 		if !slices.ContainsFunc([]string{"/usr/sbin/", "/usr/bin/", "/sbin/"}, func(dir string) bool {
+			target, err := w.View.Readlink(dir + program)
+			busybox = err == nil && target == "/bin/busybox"
 			there, err := w.View.Exists(dir + program)
 			return err == nil && there
 		}) {
 			continue
 		}
-		var files []string
+		var files, paths []string
 		last := ""
 		for _, block := range w.order {
 			for _, d := range w.blocks[block] {
@@ -301,9 +306,12 @@ func (w *Writer) refreshes(ctx context.Context) {
 					name.S = d.name
 				}
 				if strings.HasPrefix(name.S, r.prefix) {
-					files, last = append(files, d.id()), block
+					files, paths, last = append(files, d.id()), append(paths, name.S), block
 				}
 			}
+		}
+		if busybox && program == "sysctl" { // it has no --system
+			r.command = "sysctl -p " + shellquote.Join(paths...)
 		}
 		if len(files) > 0 {
 			d := newDeclaration("exec", r.command).set("refreshonly", schema.BoolValue(true)).list("subscribe", files)

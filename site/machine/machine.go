@@ -106,6 +106,7 @@ type Scan struct {
 	// generated are the rows of generated.txt that files without a package matched.
 	generated map[generatedRow]bool
 	older     []Item            // items that Options.Since leaves out
+	rest      []Item            // items beyond mostItems
 	enabled   map[string]bool   // the units that start at boot
 	shipped   map[string]string // the packages of the units that packages ship
 }
@@ -131,6 +132,12 @@ const (
 	mostNames       = 300_000  // names below one directory that is searched
 	mostItems       = 20_000   // items of a scan
 )
+
+// tooMany is the reason why items of a scan are not in Items.
+var tooMany = fmt.Sprintf("a scan has at most %d", mostItems)
+
+// All returns the items, also those beyond the limit of Items.
+func (s *Scan) All() []Item { return slices.Concat(s.Items, s.rest) }
 
 // Check returns the mistake in the options, nil if there is none.
 func (o Options) Check() error {
@@ -181,9 +188,8 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 		return nil, err
 	}
 	r.scan.Items = slices.DeleteFunc(r.scan.Items, func(i Item) bool { return !r.includes(i) })
-	over := len(r.scan.Items) - mostItems
-	if over > 0 {
-		r.scan.Items = r.scan.Items[:mostItems]
+	if len(r.scan.Items) > mostItems {
+		r.scan.Items, r.scan.rest = r.scan.Items[:mostItems:mostItems], r.scan.Items[mostItems:]
 	}
 	slices.SortStableFunc(r.scan.LeftOut, func(a, b LeftOut) int { return cmp.Compare(a.Name, b.Name) })
 	r.scan.LeftOut = slices.Compact(r.scan.LeftOut)
@@ -191,8 +197,8 @@ func Read(ctx context.Context, v *host.View, o Options) (*Scan, error) {
 		r.scan.LeftOut = r.scan.LeftOut[:mostItems]
 		r.leave(fmt.Sprintf("%d more", more), fmt.Sprintf("a scan lists at most %d of what it leaves out", mostItems))
 	}
-	if over > 0 {
-		r.leave(fmt.Sprintf("%d more items", over), fmt.Sprintf("a scan has at most %d", mostItems))
+	if over := len(r.scan.rest); over > 0 {
+		r.leave(fmt.Sprintf("%d more items", over), tooMany)
 	}
 	return r.scan, nil
 }

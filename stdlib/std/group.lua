@@ -3,15 +3,15 @@
 --   std.group { "deploy", members = { "alice", "bob" } }
 --   std.group { "wheel", members = { "alice" }, membership = "exact" }
 
-local accounts, gshadow, nss = require "std.accounts", require "std.gshadow", require "std.nss"
+local accounts, busybox, gshadow, nss = require "std.accounts", require "std.busybox", require "std.gshadow", require "std.nss"
 local numbers, shadow = require "std.numbers", require "std.shadow"
 
 local function sets_admins(want, have) return want.admins and not tbl.equal(tbl.sort(want.admins), tbl.sort(have.admins or {})) end
 
 return ccm.type {
   name = "group",
-  doc = "Manages a group in /etc/group, with groupadd, groupmod and groupdel.",
-  commands = { "groupadd", "groupmod", "groupdel", "usermod", "gpasswd", "chgpasswd", "getent" },
+  doc = "Manages a group in /etc/group, with groupadd, groupmod and groupdel, or addgroup and delgroup of busybox.",
+  commands = { "groupadd", "groupmod", "groupdel", "addgroup", "delgroup", "usermod", "gpasswd", "chgpasswd", "getent" },
   properties = {
     name = { name = true, doc = "The name of the group.", example = "deploy" },
     gid = { type = "integer", doc = "The numeric ID of the group. Default: chosen by the system." },
@@ -71,7 +71,7 @@ return ccm.type {
       if sets_admins(want, have) then list[#list + 1] = "gpasswd" end
       if want.password and want.password ~= have.password then list[#list + 1] = "chgpasswd" end
     end
-    return tbl.map(tbl.unique(list), function(name) return { name, below_root = true } end)
+    return tbl.map(tbl.unique(list), function(name) return { busybox.program(host, name), below_root = true } end)
   end,
 
   recreate = require("std.recreate").group,

@@ -1,6 +1,6 @@
 -- Checks the numbers of users and groups, and finds a user's own group, for the types user and group.
 
-local accounts = require "std.accounts"
+local accounts, busybox = require "std.accounts", require "std.busybox"
 
 local numbers = {}
 
@@ -26,11 +26,12 @@ function numbers.check_uid(host, want, found) check(want, found, "user", "uid", 
 --- Fails if another group has the wanted number, or gets it from an earlier resource. found is the present group or nil.
 function numbers.check_gid(host, want, found) check(want, found, "group", "gid", accounts.groups(host), host.pending_group) end
 
---- Whether userdel removes the user's own group (USERGROUPS_ENAB in login.defs(5)): a group of the same name without
+--- Whether userdel removes the user's own group (USERGROUPS_ENAB in login.defs(5); deluser of busybox always): a group of the same name without
 --- other members.
 function numbers.takes_group(want, have, host)
   local own = accounts.group(host, want.name)
-  return have.group == want.name and own ~= nil and re.test(host.read("/etc/login.defs") or "", [[(?m)^\s*USERGROUPS_ENAB\s+"?yes]])
+  local removes = busybox.program(host, "userdel") ~= "userdel" or re.test(host.read("/etc/login.defs") or "", [[(?m)^\s*USERGROUPS_ENAB\s+"?yes]])
+  return have.group == want.name and own ~= nil and removes
     and #tbl.filter(own.members, function(m) return m ~= want.name end) == 0
     and not tbl.any(tbl.values(accounts.users(host)), function(u) return u.name ~= want.name and u.gid == own.gid end)
 end

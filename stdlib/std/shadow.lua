@@ -86,6 +86,12 @@ function shadow.recorded(want, host)
   return e
 end
 
+--- Whether chage has to change something of a user: busybox has none, and its new users have the defaults.
+function shadow.needs_chage(want, differs, new)
+  local usual = { min_days = 0, max_days = 99999, warn_days = 7, inactive_days = -1, expires = "never" }
+  return tbl.any(ageing, function(a) return differs(a[1]) and not (new and want[a[1]] == usual[a[1]]) end)
+end
+
 --- Changes the properties for which differs(property) is true. new is set if the user was just created. A password that
 --- is locked stays locked, unless locked = false.
 function shadow.change(want, have, host, differs, new)
@@ -99,10 +105,11 @@ function shadow.change(want, have, host, differs, new)
   elseif not new and want.locked ~= nil and want.locked ~= have.locked then
     accounts.run(host, "usermod", locked and "--lock" or "--unlock", want.name)
   end
-  local words = {}
+  local words, now = {}, new and shadow.recorded(want, host) or {}
   for _, a in ipairs(ageing) do
     -- A new password is one of today.
-    if differs(a[1]) or sets and a[1] == "last_change" and want.last_change then
+    local sets_day = sets and a[1] == "last_change" and want.last_change
+    if (differs(a[1]) or sets_day) and now[a[1]] ~= want[a[1]] then
       words = tbl.concat(words, { a[2], want[a[1]] == "never" and -1 or want[a[1]] })
     end
   end

@@ -8,8 +8,8 @@ local numbers, shadow, ssh, subids = require "std.numbers", require "std.shadow"
 
 return ccm.type {
   name = "user",
-  doc = "Manages a user in /etc/passwd, with useradd, usermod and userdel.",
-  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon", "getent", "gpasswd" },
+  doc = "Manages a user in /etc/passwd, with useradd, usermod and userdel. With busybox alone, users can be made and removed; other changes need the package shadow.",
+  commands = { "useradd", "usermod", "userdel", "adduser", "deluser", "addgroup", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen", "cp", "chown", "restorecon", "getent", "gpasswd" },
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The numeric ID of the user. Default: chosen by the system." },

@@ -1,6 +1,6 @@
 -- What useradd, usermod and userdel leave besides the entries of a user, for the plans of the type user.
 
-local ssh, useradd = require "std.ssh", {}
+local busybox, shadow, ssh, useradd = require "std.busybox", require "std.shadow", require "std.ssh", {}
 
 --- Returns the directory whose files a new home gets.
 function useradd.skeleton(host)
@@ -64,7 +64,7 @@ end
 function useradd.programs(action, want, have, host)
   local new, list = action == "create", {}
   local function needs(needed, below_root, ...)
-    for _, name in ipairs(needed and { ... } or {}) do list[#list + 1] = { name, below_root = below_root } end
+    for _, name in ipairs(needed and { ... } or {}) do list[#list + 1] = { busybox.program(host, name), below_root = below_root } end
   end
   local function differs(p) return want[p] ~= nil and (new or want[p] ~= have[p]) end
   needs(new, true, "useradd")
@@ -73,7 +73,7 @@ function useradd.programs(action, want, have, host)
   local groups = want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {}))
   needs(not new and (groups or tbl.any({ "uid", "group", "comment", "shell", "home", "locked" }, differs)), true, "usermod")
   needs(differs "password" and (new or want.update_password == "always"), true, "chpasswd")
-  needs(tbl.any({ "min_days", "max_days", "warn_days", "inactive_days", "expires", "last_change" }, differs), true, "chage")
+  needs(shadow.needs_chage(want, differs, new), true, "chage")
   needs(want.admin_groups and not tbl.equal(tbl.sort(want.admin_groups), tbl.sort(have.admin_groups or {})), true, "gpasswd")
   needs(have.lost, true, "chown")
   needs(have.lost and host.is_directory(useradd.skeleton(host)), true, "cp")

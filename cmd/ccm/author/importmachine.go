@@ -246,7 +246,7 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 		run := report.Run{Command: "ccm " + shellquote.Join(e.Args...), Version: e.Version, Drift: true, Summary: report.Summary{
 			Host: scan.Hostname, StartTime: start, Duration: e.Clock.Now().Sub(start), Noop: true,
 		}}
-		if err := f.writeReport(e, form, &run, scan.Items, found); err != nil {
+		if err := f.writeReport(e, form, &run, scan.All(), found); err != nil {
 			return err
 		}
 	}
@@ -259,7 +259,7 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 				return err
 			}
 		}
-		_, err = terminal.Fprintf(e.Stdout, "%d of %d items are not described by %s\n", len(found), len(scan.Items), f.against)
+		_, err = terminal.Fprintf(e.Stdout, "%d of %d items are not described by %s\n", len(found), len(scan.All()), f.against)
 	}
 	if err == nil && len(found) > 0 {
 		err = cli.Status(cli.ExitChanges)
