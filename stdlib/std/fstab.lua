@@ -65,13 +65,6 @@ function fstab.mounted(host, point)
   return found, inner
 end
 
---- Returns the type of the file system at a path, nil if it is not known, and its mount point.
-function fstab.type_at(host, place)
-  local found = fstab.mounted(host, place)
-  if not found and place ~= "/" then return fstab.type_at(host, path.dir(place)) end
-  return found and found.type, place
-end
-
 --- Writes the text of fstab, of which units are made.
 function fstab.write(host, text)
   host.write(fstab.path, text)
