@@ -51,7 +51,8 @@ type restore struct {
 	state        *runState
 	startedPaths map[string]bool // paths that were changed: these are finished in any case
 	mounts       func() (host.Mounts, error)
-	refused      bool // something was changed since, and nothing is restored
+	created      map[string]bool // paths to remove
+	refused      bool            // something was changed since, and nothing is restored
 }
 
 // Restore restores the paths that a run changed, as a run of its own.
@@ -95,6 +96,12 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	}
 	if r.state.writer != nil {
 		r.state.writer.KeepContents(list)
+	}
+	r.created = make(map[string]bool)
+	for _, x := range list {
+		if x.Want.Kind == safepath.Missing {
+			r.created[x.Path] = true
+		}
 	}
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
@@ -206,7 +213,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 	}
 	if r.options.Plan {
 		ev.Outcome = event.Pending
-		if err := r.mounted(x); err != nil {
+		if err := cmp.Or(r.mounted(x), x.Kept(&r.host.View, r.created)); err != nil {
 			fail(ev, err)
 			return ev
 		}
@@ -242,11 +249,12 @@ func (r *restore) mounted(x state.Restoration) error {
 }
 
 // fail makes the event say that a path could not be restored. A directory with a mounted file
-// system is skipped and does not fail: it stays in use.
+// system is skipped and does not fail: it stays in use. So is one with what others put there.
 func fail(ev *event.Event, err error) {
 	ev.Outcome, ev.Err = event.Failed, err
-	if mounted, ok := errors.AsType[*state.MountedError](err); ok {
-		ev.Outcome, ev.Err, ev.Reason, ev.Diff, ev.Actions = event.Skipped, nil, mounted.Error(), nil, nil
+	_, mounted := errors.AsType[*state.MountedError](err)
+	if _, kept := errors.AsType[*state.KeptError](err); mounted || kept {
+		ev.Outcome, ev.Err, ev.Reason, ev.Diff, ev.Actions = event.Skipped, nil, err.Error(), nil, nil
 	}
 }
 
