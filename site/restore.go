@@ -52,7 +52,8 @@ type restore struct {
 	state        *runState
 	startedPaths map[string]bool // paths that were changed: these are finished in any case
 	mounts       func() (host.Mounts, error)
-	refused      bool // something was changed since, and nothing is restored
+	created      map[string]bool // paths to remove
+	refused      bool            // something was changed since, and nothing is restored
 }
 
 // Restore restores the paths that a run changed, as a run of its own.
@@ -96,6 +97,12 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	}
 	if r.state.writer != nil {
 		r.state.writer.KeepContents(list)
+	}
+	r.created = make(map[string]bool)
+	for _, x := range list {
+		if x.Want.Kind == safepath.Missing {
+			r.created[x.Path] = true
+		}
 	}
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
@@ -227,7 +234,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) res
 	}
 	if r.options.Plan {
 		result.outcome = event.Pending
-		if err := r.mounted(x); err != nil {
+		if err := cmp.Or(r.mounted(x), x.Kept(&r.host.View, r.created)); err != nil {
 			result.fail(err)
 			return result
 		}
@@ -263,11 +270,12 @@ func (r *restore) mounted(x state.Restoration) error {
 }
 
 // fail notes that a path could not be restored. A directory with a mounted file system is skipped and does not fail: it
-// stays in use.
+// stays in use. So is one with what others put there.
 func (x *restoreResult) fail(err error) {
 	x.outcome, x.err = event.Failed, err
-	if mounted, ok := errors.AsType[*state.MountedError](err); ok {
-		x.outcome, x.err, x.reason, x.diff, x.acts = event.Skipped, nil, mounted.Error(), nil, false
+	_, mounted := errors.AsType[*state.MountedError](err)
+	if _, kept := errors.AsType[*state.KeptError](err); mounted || kept {
+		x.outcome, x.err, x.reason, x.diff, x.acts = event.Skipped, nil, err.Error(), nil, false
 	}
 }
 

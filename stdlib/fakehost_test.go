@@ -106,6 +106,14 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(ok({ device = "nas:/export", type = "nfs" }, {}), true)
 			check(ok({ device = "//nas/share", type = "cifs" }, {}), true)
 			check(ok({ device = "overlay", type = "overlay" }, {}), true)`,
+		"type of a file system": `
+			local type_at = require("std.mount_options").type_at
+			local mounts = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:5 / /run rw - tmpfs tmpfs rw\n3 2 8:2 / /run/disk rw - xfs /dev/sdb1 rw\n"
+			local host = { read = function() return mounts end }
+			for place, want in pairs { ["/"] = "ext4 /", ["/srv/a"] = "ext4 /", ["/run"] = "tmpfs /run", ["/run/x/y"] = "tmpfs /run", ["/run/disk/z"] = "xfs /run/disk", ["/running"] = "ext4 /" } do
+				check(str.join({ type_at(host, place) }, " "), want)
+			end
+			check(type_at({ read = function() end }, "/srv"), nil)`,
 		"options": `
 			local lacks = require "std.mount_options".lacks
 			local function of(wanted, now) return str.join(lacks(str.split(wanted, ","), str.split(now, ",")), ",") end

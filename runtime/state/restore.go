@@ -296,7 +296,11 @@ func (x *restoreCall) clear(r Restoration) error {
 			return err
 		}
 		if len(names) > 0 {
-			return cmp.Or(x.mounted(r), diag.Expected("%s", r.Want.Kind).Found("a directory that is not empty"))
+			why := error(&KeptError{names[0]})
+			if r.Want.Kind != safepath.Missing {
+				why = diag.Expected("%s", r.Want.Kind).Found("a directory that is not empty")
+			}
+			return cmp.Or(x.mounted(r), why)
 		}
 	}
 	if r.Want.Kind == safepath.Regular && info.Kind == safepath.Symlink || r.Want.Kind == safepath.Symlink && info.Kind == safepath.Regular {

@@ -216,7 +216,7 @@ func TestRestoreRefuses(t *testing.T) {
 	b.write("made/by-hand", "precious", 0o644)
 	_, errs := b.restore(id)
 	require.EqualError(t, errors.Join(errs...), "/big: its content was not backed up: larger than 50 B\n"+
-		"/made: expected nothing, found a directory that is not empty\n"+
+		"/made: it holds by-hand, which no record of the run names, and is kept (remove it yourself)\n"+
 		"/off: its content was not backed up: backup = false\n"+
 		"/pipe: it was a device, socket or pipe, which cannot be backed up")
 	require.Equal(t, []string{"no backup of /big: larger than 50 B"}, b.warned)

@@ -58,10 +58,6 @@ return ccm.type {
     end
     -- cron ignores a file with an unknown user, and reports it only in its log.
     if want.ensure == "present" then accounts.check_user(host, want.user, "the user of the command") end
-    local daemon = host.stat "/usr/sbin/crond" or {}
-    if want.ensure == "present" and daemon.target and path.base(daemon.target) == "busybox" then
-      error("crond of busybox does not read /etc/cron.d (install another cron, such as the package cronie or dcron)", 0)
-    end
     local text = host.read(file(want))
     if not text then return { ensure = "absent" } end
     local have = { ensure = "present", text = text, environment = {}, refused = refused(host, file(want)) }

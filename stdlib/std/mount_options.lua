@@ -1,4 +1,6 @@
--- Compares the options of a mounted file system with the wanted ones, for the type mount.
+-- The options and types of mounted file systems, for the types mount and swap.
+
+local fstab = require "std.fstab"
 
 local mount_options = {}
 
@@ -23,6 +25,13 @@ function mount_options.remount(host, e, point, options)
   if not re.test(e.type, fixed) then error(err, 0) end
   host.run { "umount", "--", point }
   host.run { "mount", "-t", e.type, "-o", options, "--", e.device, point }
+end
+
+--- Returns the type of the file system at a path, nil if it is not known, and its mount point.
+function mount_options.type_at(host, place)
+  local found = fstab.mounted(host, place)
+  if not found and place ~= "/" then return mount_options.type_at(host, path.dir(place)) end
+  return found and found.type, place
 end
 
 return mount_options

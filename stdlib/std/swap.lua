@@ -3,7 +3,7 @@
 --   std.swap { "/swapfile", size = "2G" }
 --   std.swap { "LABEL=swap", options = { "pri=10" } }
 
-local devices, fstab = require "std.devices", require "std.fstab"
+local devices, fstab, mount_options = require "std.devices", require "std.fstab", require "std.mount_options"
 
 -- The line of fstab as it is wanted: the text with it, and what is there now. A line that names the same device in
 -- another way stays so.
@@ -19,6 +19,8 @@ local function tasks(want, have)
   return tbl.concat(have.missing and { { "make", "created the file" } } or {}, { { "on", "activated it" } })
 end
 
+local unfit = { "overlay", "ramfs", "tmpfs", "zfs" } -- file systems that cannot hold swap files
+
 -- Whether the swap area is missing and can be made. Fails if it is not there, or holds something else.
 local function is_missing(want, host)
   if not str.starts(want.name, "/") or str.starts(want.name, "/dev/") then
@@ -26,6 +28,8 @@ local function is_missing(want, host)
   elseif not host.stat(want.name) then
     if not want.size then error(("%s does not exist (size = \"2G\" creates it)"):format(want.name), 0) end
     if not host.is_directory(path.dir(want.name)) then error(("directory %s does not exist (declare it before the swap file)"):format(path.dir(want.name)), 0) end
+    local kind, point = mount_options.type_at(host, path.dir(want.name))
+    if tbl.contains(unfit, kind) then error(("the kernel cannot swap to a file on %s, which is %s (use another file system)"):format(point, kind), 0) end
     return true
   end
   if not host.which "blkid" then return false end

@@ -147,4 +147,6 @@ require "std.selinux_context" { "/srv/www(/.*)?", type = typ }
 	}
 	l.sh("/opt/ccm/ccm ensure selinux_context '/srv/www(/.*)?' absent")
 	l.says("", "semanage fcontext -l -C")
+	require.Contains(t, l.sh("/opt/ccm/ccm undo"), "Added the pattern")
+	require.Regexp(t, `/srv/www\(/\.\*\)\? +all files +system_u:object_r:etc_t:s0`, l.sh("semanage fcontext -l -C"))
 }

@@ -51,4 +51,9 @@ func TestLuaLanguagePackage(t *testing.T) {
 	require.Contains(t, l.sh("/opt/ccm/ccm import language_package demo-gem"), `manager = "gem"`)
 	all("1.1.0 absent", "Removed the package")
 	l.says("", "ls /opt/gems/gems; ls /opt/project/node_modules 2>/dev/null || :")
+
+	// Undo installs what the run removed, in the same versions.
+	require.Contains(t, l.sh("/opt/ccm/ccm undo"), "3 resources: 3 changed")
+	l.says("1.1.0\n1.1.0\ndemo-gem-1.1.0",
+		`/opt/venv/bin/python3 -m demo_pkg; sed -n 's/.*"version": *"\([^"]*\)".*/\1/p' /opt/project/node_modules/demo-npm/package.json; echo; ls /opt/gems/gems`)
 }

@@ -63,4 +63,5 @@ if fs.exists "/swap/usable" then std.swap { "/swap/file", size = "4M", options =
 		done
 		swapoff /swap/file 2> /dev/null; rm -f /swap/*; echo END`)
 	require.Regexp(t, `^\d\d+\nSAME\nEND$`, out)
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure swap /run/swapfile --size 4M --noop || :"), "the kernel cannot swap to a file on /run, which is tmpfs")
 }
