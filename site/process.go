@@ -120,6 +120,9 @@ func offline(yes bool) string {
 
 // newHost returns the host for the options. In a container without an init system, no services run.
 func (p *Process) newHost(o host.Options) *host.Host {
+	if o.Offline != "" { // an image may be built without a network
+		o.Lookup = func(context.Context, string) ([]string, error) { return nil, nil }
+	}
 	if o.Offline == "" && filepath.Clean("/"+o.Root) == "/" {
 		o.Offline = facts.WithoutInit()
 	}

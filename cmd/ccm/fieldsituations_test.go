@@ -119,6 +119,13 @@ func TestFieldContainers(t *testing.T) {
 			do:     plan,
 			want:   []string{"x sysctl#kernel.printk: failed: /proc/sys/kernel/printk is on a read-only mount, /proc/sys"},
 		},
+		"the name of the machine, where settings of the kernel are read-only": { // it is set by a call of the kernel
+			before: "mount --bind /proc/sys /proc/sys; mount -o remount,ro,bind /proc/sys; mount -t tmpfs run /run; mkdir etc; mount --bind etc /etc",
+			site:   `require "std.hostname" { "web1.example.org" }`,
+			do:     plan,
+			want:   []string{"~ hostname#web1.example.org: Would have set the host name"},
+			not:    "read-only",
+		},
 		"no init": {
 			before: ownEtc + "\nmount -t tmpfs run /run",
 			site: `

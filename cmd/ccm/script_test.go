@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -36,11 +37,13 @@ func TestMain(m *testing.M) {
 }
 
 // wholeMachine makes a host for which a root is not an image but a whole machine, whose commands are those of this one:
-// most tests work below a directory. It is running, whatever process 1 is. Confinedccm is as users have it.
+// most tests work below a directory. It is running, whatever process 1 is, and its resolver knows all names. Confinedccm
+// is as users have it.
 func wholeMachine(o host.Options) *host.Host {
 	if o.Foreign = false; o.Offline != "--offline" {
 		o.Offline = ""
 	}
+	o.Lookup = func(context.Context, string) ([]string, error) { return nil, nil }
 	return host.New(o)
 }
 

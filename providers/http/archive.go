@@ -105,6 +105,14 @@ func origin(v *host.View, want resources.Archive) string {
 	return v.Extractions().Redact((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String())
 }
 
+// Predict implements resource.Predictor: it warns of a server whose name is unknown. It does not ask the server.
+func (archives) Predict(ctx context.Context, v *host.View, want resources.Archive) (caveat string, err error) {
+	if name := v.UnknownServer(ctx, want.URL.Parse()); name != "" {
+		return "the resolver does not know " + name, nil
+	}
+	return "", nil
+}
+
 // Inspect implements resource.Inspector: it always sets the checksum.
 func (archives) Inspect(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
 	if have, err = look(v, want); err == nil && have.ArchiveExists {

@@ -65,12 +65,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		}
 		have.NewDirectoryMode = host.NewAttr(v, want.Name, safepath.Directory).Mode
 	} else {
-		if have.UID != have.WantUID {
-			have.Owner = v.UserName(have.UID)
-		}
-		if have.GID != have.WantGID {
-			have.Group = v.GroupName(have.GID)
-		}
+		have.Owner, have.Group = host.OtherOwners(v, info, have.WantUID, have.WantGID)
 	}
 	if want.ValidationAfter().IsGiven() {
 		if have.CheckAfterPending, err = v.HasBackup(want.Name); err != nil {

@@ -345,6 +345,20 @@ func readOnly(v *View, name, real string) error {
 	return obstacle(unix.EROFS, "%s is on a read-only mount, %s (mount -o remount,rw %s)", name, point, point)
 }
 
+// CheckWritable returns an error if a directory, below which commands write, is on a read-only mount. A directory that an
+// earlier resource is assumed to change has none.
+func CheckWritable(v *View, dir string) error {
+	d, err := v.files.Directory(dir)
+	if err != nil {
+		return nil // the commands report it
+	}
+	defer d.Close()
+	if _, assumed := v.overlay.Assumed(dir); assumed || !d.Constraint().ReadOnly {
+		return nil
+	}
+	return readOnly(v, dir, d.Path)
+}
+
 // mountPointOf returns the mount point above or at a path, as the operating system sees both.
 func mountPointOf(v *View, real string) string {
 	real = filepath.Join(v.root, real)

@@ -29,6 +29,30 @@ func PendingName(v *View, kind overlay.LookKind, id uint32) string {
 	return ""
 }
 
+// doubtNumbers notes, for two different numbers, that they may turn out to be one: that of an account that is going to be
+// made, and one that has no account yet.
+func doubtNumbers(v *View, d *accounts.Database, kind overlay.LookKind, a, b uint32) {
+	if o := v.planned(); o != nil && overlay.IsPlaceholder(a) != overlay.IsPlaceholder(b) {
+		if d.NameOf(min(a, b)) == strconv.FormatUint(uint64(min(a, b)), 10) { // placeholders are the largest numbers
+			overlay.DoubtNumber(o, kind, a, b)
+		}
+	}
+}
+
+// OtherOwners returns the names of the owner and the group of a file if they are not the wanted ones, otherwise "". A plan
+// depends on who makes a user or group that may get the number of the other one.
+func OtherOwners(v *View, have safepath.Info, uid, gid uint32) (owner, group string) {
+	if have.UID != uid {
+		doubtNumbers(v, v.accounts.Users, overlay.UserLook, have.UID, uid)
+		owner = v.UserName(have.UID)
+	}
+	if have.GID != gid {
+		doubtNumbers(v, v.accounts.Groups, overlay.GroupLook, have.GID, gid)
+		group = v.GroupName(have.GID)
+	}
+	return owner, group
+}
+
 // PendingAccount returns the account that a plan assumes, nil for none. Needed means that the
 // caller needs the actual numbers, which nobody knows before the account exists.
 func PendingAccount(v *View, kind overlay.LookKind, name string, needed bool) *overlay.Account {

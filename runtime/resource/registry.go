@@ -207,7 +207,11 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	switch len(best) {
 	case 0:
 		slices.Sort(whys)
-		return Binding{}, fmt.Errorf("no provider of %s works on this machine: %s", r.Type.Name, strings.Join(whys, "; "))
+		where := "on this machine"
+		if v := f.View(); v != nil && v.Root() != "/" {
+			where = "in " + v.Root()
+		}
+		return Binding{}, fmt.Errorf("no provider of %s works %s: %s", r.Type.Name, where, strings.Join(whys, "; "))
 	case 1:
 		return *best[0], nil
 	}

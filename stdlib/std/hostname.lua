@@ -41,7 +41,7 @@ return ccm.type {
   leaves = function(want, have)
     local list = {}
     if not have or have.file ~= want.name then list[1] = { path = "/etc/hostname", kind = "file", content = want.name .. "\n" } end
-    if not have or have.running and have.running ~= want.name then list[#list + 1] = { path = proc, kind = "file" } end
+    if not have or have.running and have.running ~= want.name then list[#list + 1] = { path = proc } end -- by a call of the kernel, also where /proc/sys is read-only
     return list, "commands"
   end,
 

@@ -37,6 +37,12 @@ local function imported(want, host)
   end
 end
 
+-- Whether the database of rpm changes.
+local function calls_rpm(want, have)
+  if want.ensure == "absent" then return have.imported ~= nil end
+  return not have.known
+end
+
 return ccm.type {
   name = "package_key",
   doc = "Manages a package signing key: for apt in /etc/apt/keyrings, for rpm in /etc/pki/rpm-gpg and its database.",
@@ -72,12 +78,13 @@ return ccm.type {
     return d
   end,
 
-  leaves = function(want)
-    if want.ensure == "absent" then return { { path = file(want), kind = "absent" } }, "commands" end
-    return { { path = file(want), kind = "file", content = want.key, mode = "0644" } }, "commands"
+  leaves = function(want, have)
+    local list = { want.ensure == "absent" and { path = file(want), kind = "absent" } or { path = file(want), kind = "file", content = want.key, mode = "0644" } }
+    if not have and store(want) == "rpm" or have and calls_rpm(want, have) then list = tbl.concat(list, { { path = "/var/lib/rpm" }, { path = "/usr/lib/sysimage/rpm" } }) end
+    return list, "commands"
   end,
 
-  programs = function(action, _, have) return (action == "remove" and have.imported or action ~= "remove" and not have.known) and { "rpm" } or {} end,
+  programs = function(_, want, have) return calls_rpm(want, have) and { "rpm" } or {} end,
 
   recreate = require("std.recreate").package_key,
 

@@ -9,8 +9,8 @@ local fields = {
   { "priority", "priority" }, { "autorefresh", "autorefresh" }, { "exclude", "exclude" }, { "metadata_expire", "metadata_expire" },
 }
 
---- Returns the type for a package manager. spec has its name, doc, commands, directory, cache, further properties,
---- and read(name), which returns the command that reads the index of a repository.
+--- Returns the type for a package manager. spec has its name, doc, commands, directory, further properties,
+--- read(name), which returns the command that reads the index of a repository, and the paths touched by that command.
 return function(spec)
   local function file(want) return spec.directory .. "/" .. want.name .. ".repo" end
   local properties = {
@@ -83,7 +83,8 @@ return function(spec)
 
     leaves = function(want)
       if want.ensure == "absent" then return { { path = file(want), kind = "absent" } }, "commands" end
-      return { { path = file(want), kind = "file", content = render(want), mode = "0644" }, { path = spec.cache } }, "commands"
+      local left = { { path = file(want), kind = "file", content = render(want), mode = "0644" } }
+      return tbl.concat(left, want.enabled and tbl.map(spec.touched, function(p) return { path = p } end) or {}), "commands"
     end,
 
     programs = function(action, want, _, host) return action ~= "remove" and want.enabled and host.root == "/" and { spec.read(want.name)[1] } or {} end,

@@ -7,7 +7,10 @@ return ccm.type(require "std.rpm_repo" {
   doc = "Manages a repository in /etc/yum.repos.d, and refreshes the dnf metadata after changes.",
   commands = { "dnf" },
   directory = "/etc/yum.repos.d",
-  cache = "/var/cache/dnf",
+  touched = {
+    "/var/cache/dnf", "/var/cache/libdnf5",
+    "/var/log/dnf.log", "/var/log/dnf.librepo.log", "/var/log/dnf.rpm.log", "/var/log/dnf5.log", "/var/log/hawkey.log",
+  },
   properties = {
     exclude = { type = "list", one_line = true, doc = "Patterns of packages to exclude." },
     metadata_expire = { one_line = true, doc = "The time after which dnf refreshes the metadata, such as 6h." },

@@ -7,7 +7,7 @@ return ccm.type(require "std.rpm_repo" {
   doc = "Manages a repository in /etc/zypp/repos.d, and refreshes the zypper metadata after changes.",
   commands = { "zypper" },
   directory = "/etc/zypp/repos.d",
-  cache = "/var/cache/zypp",
+  touched = { "/var/cache/zypp", "/var/log/zypper.log", "/run/zypp.pid" },
   properties = {
     autorefresh = { type = "boolean", default = true, doc = "Whether zypper refreshes the metadata when the repository is used." },
   },

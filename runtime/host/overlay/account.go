@@ -97,6 +97,18 @@ func (a *assumptions) ofPlaceholder(id uint32) (key accountKey, ok bool) {
 	return key, false
 }
 
+// DoubtNumber notes that an account that gets its number when it is made may get a certain one, which no present account
+// has. One of a and b is the placeholder of the account; the other one is that number.
+func DoubtNumber(o *View, kind LookKind, a, b uint32) {
+	key, ok := o.ofPlaceholder(a)
+	if !ok {
+		key, ok = o.ofPlaceholder(b)
+	}
+	if e := accountOf(o, key); ok && key.kind == kind && e != nil && o.looks != nil {
+		o.looks.doubt(e.author)
+	}
+}
+
 // Placeholder returns the number of an account that will exist: its own if that is known.
 func Placeholder(o *View, a *Account) uint32 {
 	if a.ID != NoAccount {
