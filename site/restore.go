@@ -131,7 +131,7 @@ func (r *restore) restoreAll(ctx context.Context, list []state.Restoration) (eve
 }
 
 // A restoreResult is the result for one path, from which its event is made when it is reported. With an event for each
-// path from the beginning, an undo of 20,000 files has a peak of 92 MiB instead of 75.
+// path from the beginning, an undo of 100,000 files has a peak of 474 MiB instead of 357.
 type restoreResult struct {
 	start   time.Time
 	outcome event.Outcome
