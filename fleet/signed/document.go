@@ -126,7 +126,7 @@ func (r *Release) Validate() error {
 	case r.Stages[len(r.Stages)-1] != "100%":
 		return errors.New("stages: the last must be 100%")
 	case len(r.Reason) > maxText:
-		return errors.New("reason: too long")
+		return fmt.Errorf("reason: %w", diag.Exceeds("", "%d bytes", maxText))
 	}
 	last := 0.0
 	for _, s := range r.Stages {
@@ -199,7 +199,7 @@ func (r *Rollout) Validate() error {
 	case r.Stage < 0 || r.Stage >= 32:
 		return fmt.Errorf("stage: %w", diag.Expected("the number of a stage"))
 	case len(r.By) > maxText || len(r.Reason) > maxText:
-		return errors.New("by, why: too long")
+		return fmt.Errorf("by, reason: %w", diag.Exceeds("", "%d bytes", maxText))
 	}
 	return nil
 }

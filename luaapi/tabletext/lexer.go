@@ -1,10 +1,11 @@
 package tabletext
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Kinds of tokens. The kind of a single character is that character, and 0 is the end.
@@ -106,7 +107,7 @@ func (lx *lexer) long(level int) (token, error) {
 	begin := from + level + 2
 	n := strings.Index(lx.text[begin:], "]"+strings.Repeat("=", level)+"]")
 	if n < 0 {
-		return token{}, fmt.Errorf("line %d: unterminated long string", lx.line(from))
+		return token{}, fmt.Errorf("line %d: %w", lx.line(from), diag.Unterminated("long string"))
 	}
 	lx.at = begin + n + level + 2
 	value := lx.text[begin : begin+n]
@@ -118,7 +119,7 @@ func (lx *lexer) long(level int) (token, error) {
 	return token{stringToken, value, from, lx.at}, nil
 }
 
-var errQuote = errors.New("unterminated string")
+var errQuote = diag.Unterminated("string")
 
 func (lx *lexer) quoted(quote byte) (token, error) {
 	from := lx.at

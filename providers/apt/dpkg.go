@@ -54,7 +54,7 @@ func askRecords(ctx context.Context, v *host.View, pkgs []string) (map[string][]
 		}
 		// It exits 1 if it does not know a package, and has answered for the others.
 		if res.Code > 1 {
-			return nil, fmt.Errorf("dpkg-query: exit status %d%s", res.Code, res.LastWords())
+			return nil, fmt.Errorf("%s: exit status %d%s", "dpkg-query", res.Code, res.LastWords())
 		}
 		// The standard error may also have warnings about the database.
 		for line := range strings.Lines(string(res.Stderr)) {

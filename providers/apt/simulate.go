@@ -109,7 +109,8 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 		return simulation{}, err
 	}
 	if res.Code != 0 {
-		return simulation{}, fmt.Errorf("apt could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+		return simulation{},
+			fmt.Errorf("%s could not %s it: exit status %d%s", "apt", verb, res.Code, tool.LastWords(res))
 	}
 	return parseSimulation(string(res.Stdout)), nil
 }

@@ -113,7 +113,7 @@ func entryOfMeta(fsys fs.FS, text string) (string, error) {
 		return "", diag.Damaged(metaName, nil)
 	}
 	if m.Format != format {
-		return "", fmt.Errorf("bundle has format %d, but this ccm supports %d", m.Format, format)
+		return "", diag.OtherFormat("bundle", m.Format, format)
 	}
 	if !isName(m.Entry) {
 		return "", fmt.Errorf("%s refers to %q, which is not in the bundle", metaName, m.Entry)

@@ -77,7 +77,7 @@ func TestVerify(t *testing.T) {
 		"another text":         {"ann " + ann, []byte(keygen(t, dir, message+".", "-Y", "sign", "-f", "ann", "-n", namespace)), "signature does not match the content"},
 		"no signature":         {"ann " + ann, []byte("hello"), "not a signature of ssh-keygen -Y sign"},
 		"empty":                {"ann " + ann, nil, "not a signature of ssh-keygen -Y sign"},
-		"long":                 {"ann " + ann, make([]byte, signers.MaxSignature+1), "signature is too long"},
+		"long":                 {"ann " + ann, make([]byte, signers.MaxSignature+1), "signature exceeds the limit of"},
 		"an authority's own":   {"ann cert-authority " + ann, byAnn, "is not allowed: not in signers"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,9 @@ func printPage(e *cli.Env, name, section string) error {
 			for _, h := range page.Headings() {
 				known = append(known, h.Anchor)
 			}
-			return diag.Errorf(diag.Pos{}, "no section %[2]q on page %[1]s", docs.Topic(name), section).WithHint("%s", cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
+			return diag.At(diag.Pos{}, diag.None("section %q on page %s", section, docs.Topic(name))).
+				WithHint("%s",
+					cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
 		}
 		page = part
 	}
