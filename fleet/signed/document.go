@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -124,7 +123,7 @@ func (r *Release) Validate() error {
 	case len(r.Stages) == 0 || len(r.Stages) > 32:
 		return fmt.Errorf("stages: %w", diag.MustBe("1 to 32"))
 	case r.Stages[len(r.Stages)-1] != "100%":
-		return errors.New("stages: the last must be 100%")
+		return fmt.Errorf("stages: %w", diag.Expected("100%% as the last stage"))
 	case len(r.Reason) > maxText:
 		return fmt.Errorf("reason: %w", diag.Exceeds("", "%d bytes", maxText))
 	}

@@ -105,7 +105,7 @@ func entryOf(fsys fs.FS, text string, dirs []string) (string, error) {
 type NoEntryError struct{}
 
 // Error lists the names that were looked for.
-func (*NoEntryError) Error() string { return "it contains neither " + strings.Join(entries, " nor ") }
+func (*NoEntryError) Error() string { return "no " + strings.Join(entries, " or ") }
 
 func entryOfMeta(fsys fs.FS, text string) (string, error) {
 	var m metadata
