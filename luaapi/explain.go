@@ -176,7 +176,7 @@ func (x *explainer) call([]string) {
 		switch global := x.globals.get(id.Value); {
 		case global == lua.LNil:
 		case op.ok && x.register(op.a) == global:
-			x.e.Hint = "list its functions with: ccm docs " + id.Value
+			x.e.Hint = "call one of its functions, as " + id.Value + ".NAME(...)"
 		default:
 			x.e.Hint = fmt.Sprintf("rename the variable: it hides the %s of ccm", id.Value)
 		}
