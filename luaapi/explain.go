@@ -172,8 +172,13 @@ func (x *explainer) call([]string) {
 	}
 	if id, ok := n.Func.(*ast.IdentExpr); ok {
 		x.say("%s %s", x.name(id), what)
-		if x.globals.get(id.Value) != lua.LNil {
-			x.e.Hint = fmt.Sprintf("a variable hides the %s of ccm (rename the variable)", id.Value)
+		op := x.operand(lua.OP_CALL, lua.OP_TAILCALL)
+		switch global := x.globals.get(id.Value); {
+		case global == lua.LNil:
+		case op.ok && x.register(op.a) == global:
+			x.e.Hint = "call one of its functions, as " + id.Value + ".NAME(...)"
+		default:
+			x.e.Hint = fmt.Sprintf("rename the variable: it hides the %s of ccm", id.Value)
 		}
 		return
 	}

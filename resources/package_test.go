@@ -258,5 +258,5 @@ func TestPackageDecode(t *testing.T) {
 
 func TestPackagePerform(t *testing.T) {
 	err := Package{Name: "zsh"}.Perform(t.Context(), nil, nil, resource.Action{Verb: "Reinstall"})
-	require.EqualError(t, err, "unknown verb Reinstall of package")
+	require.EqualError(t, err, `unknown verb of package "Reinstall"`)
 }

@@ -205,7 +205,7 @@ func TestServicePerform(t *testing.T) {
 		require.NoError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: verb}))
 	}
 	require.Equal(t, all, p.done)
-	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Kill"}), "unknown verb Kill of service")
+	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Kill"}), `unknown verb of service "Kill"`)
 }
 
 func TestServiceMask(t *testing.T) {

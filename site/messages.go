@@ -3,6 +3,8 @@ package site
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -22,6 +24,7 @@ func (m *Messages) Explain(err error) {
 	var list diag.List
 	list.Add(err)
 	for i, d := range list {
+		d = withoutCall(d)
 		if i == diag.MaxShown {
 			terminal.Fprintf(m.W, "ccm: and %d more mistakes\n", len(list)-i)
 			return
@@ -32,6 +35,18 @@ func (m *Messages) Explain(err error) {
 		}
 		diag.Render(m.W, prefix, d, m.Sources)
 	}
+}
+
+// withoutCall returns a mistake without the name of the system call that did not find a file: which of open, stat and
+// lstat it was does not matter to the user.
+func withoutCall(d *diag.Error) *diag.Error {
+	found, ok := errors.AsType[*fs.PathError](d.Err)
+	if !ok || !errors.Is(found, fs.ErrNotExist) {
+		return d
+	}
+	plain := *d
+	plain.Err = errors.New(strings.Replace(d.Err.Error(), found.Error(), found.Path+": "+found.Err.Error(), 1))
+	return &plain
 }
 
 // Warn prints a problem that does not stop ccm.
@@ -49,6 +64,7 @@ func (m *Messages) warnOf(list diag.List, strict bool) error {
 		return list.Err()
 	}
 	for i, d := range list {
+		d = withoutCall(d)
 		if i == diag.MaxShown {
 			m.Warn(fmt.Sprintf("and %d similar ones", len(list)-i))
 			break

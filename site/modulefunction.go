@@ -37,7 +37,7 @@ func FindFunctions(list []ModuleFunction, topic string) (ref Reference, ok bool,
 	case within == "":
 		return ref, false, nil
 	}
-	err = diag.Errorf(diag.Pos{}, "no function %[2]q in module %[1]s", within, strings.TrimPrefix(topic, within+"."))
+	err = diag.At(diag.Pos{}, diag.None("function %q in module %s", strings.TrimPrefix(topic, within+"."), within))
 	err.(*diag.Error).Hint = diag.DidYouMean(topic, names)
 	return ref, true, err
 }

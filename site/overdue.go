@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/heap"
 )
 
@@ -24,7 +25,7 @@ func (p *Process) watchOverdue(o *Options) (stop func()) {
 		return func() {}
 	}
 	limit := overdueMemory * cmp.Or(o.EvalMemory, luaapi.DefaultMemory)
-	bound := heap.Watch(limit, func() { p.Overdue(fmt.Errorf("evaluation took more than %s of memory", bytesize.Format(int64(limit)))) })
+	bound := heap.Watch(limit, func() { p.Overdue(diag.Exceeded("evaluation", "memory", bytesize.Format(int64(limit)))) })
 	waited := p.decryption().questions.waited
 	was := waited()
 	end := time.Now().Add(o.EvalTimeout + overdueTime)

@@ -18,7 +18,7 @@ func TestOverdue(t *testing.T) {
 
 	stop = p.watchOverdue(&Options{EvalMemory: 1 << 20})
 	taken := make([]byte, 64<<20)
-	require.EqualError(t, <-reasons, "evaluation took more than 4.0 MiB of memory")
+	require.EqualError(t, <-reasons, "evaluation exceeded the memory limit of 4.0 MiB")
 	runtime.KeepAlive(taken)
 	stop()
 }

@@ -51,7 +51,7 @@ func findLibrary(reg *resource.Registry, name string) (Reference, error) {
 			}
 		}
 		if lib.Name == library {
-			err := diag.Errorf(diag.Pos{}, "no function %[2]q in %[1]s", library, field)
+			err := diag.At(diag.Pos{}, diag.None("function %q in %s", field, library))
 			err.Hint = diag.DidYouMean(field, lib.Names())
 			return Reference{}, err
 		}

@@ -167,7 +167,7 @@ func parsePlan(text string) (*SavedPlan, error) {
 		return nil, diag.Not("", "a saved plan, or a damaged one: %w", err)
 	}
 	if head.Format != planFormat {
-		return nil, fmt.Errorf("saved plan has format %d, but this ccm supports %d", head.Format, planFormat)
+		return nil, diag.OtherFormat("saved plan", head.Format, planFormat)
 	}
 	plan := new(SavedPlan)
 	dec := json.NewDecoder(strings.NewReader(text))
@@ -180,9 +180,9 @@ func parsePlan(text string) (*SavedPlan, error) {
 	}
 	switch {
 	case plan.File == "" || plan.File == "-":
-		return nil, diag.Damaged("the plan", errors.New("script or manifest missing"))
+		return nil, diag.Damaged("the plan", diag.None("script or manifest"))
 	case plan.Options == nil:
-		return nil, diag.Damaged("the plan", errors.New("options missing"))
+		return nil, diag.Damaged("the plan", diag.None("options"))
 	case plan.Key != nil && len(plan.Key) != secret.KeySize:
 		return nil, diag.Damaged("the plan", diag.Expected("a key of %d bytes", secret.KeySize).Got("%d", len(plan.Key)))
 	}

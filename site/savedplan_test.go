@@ -24,8 +24,8 @@ func TestParsePlan(t *testing.T) {
 	resource := aPlan[strings.Index(aPlan, `{"id"`):strings.LastIndex(aPlan, "]")]
 	for _, x := range []struct{ old, new, err string }{
 		{`"format":1`, `"format":2`, "saved plan has format 2, but this ccm supports 1"},
-		{`"file":"site.lua"`, `"file":"-"`, "the plan is damaged: script or manifest missing"},
-		{`"options":{"Root":"/"}`, `"options":null`, "the plan is damaged: options missing"},
+		{`"file":"site.lua"`, `"file":"-"`, "the plan is damaged: no script or manifest"},
+		{`"options":{"Root":"/"}`, `"options":null`, "the plan is damaged: no options"},
 		{`"options":{"Root":"/"}`, `"options":{"Rooot":"/"}`, `unknown field "Rooot"`},
 		{`"key_digest"`, `"key":"AAAA","key_digest"`, "expected a key of 32 bytes, got 3"},
 		{resource, resource + "," + resource, `duplicate "file#/a"`},

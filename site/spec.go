@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -42,7 +41,7 @@ type SpecCatalog struct {
 var _ spec.Catalog = (*SpecCatalog)(nil)
 
 // errNoNetwork is the error of a download in a spec.
-var errNoNetwork = errors.New("downloads are not available in specs")
+var errNoNetwork = diag.Not("downloads", "available in specs")
 
 // offlineTransport refuses downloads.
 type offlineTransport struct{}

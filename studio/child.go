@@ -78,7 +78,7 @@ func (e *evaluator) ask(ctx context.Context, in *request) (*answer, error) {
 	}
 	switch first, _, _ := bytes.Cut([]byte(end.messages), []byte("\n")); {
 	case end.status == "timeout":
-		return nil, fmt.Errorf("evaluation timed out after %s", checkTimeout)
+		return nil, diag.TimedOut("evaluation", checkTimeout)
 	case end.status == "cancelled":
 		return nil, ctx.Err()
 	case len(first) > 0:

@@ -28,11 +28,11 @@ func newDriftCommand(e *cli.Env) *cobra.Command {
   ccm drift
   ccm drift site.lua
 
-It compares the machine with what FILE, or the script that ran last, applied. With
-ARGs, it uses the last run of FILE with exactly these arguments, otherwise the last
-run with any. Scripts are not evaluated: only what the run recorded counts. FILE may
-be - for resources declared on the command line (ccm ensure) or standard input.
-Diffs are from the machine to what was applied, as in a plan.
+It compares the machine with what the last run of FILE applied; without FILE, the
+last run of any site. With ARGs, it prefers the run with exactly these arguments.
+Scripts are not evaluated: only what the run recorded counts. FILE may be - for
+resources declared on the command line (ccm ensure) or standard input.
+Diffs show how the next run would repair the drift, as in a plan.
 
 Resources that run every time, such as an exec without a guard, and resources that
 would only be refreshed do not count as drift. Resources whose record is not enough

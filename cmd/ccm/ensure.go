@@ -21,7 +21,7 @@ func newEnsureCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ensure TYPE NAME [ENSURE] [--PROPERTY VALUE...]",
 		Short: "Ensure a single resource",
-		Long: `Ensure a single resource, as a script that declares nothing else would.
+		Long: `Ensure a single resource, without a script.
 
   ccm ensure package nginx
   ccm ensure file /etc/app.conf --content "x=1" --owner root --group root --mode 0644

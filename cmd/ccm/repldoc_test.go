@@ -114,7 +114,7 @@ func TestReplLanguage(t *testing.T) {
 		{`.plan file#/etc/gone`, "Nothing to do: 1 resource up to date\n"},
 		{`.show link#/etc/l`, "link#/etc/l\n  ensure: absent\n  provider: lua\n"},
 		{`.data`, "no data loaded (load data with --data FILE or data.load(FILE))\n"},
-		{`.apply`, "cannot ask: not a terminal"},
+		{`.apply`, "asking requires a terminal"},
 		{`.reset`, ""},
 		{`link`, "repl:1:1:1: undefined global \"link\""},
 		{`plan()`, "repl:2:1:1: no resources declared yet"},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
@@ -304,7 +303,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	code, _ := exitStatus(sum, f.detailed).(cli.Status)
 	switch {
 	case run.TimedOut() && sum.Interrupted:
-		f.reportFile.problem = fmt.Errorf("run exceeded the time limit of %s", words.Duration(f.Timeout))
+		f.reportFile.problem = diag.Exceeded("run", "time", words.Duration(f.Timeout))
 		return cli.Status(cli.ExitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
 		f.reportFile.problem = errors.New("a deferred function of the script failed (see standard error)")

@@ -46,7 +46,7 @@ func (s Source) typePage(t *resource.Type) (string, error) {
 	if text := s.Modules[t.Name]; text != "" {
 		p.printf("The type is written in Lua: [`std.%s`](../../../stdlib/std/%[1]s.lua).", t.Name)
 	}
-	p.printf("`ccm ensure %s --help` lists the properties as flags, `ccm docs %[1]s` in a terminal.", t.Name)
+	p.printf("In a terminal: `ccm docs %s`. As flags: `ccm ensure %[1]s --help`.", t.Name)
 	return p.String(), nil
 }
 

@@ -89,7 +89,7 @@ func committed(payload string) (time.Time, error) {
 		when = time.Unix(seconds, 0)
 	}
 	if seen != 1 || when.IsZero() {
-		return when, errors.New("commit date missing")
+		return when, diag.Lacks("commit", "a date")
 	}
 	return when, nil
 }

@@ -292,7 +292,8 @@ func (s *SourceConfig) checkURL() error {
 	default:
 		if strings.Contains(s.URL, "://") {
 			scheme, _, _ := strings.Cut(s.URL, "://")
-			return diag.Errorf(diag.Pos{}, "unsupported URL scheme %s://", scheme).WithHint("use a path, or an https://, obj:// or git: URL")
+			return diag.At(diag.Pos{}, diag.Unknown("URL scheme", scheme, nil)).
+				WithHint("use a path, or an https://, obj:// or git: URL")
 		}
 		if !filepath.IsAbs(s.URL) {
 			return diag.At(diag.Pos{}, diag.Expected("an absolute path").Got("%q", s.URL))

@@ -112,7 +112,7 @@ func TestMistakesInConfig(t *testing.T) {
 		"manifests: /srv/site.lua":                       `a.yaml:1:12: manifests: expected a list: a dash before each source`,
 		"manifests:\n  - site.lua":                       `a.yaml:2:5: expected an absolute path, got "site.lua"`,
 		"manifests:\n  - obj://bucket":                   `a.yaml:2:5: expected obj://BUCKET/KEY, got "obj://bucket"`,
-		"manifests:\n  - kv://bucket/key":                `a.yaml:2:5: unsupported URL scheme kv:// (use a path, or an https://, obj:// or git: URL)`,
+		"manifests:\n  - kv://bucket/key":                `a.yaml:2:5: unknown URL scheme "kv" (use a path, or an https://, obj:// or git: URL)`,
 		"manifests:\n  - https:///x":                     `expected a URL such as https://example.org/site.tar.gz`,
 		"manifests: [{}]":                                `expected a path or a URL (- /srv/site.lua, `,
 		"sources: [{git: /srv/x.git, url: /srv/x}]":      `git and url cannot be used together`,

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/fleet/retry"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/nats"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -89,7 +89,7 @@ func (d *dataSource) refresh(ctx context.Context) error {
 		return err
 	}
 	if len(strings.TrimSpace(string(text))) == 0 {
-		return errors.New("empty file")
+		return diag.Empty("file")
 	}
 	old, err := d.x.store.root.ReadFile(d.file)
 	if err == nil && string(old) == string(text) {

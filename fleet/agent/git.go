@@ -198,7 +198,7 @@ func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 	case ref != "":
 		return ref, commit, nil
 	case want == "":
-		return "", "", errors.New("the repository is empty")
+		return "", "", diag.Empty("the repository")
 	}
 	return "", "", diag.NotFound("branch or tag", want, nil)
 }

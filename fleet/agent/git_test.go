@@ -135,7 +135,7 @@ func TestGitSource(t *testing.T) {
 		}
 		r.commit(map[string]string{"readme": "x"})
 		_, err = s.Poll(t.Context())
-		require.EqualError(t, err, "cannot run the directory . of the commit: it contains neither site.lua nor manifest.yaml (set path to a directory or a file)")
+		require.EqualError(t, err, "cannot run the directory . of the commit: no site.lua or manifest.yaml (set path to a directory or a file)")
 		require.Equal(t, "two", taken(t, s))
 		require.NoError(t, os.Rename(r.dir, r.dir+".away"))
 		_, err = s.Poll(t.Context())

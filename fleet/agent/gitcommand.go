@@ -29,7 +29,7 @@ func (s *gitSource) runGit(ctx context.Context, patience time.Duration, repo str
 	}
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return "", fmt.Errorf("git %s timed out after %s", args[0], patience)
+			return "", diag.TimedOut("git "+args[0], patience)
 		}
 		return "", s.failed(args[0], stderr.String(), err)
 	}

@@ -163,7 +163,7 @@ func (s *Status) source(name string) *SourceStatus {
 }
 
 // ErrNotRunning says that no agent uses a cache directory.
-var ErrNotRunning = errors.New("no agent is running")
+var ErrNotRunning = diag.None("agent is running")
 
 // ReadStatus returns the status of the agent with a cache directory. If that agent no longer
 // runs, it returns the last status, and ErrNotRunning.

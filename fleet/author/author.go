@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -124,7 +125,7 @@ func (a Authorship) Names() string {
 }
 
 // errUnknown is the reason if the operator has not said who is believed.
-var errUnknown = errors.New("no trusted signers are known here")
+var errUnknown = diag.None("trusted signers are known here")
 
 // Look decodes a document and checks who has signed it. Signers may have signed it at the time
 // when it was made: the documents of a fleet outlive keys.

@@ -304,7 +304,7 @@ func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.Node
 	case !a.RevokedAt.IsZero():
 		return n, fmt.Errorf("the node was approved and then revoked (remove %s to request with a new key)", m.file(pendingKeyFile))
 	case n.Key != r.Key:
-		return n, errors.New("the response is for another key")
+		return n, diag.OfAnother("response", "key")
 	case n.Recipient != r.Recipient:
 		return n,
 			diag.Not("the recipient of secrets in the response", "the one requested: the response was tampered with")
@@ -343,7 +343,7 @@ func Renew(ctx context.Context, conn *nats.Conn, credentials string, h *host.Hos
 	case err != nil:
 		return false, fmt.Errorf("new credentials: %w", err)
 	case n.Key != have.Key, n.Name != have.Name, n.Recipient != have.Recipient:
-		return false, errors.New("new credentials: they belong to another node")
+		return false, diag.OfAnother("new credentials", "node")
 	case n.IssuedAt <= have.IssuedAt:
 		return false, nil // a replica that lags, or servers that were restored
 	}

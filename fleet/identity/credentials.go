@@ -137,7 +137,7 @@ func (f *Fleet) ReadNode(text string) (NodeIdentity, error) {
 func (f *Fleet) believes(n NodeIdentity, issuerAccount string) error {
 	switch {
 	case issuerAccount != f.Account:
-		return errors.New("belongs to another fleet")
+		return diag.OfAnother("", "fleet")
 	case !slices.Contains(f.NodeKeys, n.Issuer):
 		return fmt.Errorf("signed by %s, which is not a node signing key of this fleet", n.Issuer)
 	}

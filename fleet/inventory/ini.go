@@ -133,7 +133,7 @@ func splitLine(line string) (words []string, err error) {
 				word.WriteByte(line[end])
 			}
 			if end >= len(line) {
-				return nil, fmt.Errorf("unterminated quote %c", c)
+				return nil, diag.Unterminated("quote %c", c)
 			}
 			i, begun = end, true
 		default:

@@ -54,7 +54,7 @@ func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode
 		return err
 	}
 	if len(text) > registration.MaxSize {
-		return fmt.Errorf("the entry %w", diag.MustBe("at most %d bytes", registration.MaxSize).Got("%d", len(text)))
+		return diag.With("the entry", diag.MustBe("at most %d bytes", registration.MaxSize).Got("%d", len(text)))
 	}
 	msg := natsio.NewMsg(e.Subject())
 	msg.Data = text

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -98,7 +99,7 @@ func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string
 	}
 	r := new(signed.Release)
 	if text == nil {
-		return nil, fmt.Errorf("no release of %[2]s in %[1]s", a.Directory, a.Environment)
+		return nil, diag.None("release of %s in %s", a.Environment, a.Directory)
 	}
 	if err := signed.Read(text, r); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -124,9 +123,9 @@ func (r *Release) Validate() error {
 	case len(r.Stages) == 0 || len(r.Stages) > 32:
 		return fmt.Errorf("stages: %w", diag.MustBe("1 to 32"))
 	case r.Stages[len(r.Stages)-1] != "100%":
-		return errors.New("stages: the last must be 100%")
+		return fmt.Errorf("stages: %w", diag.Expected("100%% as the last stage"))
 	case len(r.Reason) > maxText:
-		return errors.New("reason: too long")
+		return fmt.Errorf("reason: %w", diag.Exceeds("", "%d bytes", maxText))
 	}
 	last := 0.0
 	for _, s := range r.Stages {
@@ -199,7 +198,7 @@ func (r *Rollout) Validate() error {
 	case r.Stage < 0 || r.Stage >= 32:
 		return fmt.Errorf("stage: %w", diag.Expected("the number of a stage"))
 	case len(r.By) > maxText || len(r.Reason) > maxText:
-		return errors.New("by, why: too long")
+		return fmt.Errorf("by, reason: %w", diag.Exceeds("", "%d bytes", maxText))
 	}
 	return nil
 }

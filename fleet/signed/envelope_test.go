@@ -175,7 +175,7 @@ func TestRefused(t *testing.T) {
 		"17 signatures":             {text: append(bytes.Clone(good), bytes.Repeat(signature, 16)...), reason: signed.Malformed, says: "more than 16"},
 		"10 MiB":                    {text: append(bytes.Repeat([]byte(" "), 10<<20), good...), reason: signed.Malformed, says: "the limit is 65536"},
 		"behind signatures":         {text: append(bytes.Clone(good), "more"...), reason: signed.Malformed, says: "text after the signatures"},
-		"deep":                      {text: with(strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "\n"), reason: signed.Malformed, says: "levels deep"},
+		"deep":                      {text: with(strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "\n"), reason: signed.Malformed, says: "limit of 6 levels"},
 		"duplicate key":             {text: changed(`"version":42`, `"version":42,"version":43`), reason: signed.Malformed, says: `duplicate key "version"`},
 		"other spelling":            {text: changed(`"version":42`, `"version":42,"Version":43`), reason: signed.Malformed, says: `unknown key "Version"`},
 		"fold of Unicode":           {text: changed(`"version":42`, `"version":42,"ver\u017fion":43`), reason: signed.Malformed, says: "unknown key"},
@@ -188,7 +188,7 @@ func TestRefused(t *testing.T) {
 		"negative version":          {text: changed(`"version":42`, `"version":-1`), reason: signed.Malformed},
 		"no digest":                 {text: changed("sha256:9f", "sha256:9g"), reason: signed.Malformed, says: "bundle"},
 		"path as a digest":          {text: changed("sha256:9f", "sha256:.."), reason: signed.Malformed, says: "bundle"},
-		"last stage":                {text: changed(`,"100%"]`, `]`), reason: signed.Malformed, says: "the last must be 100%"},
+		"last stage":                {text: changed(`,"100%"]`, `]`), reason: signed.Malformed, says: "expected 100% as the last stage"},
 		"stages that shrink":        {text: changed(`"10%"`, `"0.5%"`), reason: signed.Malformed, says: "must be higher than the stage before it"},
 		"no expiry":                 {text: changed(`"expires":"2027-02-23T12:00:00Z"`, `"expires":"2026-11-23T12:00:00Z"`), reason: signed.Malformed, says: "expiry"},
 	} {

@@ -75,11 +75,11 @@ func (j *Job) Validate() error {
 	case j.Expires.Sub(j.CreateTime) > MaxJob:
 		return fmt.Errorf("expires: %w", diag.MustBe("at most %s after creation", MaxJob))
 	case len(j.Nodes) > MaxNames || len(j.Targets) > MaxNames || j.Count < 0 || j.AtMost < 0:
-		return errors.New("nodes, targets: too many")
+		return fmt.Errorf("nodes, targets: %w", diag.Exceeds("", "%d names", MaxNames))
 	case len(j.Nodes) == 0 && j.Condition == "":
 		return diag.Expected("nodes, or where")
 	case len(j.Reason) > maxText || len(j.Condition) > maxText || len(j.By) > maxText:
-		return errors.New("reason, where, by: too long")
+		return fmt.Errorf("reason, where, by: %w", diag.Exceeds("", "%d bytes", maxText))
 	}
 	if err := checkDigest(j.Name); err != nil {
 		return fmt.Errorf("set: %w", err)

@@ -84,9 +84,9 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, report f
 	}
 	res.Err, res.Duration = err, time.Since(began)
 	if p.timeout > 0 && (err != nil || res.Exit != 0) {
-		res.Err, res.Late = fmt.Errorf("timed out after %s", words.Duration(p.timeout)), true
+		res.Err, res.Late = diag.TimedOut("", words.Duration(p.timeout)), true
 		if res.Unreachable = !p.answered.Load(); res.Unreachable {
-			res.Err = diag.None("response within %s", p.timeout)
+			res.Err = diag.NoResponse(p.timeout)
 		}
 	}
 	switch {

@@ -89,7 +89,7 @@ func readRequest(in *bufio.Reader) (req Request, err error) {
 			break
 		}
 		if len(req.Args) == 0 {
-			return req, errors.New("the request lacks a command")
+			return req, diag.Lacks("the request", "a command")
 		}
 		return req, nil
 	}

@@ -66,10 +66,10 @@ type frame struct {
 const maxLine = 16 << 20
 
 // errLongLine says that a line exceeds maxLine.
-var errLongLine = errors.New("a line is longer than 16 MiB")
+var errLongLine = diag.Exceeds("line", "16 MiB")
 
 // errNoise says that the login shell did not cease to print.
-var errNoise = errors.New("16 MiB of output before ccm started there")
+var errNoise = diag.Exceeds("output before ccm started there", "16 MiB")
 
 // readLine reads a line, without its end. At the end of the input the error is io.EOF, also for a
 // line without an end.

@@ -113,7 +113,7 @@ func TestMistakes(t *testing.T) {
 		`label.role == "web"`:     "label",
 		`1 + 1`:                   "bool",
 		`facts.os.family == `:     "invalid condition",
-		strings.Repeat("x", 1001): "1001 bytes",
+		strings.Repeat("x", 1001): "1000 bytes, got 1001",
 	} {
 		_, err := where.Parse(text)
 		require.ErrorContains(t, err, says, text)

@@ -129,7 +129,7 @@ func Compile(text string, anchor bool) (*Pattern, error) {
 		}
 		p.items = append(p.items, it)
 		if len(p.items) > maxItems {
-			return nil, fmt.Errorf("the pattern must have at most %d items", maxItems)
+			return nil, diag.Exceeds("pattern", "%d items", maxItems)
 		}
 	}
 	if len(c.open) > 0 {

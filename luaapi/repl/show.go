@@ -10,6 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -112,7 +113,7 @@ func (p *printer) format(ctx context.Context, v lua.LValue, brief bool) (string,
 	lib, _ := p.env.console.Global(p.output)
 	encode, ok := p.env.console.Field(lib, "encode")
 	if !ok {
-		return "", fmt.Errorf("unsupported format %s", p.output)
+		return "", diag.Unknown("format", p.output, nil)
 	}
 	args := []lua.LValue{v}
 	if p.output == OutputJSON {

@@ -32,7 +32,8 @@ const (
 func ParseTree(text, name string) ([]ast.Stmt, error) {
 	switch {
 	case len(text) > maxText:
-		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "the script %w", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text)))
+		return nil, diag.At(diag.Pos{File: name, Line: 1},
+			diag.With("the script", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text))))
 	case nestedTooDeep(text):
 		return nil, diag.At(diag.Pos{File: name, Line: 1}, diag.Expected("fewer than %d nested brackets", maxBrackets))
 	}

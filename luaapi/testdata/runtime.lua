@@ -45,7 +45,7 @@ table.isnert({}, 1) --> 1: table.isnert: 'isnert' is nil, not a function (did yo
 ("x"):bogus() --> 2: "x":bogus: 'bogus' is nil, not a function
 ---
 local file = "/etc/motd"
-file { file } --> 1: 'file' is the string "/etc/motd", not a function (a variable hides the file of ccm (rename the variable))
+file { file } --> 1: 'file' is the string "/etc/motd", not a function (rename the variable: it hides the file of ccm)
 ---
 local t = {}
 print(1 + t.count) --> 11: t.count: 'count': expected a number, got nil
@@ -167,3 +167,5 @@ f()
 coroutine.yield(1) --> 1: yield called outside of a coroutine
 ---
 print((debug.traceback("here"):gsub("%s+", " "))) --: here stack traceback: testdata/runtime.lua:169: in main chunk
+---
+table { 1 } --> 1: 'table' is a table, not a function (call one of its functions, as table.NAME(...))

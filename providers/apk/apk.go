@@ -275,7 +275,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []re
 			return nil, err
 		}
 		if len(res.Stdout) == 0 && strings.HasPrefix(string(res.Stderr), "ERROR: ") && !strings.Contains(string(res.Stderr), "no such package") {
-			return nil, fmt.Errorf("apk policy: exit status %d%s", res.Code, res.LastWords())
+			return nil, pkgtool.ExitError("apk policy", res.Code, res.LastWords())
 		}
 		return parsePolicy(string(res.Stdout)), nil
 	})
@@ -312,7 +312,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	argv := slices.Concat(command(verb, want), []string{"--simulate"}, want.Options, specs)
 	res, err := tool.Query(ctx, v, argv...)
 	if err == nil && res.Code != 0 && !isSummary(res) {
-		err = fmt.Errorf("apk could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+		err = tool.CouldNot("apk", verb, res)
 	}
 	for _, line := range pkgtool.Lines(res.Stdout) {
 		words := strings.Fields(line)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -54,7 +55,7 @@ func askRecords(ctx context.Context, v *host.View, pkgs []string) (map[string][]
 		}
 		// It exits 1 if it does not know a package, and has answered for the others.
 		if res.Code > 1 {
-			return nil, fmt.Errorf("dpkg-query: exit status %d%s", res.Code, res.LastWords())
+			return nil, pkgtool.ExitError("dpkg-query", res.Code, res.LastWords())
 		}
 		// The standard error may also have warnings about the database.
 		for line := range strings.Lines(string(res.Stderr)) {

@@ -3,11 +3,11 @@ package apt
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -110,7 +110,7 @@ func policy(ctx context.Context, v *host.View, options []string, names ...name) 
 			return nil, err
 		}
 		if res.Code != 0 {
-			return nil, fmt.Errorf("apt-cache policy: exit status %d%s", res.Code, res.LastWords())
+			return nil, pkgtool.ExitError("apt-cache policy", res.Code, res.LastWords())
 		}
 		maps.Copy(found, parsePolicy(string(res.Stdout)))
 	}

@@ -2,7 +2,6 @@ package apt
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -109,7 +108,8 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 		return simulation{}, err
 	}
 	if res.Code != 0 {
-		return simulation{}, fmt.Errorf("apt could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+		return simulation{},
+			tool.CouldNot("apt", verb, res)
 	}
 	return parseSimulation(string(res.Stdout)), nil
 }

@@ -106,7 +106,7 @@ func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]
 		res, err := tool.Query(ctx, v, append([]string{"brew", "list", "--formula", "--versions"}, names...)...)
 		if err == nil && res.Code != 0 && strings.Contains(string(res.Stderr), "Error: ") && !strings.Contains(string(res.Stderr), "No such keg") &&
 			!strings.Contains(string(res.Stderr), "No available formula") {
-			err = fmt.Errorf("brew list: exit status %d%s", res.Code, res.LastWords())
+			err = pkgtool.ExitError("brew list", res.Code, res.LastWords())
 		}
 		for _, line := range pkgtool.Lines(res.Stdout) {
 			if words := strings.Fields(line); len(words) > 1 {
@@ -155,7 +155,7 @@ func info(ctx context.Context, v *host.View, names []string) ([]formula, error) 
 		if len(names) == 1 && strings.Contains(string(res.Stderr), "No available formula") {
 			return nil, nil
 		}
-		return nil, fmt.Errorf("brew info: exit status %d%s", res.Code, tool.LastWords(res))
+		return nil, pkgtool.ExitError("brew info", res.Code, tool.LastWords(res))
 	}
 	var answer struct{ Formulae []formula }
 	if err := json.Unmarshal(res.Stdout, &answer); err != nil {
@@ -177,7 +177,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	}
 	res, err := tool.Query(ctx, v, slices.Concat(command(verb, want), []string{"--dry-run"}, want.Options, specs)...)
 	if err == nil && res.Code != 0 {
-		err = fmt.Errorf("brew could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+		err = tool.CouldNot("brew", verb, res)
 	}
 	// "==> Would install 2 formulae:", and the names in the next line.
 	lines := pkgtool.Lines(res.Stdout)

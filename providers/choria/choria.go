@@ -8,7 +8,6 @@ package choria
 
 import (
 	"context"
-	"errors"
 	"text/template"
 
 	"github.com/CloudyKit/jet/v6"
@@ -40,7 +39,7 @@ type Env struct {
 // lookup is the function lookup of templates. Templates can change tables, so they get copies.
 func (e Env) lookup(path string, fallback ...any) (any, error) {
 	if e.Lookup == nil {
-		return nil, errors.New("no data or facts are available here")
+		return nil, diag.None("data or facts are available here")
 	}
 	val, err := e.Lookup(path, fallback...)
 	return copied(val), err

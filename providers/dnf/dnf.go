@@ -83,7 +83,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, haves 
 		for some := range slices.Chunk(names, rpm.AtOnce) {
 			res, err := tool.Query(ctx, v, slices.Concat([]string{"dnf", "-q", "repoquery", "--queryformat", offerFormat}, tool.SharedOptions(optionsOf(wants[0])), some)...)
 			if err == nil && res.Code != 0 {
-				err = fmt.Errorf("dnf repoquery: exit status %d%s", res.Code, res.LastWords())
+				err = pkgtool.ExitError("dnf repoquery", res.Code, res.LastWords())
 			}
 			if err == nil {
 				err = parseOffers(string(res.Stdout), found)

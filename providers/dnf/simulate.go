@@ -2,7 +2,6 @@ package dnf
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,7 +20,8 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	if res.Code == 0 || strings.Contains(string(res.Stdout)+string(res.Stderr), "Operation aborted") {
 		return parseSimulation(string(res.Stdout)), nil
 	}
-	return pkgtool.Simulation{}, fmt.Errorf("dnf could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+	return pkgtool.Simulation{},
+		tool.CouldNot("dnf", verb, res)
 }
 
 // parseSimulation reads the table of a transaction. A line that ends with a colon tells the

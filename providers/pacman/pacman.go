@@ -143,7 +143,7 @@ func ask(ctx context.Context, v *host.View, flag string, names []string) ([]entr
 	}
 	for _, line := range pkgtool.Lines(res.Stderr) {
 		if strings.HasPrefix(line, "error: ") && !strings.HasSuffix(line, "' was not found") {
-			return nil, fmt.Errorf("pacman %s: exit status %d%s", flag, res.Code, tool.LastWords(res))
+			return nil, pkgtool.ExitError("pacman "+flag, res.Code, tool.LastWords(res))
 		}
 	}
 	return parse(string(res.Stdout)), nil
@@ -212,7 +212,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	argv := append([]string{"pacman", flag(verb, resources.Package{}), "--print", "--print-format", "%n"}, want.Options...)
 	res, err := tool.Query(ctx, v, append(argv, specs...)...)
 	if err == nil && res.Code != 0 {
-		err = fmt.Errorf("pacman could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+		err = tool.CouldNot("pacman", verb, res)
 	}
 	if names := pkgtool.Lines(res.Stdout); verb == "remove" {
 		t.Removes = names

@@ -80,7 +80,7 @@ func query(ctx context.Context, v *host.View, argv, names []string) ([]string, e
 	return pkgtool.Ask(ctx, v, names, func(ctx context.Context, v *host.View, names []string) ([]string, error) {
 		res, err := tool.Query(ctx, v, append(argv, names...)...)
 		if err == nil && res.Code != 0 && len(res.Stderr) > 0 {
-			err = fmt.Errorf("pkg %s: exit status %d%s", argv[1], res.Code, res.LastWords())
+			err = pkgtool.ExitError("pkg "+argv[1], res.Code, res.LastWords())
 		}
 		return pkgtool.Lines(res.Stdout), err
 	})
@@ -125,7 +125,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	res, err := tool.Query(ctx, v, slices.Concat(argv, want.Options, specs)...)
 	t := parseSummary(string(res.Stdout))
 	if err == nil && res.Code != 0 && len(t.Installs)+len(t.Removes) == 0 {
-		err = fmt.Errorf("pkg could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+		err = tool.CouldNot("pkg", verb, res)
 	}
 	return t, err
 }

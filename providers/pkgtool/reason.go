@@ -1,6 +1,7 @@
 package pkgtool
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -15,6 +16,16 @@ func (t *Tool) LastWords(res host.Result) string {
 		return ": " + strings.Join(words, "\n")
 	}
 	return res.LastWords()
+}
+
+// CouldNot returns the error of a program that failed to do what verb says, such as "install", with the reason.
+func (t *Tool) CouldNot(program, verb string, res host.Result) error {
+	return ExitError(fmt.Sprintf("%s could not %s it", program, verb), res.Code, t.LastWords(res))
+}
+
+// ExitError returns the error of a command that ended with an exit status. Words is "" or the reason, after ": ".
+func ExitError(command string, code int, words string) error {
+	return fmt.Errorf("%s: exit status %d%s", command, code, words)
 }
 
 // Tail returns the last [MaxLines] lines.

@@ -6,7 +6,6 @@ package sysvinit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func meaning(res host.Result) (svctool.Activity, error) {
 	case res.Code == 0:
 		return svctool.Activity{Word: "running", Running: true}, nil
 	case strings.Contains(text, "usage:"):
-		return svctool.Activity{}, errors.New("the script lacks a status command")
+		return svctool.Activity{}, diag.Lacks("the script", "a status command")
 	case res.Code == 1 || res.Code == 2:
 		return svctool.Activity{Word: "dead"}, nil
 	case res.Code == 3:

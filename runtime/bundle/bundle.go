@@ -105,7 +105,7 @@ func entryOf(fsys fs.FS, text string, dirs []string) (string, error) {
 type NoEntryError struct{}
 
 // Error lists the names that were looked for.
-func (*NoEntryError) Error() string { return "it contains neither " + strings.Join(entries, " nor ") }
+func (*NoEntryError) Error() string { return "no " + strings.Join(entries, " or ") }
 
 func entryOfMeta(fsys fs.FS, text string) (string, error) {
 	var m metadata
@@ -113,7 +113,7 @@ func entryOfMeta(fsys fs.FS, text string) (string, error) {
 		return "", diag.Damaged(metaName, nil)
 	}
 	if m.Format != format {
-		return "", fmt.Errorf("bundle has format %d, but this ccm supports %d", m.Format, format)
+		return "", diag.OtherFormat("bundle", m.Format, format)
 	}
 	if !isName(m.Entry) {
 		return "", fmt.Errorf("%s refers to %q, which is not in the bundle", metaName, m.Entry)

@@ -171,7 +171,7 @@ func TestEntry(t *testing.T) {
 		"another script":         {files: map[string]string{"site.lua": "", "web.lua": ""}, entry: "web.lua", want: "web.lua"},
 		"the usual one, by name": {files: map[string]string{"site.lua": ""}, entry: "site.lua", want: "site.lua"},
 		"not the first":          {files: map[string]string{"site.lua": "", "manifest.yaml": ""}, entry: "manifest.yaml", want: "manifest.yaml"},
-		"nothing":                {files: map[string]string{"web.lua": ""}, err: "it contains neither site.lua nor manifest.yaml"},
+		"nothing":                {files: map[string]string{"web.lua": ""}, err: "no site.lua or manifest.yaml"},
 		"left out":               {files: map[string]string{"site.lua": ""}, entry: "left.lua", err: "left.lua is excluded from the bundle, but the bundle should run it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -343,10 +343,10 @@ func hostile(t testing.TB) map[string]struct {
 		"too much":                   {archive(t, script, file("x", strings.Repeat("x", 1001))), "exceeds the limit of 1000 B"},
 		"too much together":          {archive(t, script, file("x", strings.Repeat("x", 501)), file("y", strings.Repeat("x", 500))), "exceeds the limit of 1000 B"},
 		"a name without end":         {archive(t, script, file(strings.Repeat("long/", 2000)+"x", "")), "expected a path below the directory, in UTF-8"},
-		"no script":                  {archive(t, file("x", "")), "it contains neither site.lua nor manifest.yaml"},
+		"no script":                  {archive(t, file("x", "")), "no site.lua or manifest.yaml"},
 		"two folders":                {archive(t, file("a/site.lua", ""), file("b/site.lua", "")), "expected one script or manifest, found a/site.lua and b/site.lua"},
-		"the script is a folder":     {archive(t, of(tar.TypeDir, "site.lua")), "it contains neither"},
-		"the script is a link":       {archive(t, link("site.lua", "d"), of(tar.TypeDir, "d")), "it contains neither"},
+		"the script is a folder":     {archive(t, of(tar.TypeDir, "site.lua")), "no site.lua or manifest.yaml"},
+		"the script is a link":       {archive(t, link("site.lua", "d"), of(tar.TypeDir, "d")), "no site.lua or manifest.yaml"},
 		"runs what does not exist":   {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":1,"entry":"x"}`)), `refers to "x", which is not in the bundle`},
 		"runs what is elsewhere":     {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":1,"entry":"../x"}`)), `refers to "../x", which is not in the bundle`},
 		"of a later ccm":             {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":2,"entry":"x"}`)), "bundle has format 2, but this ccm supports 1"},

@@ -64,7 +64,7 @@ func unreadable(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("bundle is truncated")
+		return diag.Truncated("bundle")
 	case errors.Is(err, gzip.ErrHeader):
 		return diag.Expected("a tar archive that is compressed by gzip")
 	}
@@ -123,7 +123,7 @@ func (u *unpacker) read(stream io.Reader) error {
 		}
 	}
 	if len(u.kinds) == 0 {
-		return errors.New("bundle is empty")
+		return diag.Empty("bundle")
 	}
 	// The checksum stands at the end. Between are zeros.
 	buf := make([]byte, 32<<10)
@@ -174,7 +174,7 @@ func (u *unpacker) add(head *tar.Header, body io.Reader) error {
 		return u.root.Mkdir(name, 0o755)
 	case kind == fs.ModeSymlink:
 		if len(head.Linkname) > maxName || head.Linkname == "" {
-			return errors.New("is a link without a target")
+			return errors.New("is a symbolic link without target")
 		}
 		u.links = append(u.links, link{name, head.Linkname})
 		return nil

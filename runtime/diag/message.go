@@ -143,6 +143,11 @@ func Exceeds(subject, format string, args ...any) error {
 	return about(subject, "exceeds the limit of ", "exceeds the limit of ", format, args)
 }
 
+// Exceeded returns the message "run exceeded the time limit of 1s".
+func Exceeded(subject, kind, limit string) error {
+	return fmt.Errorf("%s exceeded the %s limit of %s", subject, kind, limit)
+}
+
 // Cannot returns the message "cannot lock the file: permission denied", or without a reason "cannot lock the file".
 func Cannot(verb, object string, reason error) error {
 	return because("cannot "+verb+" "+object, reason)
@@ -156,6 +161,12 @@ func SubjectCannot(subject, format string, args ...any) error {
 // Damaged returns the message "backup is damaged: unexpected EOF", or without a reason "backup is damaged".
 func Damaged(subject string, reason error) error { return because(subject+" is damaged", reason) }
 
+// Truncated returns the message "archive is truncated".
+func Truncated(subject string) error { return errors.New(subject + " is truncated") }
+
+// Empty returns the message "archive is empty".
+func Empty(subject string) error { return errors.New(subject + " is empty") }
+
 // Invalid returns the message "invalid condition: unexpected token", or without a reason "invalid condition".
 func Invalid(subject string, reason error) error { return because("invalid "+subject, reason) }
 
@@ -165,6 +176,36 @@ func Meanwhile(subject, did string) error { return about(subject, "was ", "", di
 
 // OnlyRoot returns the message "only root can change the owner of a.txt".
 func OnlyRoot(format string, args ...any) error { return fmt.Errorf("only root can "+format, args...) }
+
+// Lacks returns the message "tag lacks a date".
+func Lacks(subject, what string) error { return errors.New(subject + " lacks " + what) }
+
+// Unterminated returns the message "unterminated string", about a text that ends too early.
+func Unterminated(format string, args ...any) error {
+	return fmt.Errorf("unterminated "+format, args...)
+}
+
+// OtherFormat returns the message "lock file has format 3, but this ccm supports 2".
+func OtherFormat(subject string, have, supported int) error {
+	return fmt.Errorf("%s has format %d, but this ccm supports %d", subject, have, supported)
+}
+
+// OfAnother returns the message "response belongs to another key". The subject is "" if it is before the message.
+func OfAnother(subject, kind string) error {
+	return about(subject, "belongs to another ", "belongs to another ", kind, nil)
+}
+
+// TimedOut returns the message "evaluation timed out after 10s". The subject is "" if it is before the message. The
+// limit is a duration, or its text.
+func TimedOut(subject string, limit any) error {
+	return about(subject, "timed out after ", "timed out after ", "%v", []any{limit})
+}
+
+// NoResponse returns the message "no response within 10s". The limit is a duration, or its text.
+func NoResponse(limit any) error { return fmt.Errorf("no response within %v", limit) }
+
+// With returns the message "the text exceeds the limit of 16 MiB": a subject and an error that lacks one.
+func With(subject string, err error) error { return fmt.Errorf("%s %w", subject, err) }
 
 // about returns a message that begins with its subject and a relation, or with the short relation if the subject is "".
 func about(subject, relation, short, format string, args []any) error {

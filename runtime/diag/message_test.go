@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -50,6 +51,18 @@ func TestMessages(t *testing.T) {
 		"invalid condition: file does not exist":         diag.Invalid("condition", fs.ErrNotExist),
 		"a.txt was replaced meanwhile":                   diag.Meanwhile("a.txt", "replaced"),
 		"replaced meanwhile":                             diag.Meanwhile("", "replaced"),
+		"archive is truncated":                           diag.Truncated("archive"),
+		"archive is empty":                               diag.Empty("archive"),
+		"run exceeded the time limit of 1s":              diag.Exceeded("run", "time", "1s"),
+		"tag lacks a date":                               diag.Lacks("tag", "a date"),
+		"unterminated quote '":                           diag.Unterminated("quote %c", '\''),
+		"bundle has format 3, but this ccm supports 2":   diag.OtherFormat("bundle", 3, 2),
+		"response belongs to another key":                diag.OfAnother("response", "key"),
+		"belongs to another fleet":                       diag.OfAnother("", "fleet"),
+		"evaluation timed out after 10s":                 diag.TimedOut("evaluation", 10*time.Second),
+		"timed out after 10s":                            diag.TimedOut("", "10s"),
+		"no response within 10s":                         diag.NoResponse(10 * time.Second),
+		"the text exceeds the limit of 16 MiB":           diag.With("the text", diag.Exceeds("", "16 MiB")),
 		"only root can change the owner of a.txt":        diag.OnlyRoot("change the owner of %s", "a.txt"),
 	} {
 		require.EqualError(t, err, want)
@@ -65,6 +78,7 @@ func TestMessagesWrap(t *testing.T) {
 		diag.At(diag.Pos{}, diag.Expected("a file").Found("%w", fs.ErrNotExist)),
 		diag.Not("x", "trusted: %w", fs.ErrNotExist),
 		diag.Cannot("lock", "x", fs.ErrNotExist),
+		diag.With("x", fs.ErrNotExist),
 	} {
 		require.ErrorIs(t, err, fs.ErrNotExist)
 	}

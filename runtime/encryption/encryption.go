@@ -155,7 +155,7 @@ func valueBytes(text string) ([]byte, error) {
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") {
-		return nil, fmt.Errorf("%w: not base64", ErrDamaged)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Not("", "base64"))
 	}
 	return raw, nil
 }

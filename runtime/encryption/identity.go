@@ -158,7 +158,7 @@ func (ids *Identities) parse(name string, text []byte) ([]age.Identity, error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
 	case len(text) > maxIdentity:
-		return nil, fmt.Errorf("identity %s: exceeds the limit of %d bytes", name, maxIdentity)
+		return nil, diag.Exceeds("identity "+name, "%d bytes", maxIdentity)
 	case bytes.HasPrefix(text, []byte(intro)), bytes.HasPrefix(trimmed, []byte(armor.Header)):
 		return []age.Identity{&lockedIdentity{ids: ids, name: name, text: text}}, nil
 	case bytes.HasPrefix(trimmed, []byte("-----BEGIN")):

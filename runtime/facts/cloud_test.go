@@ -99,7 +99,7 @@ func TestInstanceWithoutAnAnswer(t *testing.T) {
 	s := metadataServices["hetzner"]
 	s.base = server.URL
 	_, err := askInstance(t.Context(), "hetzner", s)
-	require.EqualError(t, err, "metadata service of hetzner: no answer within 1s")
+	require.EqualError(t, err, "metadata service of hetzner: no response within 1s")
 	for provider, s := range metadataServices {
 		require.True(t, strings.HasPrefix(s.base, "http://169.254.") || provider == "aliyun", "%s: %s is not link-local", provider, s.base)
 	}

@@ -161,7 +161,7 @@ func askInstance(ctx context.Context, provider string, s metadataService) (map[s
 	defer cancel()
 	branch, err := s.ask(ctx)
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		err = diag.None("answer within %v", metadataLimit)
+		err = diag.NoResponse(metadataLimit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("metadata service of %s: %w", provider, err)

@@ -27,7 +27,7 @@ func (*timeoutError) Unwrap() error { return context.DeadlineExceeded }
 // maxMemory is the memory in bytes that reading a manifest may take.
 const maxMemory = 1 << 30
 
-var errMemory = fmt.Errorf("manifest exceeded the memory limit of %d MiB", maxMemory>>20)
+var errMemory = diag.Exceeded("manifest", "memory", fmt.Sprintf("%d MiB", maxMemory>>20))
 
 // deadline returns a check that fails when the time or memory for the manifest is over.
 func (r *reader) deadline() func() error {

@@ -205,7 +205,7 @@ func (s *Site) strange(from, name string, asks map[string]string) error {
 				WithHint("add it with: ccm mod get %s", m)
 		}
 		if slices.Contains(m.Exports, name) {
-			return diag.Errorf(diag.Pos{}, "module %[2]s is not a dependency of %[1]s", from, m.Name).
+			return diag.At(diag.Pos{}, diag.Not("module "+m.Name, "a dependency of %s", from)).
 				WithHint("add it to the dependencies in the %s of %s", FileName, from)
 		}
 	}

@@ -129,7 +129,7 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 		return nil, damaged("lock file is damaged: %w", err)
 	}
 	if l.Format != lockFormat {
-		return nil, diag.Errorf(diag.Pos{File: file}, "lock file has format %d, but this ccm supports %d", l.Format, lockFormat).
+		return nil, diag.At(diag.Pos{File: file}, diag.OtherFormat("lock file", l.Format, lockFormat)).
 			WithHint("use a newer ccm")
 	}
 	if !l.fits(text) {

@@ -29,11 +29,11 @@ func CheckGit(s string) error {
 		case err != nil:
 			return diag.Not(strconv.Quote(s), "a URL")
 		case scheme != "file" && (u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-")):
-			return fmt.Errorf("%q lacks a server", s)
+			return diag.Lacks(strconv.Quote(s), "a server")
 		case scheme == "file" && u.Host != "":
 			return diag.Expected("use three slashes, as in file:///srv/git/nginx.git").Got("%q", s)
 		case u.User != nil && strings.HasPrefix(u.User.Username(), "-"):
-			return fmt.Errorf("%q lacks a user", s)
+			return diag.Lacks(strconv.Quote(s), "a user")
 		}
 		if _, has := u.User.Password(); has {
 			return errors.New("address contains a password, which would be in the lock file: use git's credential helper")
@@ -46,7 +46,7 @@ func CheckGit(s string) error {
 		return fmt.Errorf("repository %q: %w", s, diag.Expected("https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git"))
 	}
 	if _, host, ok := strings.Cut(host, "@"); ok && (host == "" || host[0] == '-') {
-		return fmt.Errorf("%q lacks a server", s)
+		return diag.Lacks(strconv.Quote(s), "a server")
 	}
 	return nil
 }

@@ -338,7 +338,7 @@ func (c *Client) failed(ctx context.Context, err error, what string) error {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, errGone):
 		return fmt.Errorf("%s: %w", what, errGone)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("%s: %w", what, diag.None("response within %s", words.Duration(answerPatience)))
+		return fmt.Errorf("%s: %w", what, diag.NoResponse(words.Duration(answerPatience)))
 	}
 	return fmt.Errorf("%s: %w", what, withoutURLs(err))
 }

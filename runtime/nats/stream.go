@@ -60,7 +60,7 @@ func (c *Client) Store(ctx context.Context, msg *nats.Msg) error {
 
 var (
 	// ErrOtherStream is returned if another stream stores the subject than the header of the message says.
-	ErrOtherStream = errors.New("subject belongs to another stream")
+	ErrOtherStream = diag.OfAnother("subject", "stream")
 	// ErrNoStream is returned if no stream stores the subject.
 	ErrNoStream = diag.None("stream for this subject")
 )

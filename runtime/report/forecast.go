@@ -75,7 +75,11 @@ func (t Text) unknownStory(e *event.Event) string {
 	}
 	var names []string
 	for _, b := range e.Named() {
-		names = append(names, terminal.Sprintf("%s (%s)", b.ID, b.Outcome).String())
+		word := b.Outcome.String()
+		if t.Drift && b.Outcome == event.Pending {
+			word = "drifted"
+		}
+		names = append(names, terminal.Sprintf("%s (%s)", b.ID, word).String())
 	}
 	if n := e.Others(); n > 0 {
 		names = append(names, event.OthersText(n))

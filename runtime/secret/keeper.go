@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Shortest is the least length of a secret in bytes. Shorter ones would mask ordinary
@@ -62,9 +64,9 @@ func New(read func() ([]byte, error)) *Keeper {
 
 // Errors of Check and Add.
 var (
-	ErrEmpty = errors.New("it is empty")
+	ErrEmpty = diag.Empty("it")
 	ErrShort = fmt.Errorf("it has less than %d bytes, and masking it would mask other text", Shortest)
-	ErrLong  = fmt.Errorf("it has more than %d bytes", Longest)
+	ErrLong  = diag.Exceeds("it", "%d bytes", Longest)
 	ErrBlank = errors.New("it is only white space")
 )
 

@@ -72,7 +72,7 @@ func parseLine(row string) (x line, err error) {
 	if quoted, ok := strings.CutPrefix(row, `"`); ok {
 		x.principals, rest, ok = strings.Cut(quoted, `"`)
 		if !ok {
-			return x, errors.New("missing closing quote")
+			return x, diag.Unterminated("quote")
 		}
 	} else {
 		at := strings.IndexAny(row, " \t")
@@ -190,7 +190,7 @@ func KeyOf(message io.Reader, signature []byte, namespace string) (fingerprint s
 
 func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signature, error) {
 	if len(signature) > MaxSignature {
-		return nil, errors.New("signature is too long")
+		return nil, diag.Exceeds("signature", "%d bytes", MaxSignature)
 	}
 	sig, err := sshsig.Unarmor(signature)
 	if err != nil {
@@ -217,7 +217,7 @@ func signingKey(key ssh.PublicKey) ssh.PublicKey {
 }
 
 // errOther is returned for a line with another key.
-var errOther = errors.New("it is for another key")
+var errOther = diag.OfAnother("it", "key")
 
 // allows returns the principal for whom a key may sign according to this line.
 func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (principal string, err error) {

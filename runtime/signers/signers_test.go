@@ -77,7 +77,7 @@ func TestVerify(t *testing.T) {
 		"another text":         {"ann " + ann, []byte(keygen(t, dir, message+".", "-Y", "sign", "-f", "ann", "-n", namespace)), "signature does not match the content"},
 		"no signature":         {"ann " + ann, []byte("hello"), "not a signature of ssh-keygen -Y sign"},
 		"empty":                {"ann " + ann, nil, "not a signature of ssh-keygen -Y sign"},
-		"long":                 {"ann " + ann, make([]byte, signers.MaxSignature+1), "signature is too long"},
+		"long":                 {"ann " + ann, make([]byte, signers.MaxSignature+1), "signature exceeds the limit of"},
 		"an authority's own":   {"ann cert-authority " + ann, byAnn, "is not allowed: not in signers"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestMistakesInTheFile(t *testing.T) {
 		"ann":                               "signers:1: expected a signer and a public key",
 		"\nann hello":                       "signers:2: expected a public key after the signer, such as ann@example.org ssh-ed25519 AAAA...",
 		"ann ssh-ed25519 AAAA":              "signers:1: expected a public key",
-		`"ann ` + key:                       "missing closing quote",
+		`"ann ` + key:                       "unterminated quote",
 		"ann verify-required " + key:        `unknown option "verify-required"`,
 		"ann namespaces=\"\" " + key:        "namespaces: expected at least one",
 		"ann valid-after=\"2026\" " + key:   `expected a time such as 20261231 or 202612312359Z, got "2026"`,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/jsonwriter"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -57,7 +58,7 @@ func (v Version) appendJSON(b []byte) (_ []byte, err error) {
 	o.Int("size", v.Size)
 	o.Time("mtime", v.MTime)
 	if year := v.MTime.Year(); year < 0 || year > 9999 {
-		err = errors.New("year has more than four digits") // RFC 3339 cannot express such a year
+		err = diag.Exceeds("year", "four digits") // RFC 3339 cannot express such a year
 	}
 	o.Uint("dev", v.Dev)
 	o.Uint("ino", v.Ino)

@@ -3,7 +3,6 @@ package template
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -79,7 +78,8 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 func (e *Env) Evaluate(code string) (any, error) {
 	defer e.usage.begin()()
 	if len(code) > maxCode {
-		return nil, explain(code, e.vars, fmt.Errorf("the expression %w", diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code))))
+		return nil, explain(code, e.vars,
+			diag.With("the expression", diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code))))
 	}
 	if err := e.usage.checkNow(); err != nil {
 		return nil, explain(code, e.vars, err)

@@ -1,7 +1,6 @@
 package template
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -83,7 +82,7 @@ func (b includeLoader) Read(path string) (io.Reader, error) {
 		return strings.NewReader(begins + b.text), nil
 	}
 	if b.rendering.readFile == nil {
-		return nil, errors.New("includes are not available in this template")
+		return nil, diag.Not("includes", "available in this template")
 	}
 	if !filepath.IsAbs(path) { // a template that is extended
 		path = filepath.Join(b.dir, path)

@@ -233,7 +233,7 @@ func (r *rendering) format(text string, args []*exec.Value, named *exec.Value) s
 		case "e", "E", "f", "F":
 			fmt.Fprintf(&b, "%"+flags+width+verb, v.Float())
 		default:
-			r.throw(fmt.Errorf("format: unknown conversion %q", text[m[0]:m[1]]))
+			r.throw(fmt.Errorf("format: %w", diag.Unknown("conversion", text[m[0]:m[1]], nil)))
 		}
 		if b.Len() > maxOutput {
 			r.throw(errTooLong)

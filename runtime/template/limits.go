@@ -93,7 +93,8 @@ func (u *usage) checkNow() error {
 // CheckTemplate returns an error if a template is too long.
 func CheckTemplate(text string) error {
 	if len(text) > maxText {
-		return diag.Errorf(diag.Pos{}, "the template %w", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text)))
+		return diag.At(diag.Pos{},
+			diag.With("the template", diag.MustBe("at most %d bytes", maxText).Got("%d", len(text))))
 	}
 	return nil
 }

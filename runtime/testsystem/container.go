@@ -20,7 +20,7 @@ func (d container) Name() string { return d.program }
 
 func (d container) Check() error {
 	if _, err := exec.LookPath(d.program); err != nil {
-		return fmt.Errorf("%s not found", d.program)
+		return diag.Not(d.program, "installed")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -3,7 +3,6 @@ package testsystem
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -27,7 +26,7 @@ func (d instances) Name() string { return d.name }
 
 func (d instances) Check() error {
 	if _, err := exec.LookPath(d.program); err != nil {
-		return fmt.Errorf("%s not found", d.program)
+		return diag.Not(d.program, "installed")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

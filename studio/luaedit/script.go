@@ -5,7 +5,6 @@
 package luaedit
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/yuin/gopher-lua/ast"
@@ -17,7 +16,7 @@ import (
 
 // Why edits are refused.
 var (
-	ErrShape = errors.New("cannot be edited without changing the code around it")
+	ErrShape = diag.Cannot("be", "edited without changing the text around it", nil)
 	ErrPath  = diag.NotFound("place", "", nil)
 )
 

@@ -23,7 +23,7 @@ import (
 
 // Why edits are refused.
 var (
-	ErrShape  = errors.New("cannot be edited without changing the text around it")
+	ErrShape  = diag.Cannot("be", "edited without changing the text around it", nil)
 	ErrShared = errors.New("the value is defined elsewhere, by an alias")
 	ErrPath   = diag.NotFound("place", "", nil)
 )
@@ -66,7 +66,7 @@ var lineOf = lazyregexp.New(`\bline (\d+)`)
 // Parse reads a text of one document or none. The error is a *Mistake.
 func Parse(text string) (*Doc, error) {
 	if len(text) > maxText {
-		return nil, &Mistake{Err: fmt.Errorf("the text %w", diag.MustBe("at most %d MiB", maxText>>20))}
+		return nil, &Mistake{Err: diag.With("the text", diag.MustBe("at most %d MiB", maxText>>20))}
 	}
 	root, err := yamltext.Parse(text)
 	if err != nil {

@@ -315,8 +315,8 @@ func TestSSHOddHosts(t *testing.T) {
 		want    string
 	}{
 		"its login shell hangs":      {"sleep 120", 5, "unreachable: no response within 3s"},
-		"it never ends to talk":      {"yes", 1, "failed: 16 MiB of output before ccm started there"},
-		"one line without an end":    {`yes | tr -d "\\n"`, 1, "failed: a line is longer than 16 MiB"},
+		"it never ends to talk":      {"yes", 1, "failed: output before ccm started there exceeds the limit of 16 MiB"},
+		"one line without an end":    {`yes | tr -d "\\n"`, 1, "failed: line exceeds the limit of 16 MiB"},
 		"nobody may log in":          {"echo This account is currently not available.; exit 1", 1, "failed: This account is currently not available."},
 		"it has no home":             {`unset HOME XDG_CACHE_HOME; sh -c "$SSH_ORIGINAL_COMMAND"`, 1, "HOME: parameter"},
 		"it does nothing":            {"true", 5, "unreachable: connection closed too early"},

@@ -175,7 +175,8 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 	case f.system.parallel < 1:
 		return diag.Errorf(diag.Pos{}, "-j: %w", diag.MustBe("at least 1").Got("%d", f.system.parallel))
 	case slices.ContainsFunc(f.system.reports, func(name string) bool { return reportForms[filepath.Ext(name)] == nil }):
-		return diag.Errorf(diag.Pos{}, "--report: file name must end with .html or .xml (JUnit)")
+		return diag.At(diag.Pos{},
+			fmt.Errorf("--report: %w", diag.Expected("a file name that ends with .html or .xml (JUnit)")))
 	case f.output.Value == "tap" || f.output.Value == "json":
 		return diag.At(diag.Pos{}, diag.Requires("--system", "--output text or junit"))
 	}

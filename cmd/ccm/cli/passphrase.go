@@ -40,7 +40,7 @@ const hintForPassphrase = "set CCM_AGE_IDENTITY_FILE to an identity without a pa
 func (e *Env) ReadHidden(prompt, hint string) ([]byte, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return nil, diag.Errorf(diag.Pos{}, "cannot ask for it without a terminal").WithHint("%s", hint)
+		return nil, diag.At(diag.Pos{}, diag.Requires("asking for it", "a terminal")).WithHint("%s", hint)
 	}
 	defer tty.Close()
 	out := terminal.NewWriter(tty)

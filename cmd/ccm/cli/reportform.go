@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -25,7 +26,8 @@ const ReportUsage = "also write a report to `FILE` (.html, or .xml for JUnit)"
 func ReportFormOf(path string) (ReportForm, error) {
 	form, ok := map[string]ReportForm{".html": {page.Write, page.MostRows}, ".htm": {page.Write, page.MostRows}, ".xml": {report.WriteJUnit, 0}}[strings.ToLower(filepath.Ext(path))]
 	if !ok {
-		return form, diag.Errorf(diag.Pos{}, "--report %s: file name must end with .html or .xml (JUnit)", path)
+		return form, diag.At(diag.Pos{},
+			fmt.Errorf("--report %s: %w", path, diag.Expected("a file name that ends with .html or .xml (JUnit)")))
 	}
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {

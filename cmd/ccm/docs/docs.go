@@ -41,8 +41,8 @@ Without a topic, it lists all pages. The first letters of a name are enough.
 
 The reference is generated from the declarations that decode scripts and manifests.
 With --module, it includes the types and functions of a module of the site, with the
-comments above them. --output json prints a JSON Schema (draft 2020-12), without a topic
-that of all types. --schema prints the JSON Schema of a format:
+comments above them. --output json prints a JSON Schema (draft 2020-12) of the topic, or
+of all types. --schema prints the JSON Schema of a format:
 
   request    input of "ccm ensure api"
   response   output of "ccm ensure api"
@@ -110,7 +110,9 @@ func printPage(e *cli.Env, name, section string) error {
 			for _, h := range page.Headings() {
 				known = append(known, h.Anchor)
 			}
-			return diag.Errorf(diag.Pos{}, "no section %[2]q on page %[1]s", docs.Topic(name), section).WithHint("%s", cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
+			return diag.At(diag.Pos{}, diag.None("section %q on page %s", section, docs.Topic(name))).
+				WithHint("%s",
+					cmp.Or(diag.DidYouMean(section, known), "ccm docs "+docs.Topic(name)+" prints the whole page"))
 		}
 		page = part
 	}

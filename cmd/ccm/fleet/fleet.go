@@ -76,7 +76,7 @@ func checkNames(ctx context.Context, d *enrol.Desk, names []string, revokedToo b
 
 // unknownNode says that a fleet, or an environment, has no node of a name.
 func unknownNode(of, name string, known []string) error {
-	err := diag.Errorf(diag.Pos{}, "no node %[2]s in %[1]s", of, name)
+	err := diag.At(diag.Pos{}, diag.None("node %s in %s", name, of))
 	err.Hint = diag.DidYouMean(name, known)
 	if err.Hint == "" {
 		err.Hint = "list nodes with: ccm fleet nodes --output names"

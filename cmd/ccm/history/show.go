@@ -126,7 +126,7 @@ func printRecord(e *cli.Env, rec *state.Record) error {
 
 func showRun(e *cli.Env, rec *state.Record) error {
 	w := e.Stdout
-	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, cli.ShownTime(rec.Start), resultOf(rec.HistoryEntry))
+	terminal.Fprintf(w, "run %s\nccm %s, started %s: %s\n", rec.ID, rec.Command, cli.ShownTime(rec.Start), resultOf(rec.HistoryEntry))
 	if rec.Root != "/" {
 		terminal.Fprintf(w, "root %s\n", rec.Root)
 	}

@@ -137,7 +137,7 @@ func (x *modSite) parse(file *module.File, arg string) (name string, source modu
 		if git := module.DefaultGit(at); git != "" {
 			return at, module.Source{Git: git}, version, nil
 		}
-		return "", source, "", diag.Errorf(diag.Pos{}, "no address for module %[2]s in %[1]s", module.FileName, at).
+		return "", source, "", diag.At(diag.Pos{}, diag.None("address for module %s in %s", at, module.FileName)).
 			WithHint("ccm mod get https://git.example.org/%s.git", at)
 	}
 	address, folder := splitFolder(at)
@@ -179,7 +179,8 @@ site; update to it with ccm mod get.`,
 		RunE: inSite(e, false, func(ctx context.Context, x *modSite, args []string) error {
 			for _, name := range args {
 				if x.File.Dependency(name) == nil {
-					return diag.Errorf(diag.Pos{}, "module %[2]s is not in %[1]s", module.FileName, name).WithHint("ccm mod get %s", name)
+					return diag.At(diag.Pos{}, diag.Not("module "+name, "in %s", module.FileName)).
+						WithHint("ccm mod get %s", name)
 				}
 			}
 			text := x.File.Doc.Text

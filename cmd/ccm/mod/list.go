@@ -237,7 +237,7 @@ func newWhyCommand(e *cli.Env) *cobra.Command {
 }
 
 func (x *modSite) unknown(name string) error {
-	err := diag.Errorf(diag.Pos{}, "no module %[2]s in %[1]s", module.LockName, name)
+	err := diag.At(diag.Pos{}, diag.None("module %s in %s", name, module.LockName))
 	if x.Lock != nil {
 		var names []string
 		for _, m := range x.Lock.Modules {

@@ -285,7 +285,7 @@ func removeRecipient(e *cli.Env, name string) error {
 		out.WriteString(line)
 	}
 	if !found {
-		return fmt.Errorf("no recipient %[2]q in %[1]s", r.File, name)
+		return diag.None("recipient %q in %s", name, r.File)
 	}
 	if _, err := encryption.ReadRecipients(r.File, out.String()); err != nil {
 		return err

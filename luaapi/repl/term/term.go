@@ -129,7 +129,8 @@ func (t *Terminal) loop(ctx context.Context) error {
 // Confirm asks a question that only a person can answer with yes.
 func (t *Terminal) Confirm(question string) (bool, error) {
 	if !t.Active() {
-		return false, &diag.Error{Err: errors.New("cannot ask: not a terminal"), Hint: "apply a script without asking with: ccm run"}
+		return false, &diag.Error{Err: diag.Requires("asking", "a terminal"),
+			Hint: "apply a script without asking with: ccm run"}
 	}
 	answer, err := t.reader.ask(question)
 	if errors.Is(err, errDropped) {

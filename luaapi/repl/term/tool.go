@@ -27,7 +27,7 @@ func (t *Terminal) Commands() []repl.Command {
 // editCommand is .edit: it edits a script, or the last typed text.
 func (t *Terminal) editCommand(ctx context.Context, d *repl.Dialog, name string) error {
 	if !t.Active() {
-		return errors.New("cannot edit: not a terminal")
+		return diag.Requires("editing", "a terminal")
 	}
 	if name != "" {
 		if err := t.runEditor(ctx, name); err != nil {

@@ -159,7 +159,7 @@ func plainError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF):
-		return errors.New("server closed the connection without a response")
+		return errors.New("server closed the connection")
 	case strings.Contains(err.Error(), "readLoopPeekFailLocked"): // the server sent something before the request
 		return errors.New("server sent data before the request, so it is probably not an HTTP server")
 	}

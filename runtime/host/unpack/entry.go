@@ -137,7 +137,7 @@ func (r checkedReader) Read(p []byte) (int, error) {
 // unreadable returns the error that an archive is damaged, truncated or no archive.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
-		return errors.New("archive is truncated")
+		return diag.Truncated("archive")
 	}
 	return diag.Cannot("read", "archive", err)
 }
@@ -148,7 +148,7 @@ func readTar(r io.Reader, check func() error, add func(entry) error) error {
 		head, err := tr.Next()
 		switch {
 		case err == io.EOF && n == 0:
-			return errors.New("archive is empty")
+			return diag.Empty("archive")
 		case err == io.EOF:
 			return nil
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // put checks the names

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/diskspace"
 	"github.com/luaccm/ccm/runtime/host/sparse"
@@ -314,7 +315,7 @@ func (s *stage) write(name string, e entry) (err error) {
 		return &LimitError{Limit: s.x.MaxBytes}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("archive is truncated")
+		return diag.Truncated("archive")
 	}
 	if err != nil {
 		return err

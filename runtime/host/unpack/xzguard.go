@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
@@ -96,7 +95,8 @@ func (g *xzGuard) block() (int64, error) {
 		}
 		if id == lzma2 && length == 1 && at[0] < 64 {
 			if window := int64(2|at[0]&1) << (at[0]/2 + 11); window > maxWindow {
-				return 0, fmt.Errorf("the memory to read it %w", diag.MustBe("at most %s", bytesize.Format(maxWindow)).Got("%s", bytesize.Format(window)))
+				return 0, diag.With("the memory to read it",
+					diag.MustBe("at most %s", bytesize.Format(maxWindow)).Got("%s", bytesize.Format(window)))
 			}
 		}
 		at = at[length:]

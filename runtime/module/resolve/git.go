@@ -132,7 +132,7 @@ func (r *Resolver) tagFor(ctx context.Context, source module.Source, version str
 		}
 	}
 	versions, _ := r.Versions(ctx, source)
-	e := diag.Errorf(diag.Pos{}, "no tag for %[2]s in %[1]s", source, version)
+	e := diag.At(diag.Pos{}, diag.None("tag for %s in %s", version, source))
 	switch {
 	case len(versions) == 0:
 		e.Hint = "it contains no version tags such as v1.0.0"

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -62,14 +61,14 @@ func checkTag(payload string, got *CachedModule) (when time.Time, err error) {
 	}
 	switch {
 	case fields["object"] != got.Commit || fields["type"] != "commit":
-		return when, errors.New("tag is signed for another commit")
+		return when, diag.OfAnother("tag", "commit")
 	case fields["tag"] != got.Tag:
 		return when, fmt.Errorf("tag is signed as %q, not %q", fields["tag"], got.Tag)
 	}
 	// tagger NAME <ADDRESS> SECONDS ZONE
 	words := strings.Fields(fields["tagger"])
 	if len(words) < 2 {
-		return when, errors.New("tag lacks a date")
+		return when, diag.Lacks("tag", "a date")
 	}
 	seconds, err := strconv.ParseInt(words[len(words)-2], 10, 64)
 	return time.Unix(seconds, 0), err
