@@ -17,7 +17,7 @@ import (
 
 // TestPredict: one call predicts all packages that apt can install. Only if that fails, there is a call for each.
 func TestPredict(t *testing.T) {
-	pkgtooltest.Predict(t, []pkgtooltest.PredictionCase{
+	pkgtooltest.Predict(t, "/var/lib/apt/periodic/update-success-stamp", []pkgtooltest.PredictionCase{
 		{Wants: []resources.Package{pkg("ccm-demo", "present"), pkg("ccm-demo-epoch", "latest")}, Caveats: []string{"version 2.0", "version 1:0.9-2+lab1"}, Errs: []string{"", ""},
 			CommandsRun: []string{"dpkg-query", "apt-get", "apt-cache"}},
 		{Wants: []resources.Package{pkg("ccm-demo-dep", "present")}, Caveats: []string{"version 1.0, with ccm-demo"}, Errs: []string{""}, CommandsRun: []string{"dpkg-query", "apt-get"}},

@@ -16,7 +16,7 @@ import (
 // TestPredict: dnf lists the available packages, and checks whether they can be installed together. Only if not,
 // there is a call for each.
 func TestPredict(t *testing.T) {
-	pkgtooltest.Predict(t, []pkgtooltest.PredictionCase{
+	pkgtooltest.Predict(t, "/var/cache/dnf/x/repodata/repomd.xml", []pkgtooltest.PredictionCase{
 		{Wants: []resources.Package{pkg("ccm-demo-rpm", "present")}, Caveats: []string{"version 2.0-1.lab, with ccm-base"}, Errs: []string{""},
 			CommandsRun: []string{"rpm -q", "dnf -q", "dnf install"}},
 		{Wants: []resources.Package{pkg("glibc", "2.34-60.el9"), pkg("ccm-demo-rpm-epoch", "latest")},

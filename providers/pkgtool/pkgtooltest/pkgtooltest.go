@@ -100,12 +100,17 @@ type PredictionCase struct {
 
 // Predict tests the predictions of packages. Machine returns a new machine for each case, as two
 // functions: one answers commands, the other returns the commands that were run. After a prediction
-// the provider must know the state of the first package without another command.
-func Predict(t *testing.T, cases []PredictionCase, p Provider, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction,
+// the provider must know the state of the first package without another command. The machine has a current package index,
+// whose file is index.
+func Predict(t *testing.T, index string, cases []PredictionCase, p Provider, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction,
 	machine func() (answer func(host.Cmd) (host.Result, error), run func() []string)) {
 	for _, x := range cases {
 		answer, run := machine()
-		h, _ := hosttest.New(t, &hosttest.Runner{Answer: answer})
+		h, root := hosttest.New(t, &hosttest.Runner{Answer: answer})
+		file := filepath.Join(root, index)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, nil, 0o644))
+		require.NoError(t, os.Chtimes(file, h.Now(), h.Now()))
 		v := h.Planning(t.Context())
 		for i, prediction := range predict(t.Context(), v, x.Wants) {
 			require.Equal(t, x.Caveats[i], prediction.Caveat, x.Wants[i].Name)
