@@ -23,7 +23,7 @@ type account struct {
 }
 
 // valued are the options with a value.
-var valued = []string{"--prefix", "--root", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home"}
+var valued = []string{"--prefix", "--root", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home", "--key"}
 
 func parse(argv []string) (a account, err error) {
 	a.flags = make(map[string]string)
@@ -122,6 +122,13 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		}
 		users = append(users, []string{a.name, "x", or(a.flags["--uid"], "1500"), gid, a.flags["--comment"], or(a.flags["--home-dir"], "/home/"+a.name), or(a.flags["--shell"], "/bin/sh")})
 		m.password(a.name, "!")
+		for _, file := range []string{"subuid", "subgid"} {
+			key := map[string]string{"subuid": "SUB_UID_COUNT=0", "subgid": "SUB_GID_COUNT=0"}[file]
+			if _, err := os.Stat(filepath.Join(m.root, "etc", file)); err == nil && !slices.Contains(c.Argv, key) {
+				m.write(file, append(m.read(file), []string{a.name, "100000", "65536"}))
+				m.write(file+"-", nil)
+			}
+		}
 		if a.flags["--create-home"] != "" { // like older versions, it makes no directories above the home
 			mode := os.FileMode(0o755)
 			if _, err := os.Stat(filepath.Join(m.root, "etc/login.defs")); err == nil {

@@ -16,6 +16,7 @@ local options = {
   ["--uid"] = { "-u", true }, ["--gid"] = { "-G", true }, ["--comment"] = { "-g", true }, ["--shell"] = { "-s", true },
   ["--home-dir"] = { "-h", true },
   ["--groups"] = { nil, true }, ["--system"] = { "-S" }, ["--no-create-home"] = { "-H" }, ["--create-home"] = {}, ["--user-group"] = {},
+  ["--key"] = { nil, true }, -- of ranges that busybox does not add
 }
 
 --- Returns the commands of busybox for a command of shadow: a list of lists of words.

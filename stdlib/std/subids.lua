@@ -27,6 +27,12 @@ function subids.found(want, host)
   return have
 end
 
+--- Returns the options with which useradd adds no ranges of its own to the files that change writes: ccm undo would take
+--- what useradd adds after that for a change by somebody else.
+function subids.options(want)
+  return tbl.concat(want.subuids and { "--key", "SUB_UID_COUNT=0" } or {}, want.subgids and { "--key", "SUB_GID_COUNT=0" } or {})
+end
+
 --- Gives the user the wanted ranges in place of those that it has.
 function subids.change(want, host)
   for p, file in pairs(files) do

@@ -106,7 +106,7 @@ return ccm.type {
       end
       option(want.home, "--home-dir", want.home)
       option(want.system, "--system")
-      option(true, have.managed and "--create-home" or "--no-create-home")
+      option(true, have.managed and "--create-home" or "--no-create-home", unpack(subids.options(want)))
       accounts.run(host, "useradd", options, want.name)
       return finish()
     end
