@@ -210,7 +210,9 @@ func (w *randomWorld) find() {
 		}
 	}
 	for _, name := range []string{"/sys/running/alpha", "/sys/held/beta", "/sys/enabled/beta", "/sys/running/delta"} {
-		if w.rnd.IntN(3) == 0 {
+		// A service cannot run without a unit.
+		unit := w.dir + "/sys/units/" + filepath.Base(name)
+		if w.rnd.IntN(3) == 0 && (!strings.Contains(name, "/running/") || slices.ContainsFunc(w.start, func(e entry) bool { return e.path == unit })) {
 			w.start = append(w.start, entry{path: w.dir + name, text: "1"})
 		}
 	}
