@@ -93,7 +93,7 @@ func (w *walk) statusWithRetries(ctx context.Context, i int, provider *resource.
 func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (any, error) {
 	if w.Recall != nil {
 		r := w.catalog.Resources[i]
-		if state, ok, err := provider.Recall(ctx, w.view, r.Spec, w.Recall(r)); ok {
+		if state, ok, err := provider.Recall(ctx, w.forecaster.WithoutImagined(w.view, r.Spec), r.Spec, w.Recall(r)); ok {
 			return state, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -94,6 +95,22 @@ func (f *Forecaster) decideWithoutImagined(ctx context.Context, ev *event.Event)
 		return d, false
 	}
 	return r.Type.Decide(r.Spec, state, false), true
+}
+
+// WithoutImagined returns the view without what pending resources will bring to the path of a spec if nothing is there now
+// and its kind is unknown: of that, owner and mode would be invented.
+func (f *Forecaster) WithoutImagined(v *host.View, spec any) *host.View {
+	name, _, _ := resource.BoundsOf(spec)
+	if name == "" || !f.planning || len(f.unsettled) == 0 {
+		return v
+	}
+	looks := new(overlay.Looks)
+	looking := v.Recording(looks)
+	_, _ = looking.Lstat(name)
+	if by := looks.Imagined(looking.Overlay().PathOf(name)); len(by) > 0 {
+		return v.Without(by)
+	}
+	return v
 }
 
 // withoutState returns differences without the state that was found, except that of ensure.
