@@ -98,12 +98,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	if r.state.writer != nil {
 		r.state.writer.KeepContents(list)
 	}
-	r.created = make(map[string]bool)
-	for _, x := range list {
-		if x.Want.Kind == safepath.Missing {
-			r.created[x.Path] = true
-		}
-	}
+	r.created = state.Created(list)
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many

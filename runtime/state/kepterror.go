@@ -18,6 +18,17 @@ func (e *KeptError) Error() string {
 	return fmt.Sprintf("it holds %s, which no record of the run names, and is kept (remove it yourself)", e.Name)
 }
 
+// Created returns the paths of a list that are to be removed.
+func Created(list []Restoration) map[string]bool {
+	created := make(map[string]bool)
+	for _, x := range list {
+		if x.Want.Kind == safepath.Missing {
+			created[x.Path] = true
+		}
+	}
+	return created
+}
+
 // Kept returns a *KeptError if a directory that is to be removed holds more than created paths, which are removed
 // before it, and nil otherwise.
 func (r Restoration) Kept(v *host.View, created map[string]bool) error {

@@ -226,6 +226,8 @@ type restoreCall struct {
 	list   []Restoration
 	errs   []error
 	before BeforeRestore
+	// created are the paths to remove; nil if nothing needed them yet.
+	created map[string]bool
 	// staged are the files that batch has and that are not at their paths yet.
 	batch  *host.Batch
 	staged []restoredFile
@@ -296,11 +298,13 @@ func (x *restoreCall) clear(r Restoration) error {
 			return err
 		}
 		if len(names) > 0 {
-			why := error(&KeptError{names[0]})
 			if r.Want.Kind != safepath.Missing {
-				why = diag.Expected("%s", r.Want.Kind).Found("a directory that is not empty")
+				return cmp.Or(x.mounted(r), diag.Expected("%s", r.Want.Kind).Found("a directory that is not empty"))
 			}
-			return cmp.Or(x.mounted(r), why)
+			if x.created == nil {
+				x.created = Created(x.list)
+			}
+			return cmp.Or(x.mounted(r), r.Kept(&x.h.View, x.created), fmt.Errorf("it holds %s, which could not be removed", names[0]))
 		}
 	}
 	if r.Want.Kind == safepath.Regular && info.Kind == safepath.Symlink || r.Want.Kind == safepath.Symlink && info.Kind == safepath.Regular {

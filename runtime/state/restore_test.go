@@ -224,6 +224,23 @@ func TestRestoreRefuses(t *testing.T) {
 }
 
 // TestRestoreAfterChangeByHand: a change by somebody else after the run is backed up too.
+func TestRestoreKeepsWhatCannotBeRemoved(t *testing.T) {
+	b := newBox(t)
+	list := []state.Restoration{{Path: "/made"}, {Path: "/made/stays"}}
+	for i := range list {
+		list[i].Want.Kind = safepath.Missing
+	}
+	b.write("made/stays", "x", 0o644)
+	_, h, err := b.begin("restore")
+	require.NoError(t, err)
+	errs := b.store().Restorer().Restore(t.Context(), h, list, func(state.Restoration) (*resource.Resource, error) {
+		return nil, errors.New("refused")
+	})
+	require.EqualError(t, errs[1], "refused")
+	// The record names the entry.
+	require.EqualError(t, errs[0], "it holds stays, which could not be removed")
+}
+
 func TestRestoreAfterChangeByHand(t *testing.T) {
 	b := newBox(t)
 	b.write("f", "old", 0o644)
