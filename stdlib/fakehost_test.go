@@ -58,6 +58,11 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			check(ran(alpine, "/", "useradd", { "--user-group", "--system", "--no-create-home" }, "d"), "addgroup -S d; adduser -D -S -H -g '' -s /bin/sh -G d d; delgroup d d")
 			check(ran(alpine, "/", "useradd", { "--uid", 1, "--non-unique" }, "d"), "adduser of busybox has no --non-unique (install the package shadow)")
 			check(ran(alpine, "/", "usermod", "--shell", "/bin/sh", "bob"), "usermod --shell /bin/sh bob")
+			-- A plan says that too.
+			local here = { root = "/", which = function(c) return tbl.contains(alpine, c) and "/usr/sbin/" .. c or nil end }
+			check(busybox.program(here, "useradd", { non_unique = true }), "useradd")
+			check(busybox.program(here, "userdel", { non_unique = true }), "deluser")
+			check(busybox.program(here, "groupadd", {}), "addgroup")
 			-- Debian has both; in an image it is this machine that has them.
 			check(ran({ "useradd", "adduser" }, "/", "useradd", "bob"), "useradd bob")
 			check(ran(alpine, "/r", "useradd", "bob"), "useradd --prefix /r bob")

@@ -5,9 +5,11 @@ local busybox = {}
 
 local programs = { useradd = "adduser", userdel = "deluser", groupadd = "addgroup", groupdel = "delgroup" }
 
---- Returns the program that does the work of one of shadow: that of busybox if only that is there.
-function busybox.program(host, name)
+--- Returns the program that does the work of one of shadow: that of busybox if only that is there. With the properties
+--- of a user or group to make, it is that of shadow if busybox cannot.
+function busybox.program(host, name, want)
   local other = programs[name]
+  if want and want.non_unique and str.ends(name, "add") then return name end
   return other and host.root == "/" and not host.which(name) and host.which(other) and other or name
 end
 

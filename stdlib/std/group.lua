@@ -71,7 +71,7 @@ return ccm.type {
       if sets_admins(want, have) then list[#list + 1] = "gpasswd" end
       if want.password and want.password ~= have.password then list[#list + 1] = "chgpasswd" end
     end
-    return tbl.map(tbl.unique(list), function(name) return { busybox.program(host, name), below_root = true } end)
+    return tbl.map(tbl.unique(list), function(name) return { busybox.program(host, name, want), below_root = true } end)
   end,
 
   recreate = require("std.recreate").group,

@@ -64,7 +64,7 @@ end
 function useradd.programs(action, want, have, host)
   local new, list = action == "create", {}
   local function needs(needed, below_root, ...)
-    for _, name in ipairs(needed and { ... } or {}) do list[#list + 1] = { busybox.program(host, name), below_root = below_root } end
+    for _, name in ipairs(needed and { ... } or {}) do list[#list + 1] = { busybox.program(host, name, want), below_root = below_root } end
   end
   local function differs(p) return want[p] ~= nil and (new or want[p] ~= have[p]) end
   needs(new, true, "useradd")
