@@ -160,6 +160,9 @@ func TestFieldContainers(t *testing.T) {
 			for name, text := range map[string]string{"tree/f": "1\n", "edited": "a\n", "site.lua": "local DIR = \"" + dir + "\"\n" + c.site} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 			}
+			if program, err := exec.LookPath("ccm"); err == nil && what == "no /dev" && strings.HasPrefix(program, "/dev/") {
+				t.Skip("ccm is in /dev: TMPDIR is below it")
+			}
 			cmd := inOwnMounts(t, "cd "+dir+"\n"+c.before, "sh", "-c", c.do)
 			cmd.Env = append(os.Environ(), "NO_COLOR=1", "HOME="+dir)
 			raw, err := cmd.CombinedOutput()

@@ -18,7 +18,7 @@ func (t *Tool) LastWords(res host.Result) string {
 	return res.LastWords()
 }
 
-// CouldNot returns the error of a program that failed to do what verb says, such as "install", with the reason.
+// CouldNot returns the error of a program that failed to do something, such as "install", with the reason.
 func (t *Tool) CouldNot(program, verb string, res host.Result) error {
 	return ExitError(fmt.Sprintf("%s could not %s it", program, verb), res.Code, t.LastWords(res))
 }

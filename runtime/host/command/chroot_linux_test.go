@@ -182,7 +182,9 @@ func TestChrootErrors(t *testing.T) {
 func TestChrootLinks(t *testing.T) {
 	root := hosttest.Image(t, "sh", "cat")
 	needChroot(t, root)
-	outside := t.TempDir()
+	outside, err := os.MkdirTemp("/var/tmp", "ccm-outside-") // t.TempDir may be in /dev/shm
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(outside)) })
 	for _, name := range []string{"proc", "run", "dev"} {
 		require.NoError(t, os.Remove(filepath.Join(root, name)))
 		require.NoError(t, os.Symlink(outside, filepath.Join(root, name)))
