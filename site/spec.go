@@ -41,7 +41,7 @@ type SpecCatalog struct {
 var _ spec.Catalog = (*SpecCatalog)(nil)
 
 // errNoNetwork is the error of a download in a spec.
-var errNoNetwork = diag.Not("downloads", "available in specs")
+var errNoNetwork = diag.SubjectCannot("specs", "download files")
 
 // offlineTransport refuses downloads.
 type offlineTransport struct{}

@@ -66,7 +66,7 @@ func checkFileName(name string) error {
 var (
 	errLink       = errors.New("a link, which is not followed")
 	errNotRegular = diag.Not("", "a regular file")
-	errTooLarge   = diag.Exceeds("", "%d MiB", maxText>>20)
+	errTooLarge   = diag.Exceeds("text", "%d MiB", maxText>>20)
 	errExchanged  = diag.Meanwhile("", "replaced")
 )
 

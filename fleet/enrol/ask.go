@@ -343,7 +343,7 @@ func Renew(ctx context.Context, conn *nats.Conn, credentials string, h *host.Hos
 	case err != nil:
 		return false, fmt.Errorf("new credentials: %w", err)
 	case n.Key != have.Key, n.Name != have.Name, n.Recipient != have.Recipient:
-		return false, diag.OfAnother("new credentials", "node")
+		return false, diag.OfAnother("response", "node")
 	case n.IssuedAt <= have.IssuedAt:
 		return false, nil // a replica that lags, or servers that were restored
 	}

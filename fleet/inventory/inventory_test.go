@@ -137,8 +137,8 @@ func TestPatterns(t *testing.T) {
 	inv, err = read(t, write(t, map[string]string{"hosts": ini}), "hosts")
 	require.NoError(t, err)
 	for patterns, want := range map[string]string{
-		"wbe":      `no such host or group in the inventory "wbe"`,
-		"web:!dbs": `no such host or group in the inventory "dbs"`,
+		"wbe":      `no host or group "wbe" in the inventory`,
+		"web:!dbs": `no host or group "dbs" in the inventory`,
 		"web:!web": "no host of the inventory matches web:!web",
 		"web[3]":   "web[3] matches none of 3 hosts",
 		"~(":       "~(: error parsing regexp: missing closing ): `^(?:()`",

@@ -131,7 +131,7 @@ func (inv *Inventory) match(pattern string) ([]string, error) {
 		}
 	}
 	if !matched {
-		return nil, diag.NotFound("host or group in the inventory", pattern, nil)
+		return nil, diag.None("host or group %q in the inventory", pattern)
 	}
 	return distinct(list), nil
 }

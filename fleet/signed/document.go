@@ -107,6 +107,9 @@ func (r *Release) Begins(now time.Time) error {
 	return nil
 }
 
+// ErrLastStage is the mistake of stages that do not end with all nodes.
+var ErrLastStage error = diag.Expected("100%% as the last stage")
+
 // Validate implements Document.
 func (r *Release) Validate() error {
 	if err := checkDigest(r.Bundle); err != nil {
@@ -123,7 +126,7 @@ func (r *Release) Validate() error {
 	case len(r.Stages) == 0 || len(r.Stages) > 32:
 		return fmt.Errorf("stages: %w", diag.MustBe("1 to 32"))
 	case r.Stages[len(r.Stages)-1] != "100%":
-		return fmt.Errorf("stages: %w", diag.Expected("100%% as the last stage"))
+		return fmt.Errorf("stages: %w", ErrLastStage)
 	case len(r.Reason) > maxText:
 		return fmt.Errorf("reason: %w", diag.Exceeds("", "%d bytes", maxText))
 	}

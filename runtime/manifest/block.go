@@ -133,7 +133,7 @@ func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
 		case t.Schema().Field(e.Key.Text) == t.Schema().Name():
 			r.fail(e.Key, "", "%s: a name cannot be a default", t.Name)
 		case !isProperty(t, e.Key.Text):
-			r.fail(e.Key, "", "%s: %w", t.Name, diag.Unknown("property", e.Key.Text, t.Properties().Names()))
+			r.fail(e.Key, "", "%s: %w", t.Name, schema.UnknownProperty(e.Key.Text, t.Properties().Names()))
 		default:
 			good = append(good, e)
 		}

@@ -93,7 +93,7 @@ func (t Text) unknownStory(e *event.Event) string {
 	}
 	switch {
 	case e.Uncertain && f.Once && !e.BecauseSurely:
-		return would + " once what is missing is there, which " + causes + " may bring"
+		return "needs what " + causes + " may bring: " + would
 	case e.Uncertain && !f.Refresh:
 		return "after " + causes + ": " + would
 	case e.BecauseSurely && f.Refresh && many:

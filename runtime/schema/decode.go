@@ -54,7 +54,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 		e := &t.Entries[i]
 		d.enter(e.Key)
 		if k, at, ok := find(m, e.Key); !ok {
-			d.fail(true, "", "%s%w", d.outerPrefix(), diag.Unknown("property", e.Key, m.Names()))
+			d.fail(true, "", "%s%w", d.outerPrefix(), UnknownProperty(e.Key, m.Names()))
 		} else if f := &m[k].Fields[at]; given[k]&(1<<at) != 0 {
 			d.fail(true, "", "duplicate %s%s", d.outerPrefix(), f.displayName(e.Key))
 		} else if e.Val.Kind != Nil {

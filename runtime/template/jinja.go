@@ -82,7 +82,7 @@ func (b includeLoader) Read(path string) (io.Reader, error) {
 		return strings.NewReader(begins + b.text), nil
 	}
 	if b.rendering.readFile == nil {
-		return nil, diag.Not("includes", "available in this template")
+		return nil, diag.SubjectCannot("this template", "include others")
 	}
 	if !filepath.IsAbs(path) { // a template that is extended
 		path = filepath.Join(b.dir, path)

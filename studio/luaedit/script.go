@@ -16,7 +16,7 @@ import (
 
 // Why edits are refused.
 var (
-	ErrShape = diag.Cannot("be", "edited without changing the text around it", nil)
+	ErrShape = diag.SubjectCannot("", "be edited without changing the text around it")
 	ErrPath  = diag.NotFound("place", "", nil)
 )
 

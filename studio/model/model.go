@@ -183,7 +183,7 @@ func (r *Resource) Prop(name string) *Prop {
 
 // Reasons of refused edits. The error is a *Refusal that wraps one of them.
 var (
-	ErrShape  = diag.Cannot("be", "edited without changing the text around it", nil)
+	ErrShape  = diag.SubjectCannot("", "be edited without changing the text around it")
 	ErrShared = errors.New("the value is defined elsewhere, by an alias")
 	ErrPath   = diag.NotFound("place", "", nil)
 )

@@ -23,7 +23,7 @@ import (
 
 // Why edits are refused.
 var (
-	ErrShape  = diag.Cannot("be", "edited without changing the text around it", nil)
+	ErrShape  = diag.SubjectCannot("", "be edited without changing the text around it")
 	ErrShared = errors.New("the value is defined elsewhere, by an alias")
 	ErrPath   = diag.NotFound("place", "", nil)
 )

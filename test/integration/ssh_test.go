@@ -232,7 +232,7 @@ func TestSSHInventory(t *testing.T) {
 	l.says(0, "Created the file", "-i", "hosts", "w1", "--", "run", "site")
 	require.FileExists(t, l.dir+"/made-front")
 	l.says(0, "2 of 2 hosts ok", "-i", "hosts", "-j", "1", "--", "history")
-	l.says(1, "no such host or group in the inventory \"none\"", "-i", "hosts", "none", "--", "history")
+	l.says(1, "no host or group \"none\" in the inventory", "-i", "hosts", "none", "--", "history")
 	l.write("cloud", fmt.Sprintf("#!/bin/sh\necho '{\"web\": {\"hosts\": [\"c1\"], \"vars\": {\"ansible_host\": \"127.0.0.1\", \"ansible_port\": %d, \"role\": \"cloud\"}}}'\n", l.port))
 	require.NoError(t, os.Chmod(l.dir+"/cloud", 0o755))
 	l.says(0, "cloud", "-i", "cloud", "--", "facts", "inventory.role")

@@ -116,7 +116,7 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 		r.Stages = append(r.Stages, stage)
 	}
 	if r.Stages[len(r.Stages)-1] != "100%" {
-		return nil, diag.Errorf(diag.Pos{}, "--stages: the last one must be 100%%").WithHint("to end a rollout early, use ccm fleet rollout pause or abort")
+		return nil, diag.Errorf(diag.Pos{}, "--stages: %w", signed.ErrLastStage).WithHint("to end a rollout early, use ccm fleet rollout pause or abort")
 	}
 	for _, x := range []struct {
 		flag, text string
