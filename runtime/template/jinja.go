@@ -111,9 +111,13 @@ func (b includeLoader) Inherit(from string) (loaders.Loader, error) {
 }
 
 var (
-	jinjaPlace = lazyregexp.New(`\(Line: (\d+) Col: (\d+), near "[^"]*"\)`)
+	jinjaPlace = lazyregexp.New(`\.?\s*\(Line: (\d+) Col: (\d+), near "[^"]*"\)`)
 	jinjaLine  = lazyregexp.New(`\bat line (\d+): `)
 	jinjaName  = lazyregexp.New(`Unable to evaluate name "([^"]*)"`)
+	// jinjaFrame matches what the library puts before an error for each block and file around its place.
+	jinjaFrame = lazyregexp.New(`(?s)Unable to (?:execute|parse) controlStructure(?: "[^"]*")?(?: at line \d+)?: |` +
+		`[A-Z]\w*ControlStructure\((?:Filename=('[^']*') )?[^()]*\): |` +
+		`unable to load template '[^']*': |failed to reader template '[^']*': |failed to parse template '.*': `)
 )
 
 // jinjaError gives an error of the library its place.
@@ -123,15 +127,30 @@ func jinjaError(file, text string, err error) error {
 	msg = strings.NewReplacer(watchedLeft, "", watchedRight, "", "unable to evaluate parameters: ", "").Replace(msg)
 	msg = strings.TrimPrefix(msg, fmt.Sprintf("failed to parse template '%s': ", text))
 	pos := diag.Pos{File: file}
-	if m := jinjaPlace().FindStringSubmatchIndex(msg); m != nil {
-		pos.Line, _ = strconv.Atoi(msg[m[2]:m[3]])
-		pos.Col, _ = strconv.Atoi(msg[m[4]:m[5]])
-		msg = strings.TrimSpace(msg[:m[0]] + msg[m[1]:])
-	} else if m := jinjaLine().FindStringSubmatchIndex(msg); m != nil {
-		pos.Line, _ = strconv.Atoi(msg[m[2]:m[3]])
-		msg = msg[m[1]:]
+	place, line := jinjaPlace().FindStringSubmatchIndex(msg), jinjaLine().FindStringSubmatchIndex(msg)
+	switch {
+	case line != nil && (place == nil || line[0] < place[0]): // a place behind the line is in an included file
+		pos.Line, _ = strconv.Atoi(msg[line[2]:line[3]])
+		msg = jinjaPlace().ReplaceAllString(msg[line[1]:], " (line $1)")
+	case place != nil:
+		pos.Line, _ = strconv.Atoi(msg[place[2]:place[3]])
+		pos.Col, _ = strconv.Atoi(msg[place[4]:place[5]])
+		msg = strings.TrimSpace(msg[:place[0]] + msg[place[1]:])
 	}
-	return diag.Errorf(pos, "%s", strings.TrimSuffix(unknownName(msg), "."))
+	return diag.Errorf(pos, "%s", strings.TrimSuffix(unknownName(withoutFrames(msg)), "."))
+}
+
+// withoutFrames returns a message without the blocks around its place. Included files are named, each once in a row.
+func withoutFrames(msg string) string {
+	last := ""
+	return jinjaFrame().ReplaceAllStringFunc(msg, func(frame string) string {
+		file := jinjaFrame().FindStringSubmatch(frame)[1]
+		if file == "" || file == last {
+			return ""
+		}
+		last = file
+		return "include " + file + ": "
+	})
 }
 
 // unknownName returns a message of the library or, if its reason is an unknown name, the name.

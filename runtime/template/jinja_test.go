@@ -40,6 +40,21 @@ func TestJinja(t *testing.T) {
 	}
 }
 
+// TestJinjaFrames: an error names its reason, the line and the included files, and not the blocks around it.
+func TestJinjaFrames(t *testing.T) {
+	files := map[string]string{"/d/bad": "\n{{ nope() }}", "/d/open": "{% if 1 %}{% for x in [1] %}", "/d/self": "\n{% include 'self' %}"}
+	read := func(path string) ([]byte, error) { return []byte(files[path]), nil }
+	for text, want := range map[string]string{
+		"a\n{% if 1 %}{% for x in [1] %}{{ nope() }}{% endfor %}{% endif %}": "/d/self:2: Unable to render expression at line 2: call([], map[]): nope is not callable",
+		"a\n{% if 1 %}{% include 'bad' %}{% endif %}":                        "/d/self:2: include 'bad': Unable to render expression at line 2: call([], map[]): nope is not callable",
+		"{% include 'open' %}": "/d/self:1: include 'open': Unexpected EOF, expected tag else or endfor (line 1)",
+		files["/d/self"]:       "/d/self:2: include 'self': exceeds the limit of 1000 nested includes: does a template include itself?",
+	} {
+		_, err := Jinja("/d/self", text, nil, read, nil)
+		require.EqualError(t, err, want)
+	}
+}
+
 // What the library computes or prints differently from Jinja. The wanted texts are those of jinja2 3.1, but for the
 // last ones.
 func TestJinjaIsPython(t *testing.T) {
