@@ -117,6 +117,7 @@ func (r *rendering) floor(left, right *exec.Value, _ bool) *exec.Value {
 
 func (r *rendering) concat(left, right *exec.Value, _ bool) *exec.Value {
 	a, b := r.written(left).String(), r.written(right).String()
+	r.checkRoom(1, len(a)+len(b))
 	return exec.AsValue(a + b)
 }
 

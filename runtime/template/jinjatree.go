@@ -220,6 +220,9 @@ func (r *rendering) watchers() map[string]any {
 		plusFunc: r.watch(func(v *exec.Value) {
 			left := pop()
 			r.checkOperands(left, v, func(a, b float64) float64 { return a + b })
+			if left.IsString() && v.IsString() {
+				r.checkRoom(1, r.size(left)+r.size(v))
+			}
 		}),
 	}
 }
