@@ -211,3 +211,11 @@ func TestMetricsOfFacts(t *testing.T) {
 		require.Contains(t, b.String(), "\nchoria_ccm_"+line+"\n")
 	}
 }
+
+// TestDefaultCacheDir: the lock and the status are in the state directory that runs use.
+func TestDefaultCacheDir(t *testing.T) {
+	for given, want := range map[string]string{"": "/var/lib/ccm/agent", "/srv/state": "/srv/state/agent"} {
+		t.Setenv("CCM_STATE_DIR", given)
+		require.Equal(t, want, DefaultCacheDir())
+	}
+}
