@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state"
@@ -166,6 +169,9 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration, re
 			return r.beforePath(ctx, x)
 		})
 		for i, err := range errs {
+			if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+				err = cmp.Or(r.obstacle(list[i]), err)
+			}
 			if err != nil {
 				results[i].fail(err)
 			}
@@ -229,7 +235,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) res
 	}
 	if r.options.Plan {
 		result.outcome = event.Pending
-		if err := cmp.Or(r.mounted(x), x.Kept(&r.host.View, r.created)); err != nil {
+		if err := cmp.Or(r.mounted(x), x.Kept(&r.host.View, r.created), r.obstacle(x)); err != nil {
 			result.fail(err)
 			return result
 		}
@@ -253,6 +259,12 @@ func skipIfRefused(results []restoreResult) bool {
 		}
 	}
 	return true
+}
+
+// obstacle returns what keeps a path from being restored, such as a read-only mount, or nil.
+func (r *restore) obstacle(x state.Restoration) error {
+	_, err := host.Obstacles(&r.host.View, overlay.PathEffect{Path: x.Path, Kind: x.Want.Kind})
+	return err
 }
 
 // mounted returns an error if a mount prevents the removal of the path.

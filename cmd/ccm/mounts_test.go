@@ -97,6 +97,21 @@ func TestUndoOfAMount(t *testing.T) {
 	require.Contains(t, string(out), "Added it to /etc/fstab", "%s", out)
 }
 
+// The plan of an undo fails where the undo will: on a mount that is read-only now.
+func TestUndoOfReadOnly(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(fmt.Sprintf(`std.line { "%s/d/f", line = "new" }`, dir)), 0o644))
+	cmd := inOwnMounts(t, "", "sh", "-ec", "cd "+dir+`
+		mkdir d; echo old > d/f; ccm run --state-dir state site.lua; mount --bind d d; mount -o remount,bind,ro d
+		for noop in --noop ""; do ccm undo --state-dir state $noop && exit 9; done; cat d/f`)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, 2, strings.Count(string(out), dir+"/d/f is on a read-only mount, "+dir+"/d (mount -o remount,rw "), "%s", out)
+	require.Contains(t, string(out), "old\nnew\n")
+}
+
 // Options that the kernel refuses for a module are not kept, and the old ones are restored.
 func TestRefusedModuleOptions(t *testing.T) {
 	dir, err := os.MkdirTemp("/var/tmp", "ccm-module-")
