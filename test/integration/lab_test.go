@@ -74,8 +74,14 @@ func bootAs(t *testing.T, name, family string, options ...string) *lab {
 	out, err := exec.CommandContext(t.Context(), labCommand, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	l.up = time.Now()
+	l.sh(freshIndexes)
 	return l
 }
+
+// freshIndexes gives the repositories of the lab and the package indexes the times of a machine that has just read them:
+// the image may be days old, and ccm reads an index of over a day again. Later publications are newer.
+const freshIndexes = "for d in /srv/ccm-lab/pacman /var/lib/pacman/sync /var/cache/zypp/raw /var/cache/dnf /var/lib/apt/lists; do " +
+	"[ ! -d $d ] || find $d -exec touch -h -d '10 minutes ago' {} +; done"
 
 // slug returns apt-unmet for TestAptUnmet, and also for TestApt/Unmet.
 func slug(test string) string {
