@@ -28,14 +28,43 @@ type systemAnswer struct {
 	} `json:"error"`
 }
 
+// serverConnections is the answer to CONNZ.
+type serverConnections struct {
+	Data struct {
+		Server      string `json:"server_id"`
+		Connections []struct {
+			ID uint64 `json:"cid"`
+		} `json:"connections"`
+	} `json:"data"`
+}
+
+// serverState is the answer to VARZ.
+type serverState struct {
+	Data struct {
+		Name        string    `json:"server_name"`
+		Version     string    `json:"version"`
+		Start       time.Time `json:"start"`
+		Now         time.Time `json:"now"`
+		Connections int       `json:"connections"`
+		JetStream   struct {
+			Config struct {
+				MaxStore uint64 `json:"max_storage"`
+			} `json:"config"`
+			Stats struct {
+				Store uint64 `json:"storage"`
+			} `json:"stats"`
+		} `json:"jetstream"`
+	} `json:"data"`
+}
+
 // system connects to the system account.
 func system(d *identity.Directory) (*nats.Conn, error) {
 	return Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: d.SystemCredentials(), Inbox: "_INBOX", Name: "ccm fleet accounts"}.Dial()
 }
 
-// askServers sends a request to all servers, and calls f with the answer of each. A server that is silent for two
-// seconds after another has answered is left out. An error of f ends it.
-func askServers(ctx context.Context, d *identity.Directory, conn *nats.Conn, subject string, body []byte, f func(answer []byte) error) error {
+// askServers sends a request to all servers, and calls f with the answer of each, which is JSON. A server that is silent
+// for two seconds after another has answered is left out. An error of f ends it.
+func askServers[Answer any](ctx context.Context, d *identity.Directory, conn *nats.Conn, subject string, body []byte, f func(Answer) error) error {
 	inbox := conn.NewInbox()
 	sub, err := conn.SubscribeSync(inbox)
 	if err != nil {
@@ -56,8 +85,12 @@ func askServers(ctx context.Context, d *identity.Directory, conn *nats.Conn, sub
 		if err != nil {
 			return nil
 		}
-		if err := f(m.Data); err != nil {
+		var a Answer
+		if err := json.Unmarshal(m.Data, &a); err != nil {
 			return fmt.Errorf("response from a server: %w", err)
+		}
+		if err := f(a); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -75,18 +108,7 @@ func Disconnect(ctx context.Context, d *identity.Directory, key string) error {
 	if err != nil {
 		return err
 	}
-	return askServers(ctx, d, conn, "$SYS.REQ.SERVER.PING.CONNZ", request, func(answer []byte) error {
-		var a struct {
-			Data struct {
-				Server      string `json:"server_id"`
-				Connections []struct {
-					ID uint64 `json:"cid"`
-				} `json:"connections"`
-			} `json:"data"`
-		}
-		if err := json.Unmarshal(answer, &a); err != nil {
-			return err
-		}
+	return askServers(ctx, d, conn, "$SYS.REQ.SERVER.PING.CONNZ", request, func(a serverConnections) error {
 		within, cancel := context.WithTimeout(ctx, Patience)
 		defer cancel()
 		for _, c := range a.Data.Connections {
@@ -110,11 +132,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 		return nil, fmt.Errorf("the account has %d bytes because of its revocations, the limit of the servers is %d (drop them with: ccm fleet rekey)", len(token), conn.MaxPayload())
 	}
 	var names []string
-	err = askServers(ctx, d, conn, "$SYS.REQ.ACCOUNT."+d.Fleet.Account+".CLAIMS.UPDATE", []byte(token), func(answer []byte) error {
-		var a systemAnswer
-		if err := json.Unmarshal(answer, &a); err != nil {
-			return err
-		}
+	err = askServers(ctx, d, conn, "$SYS.REQ.ACCOUNT."+d.Fleet.Account+".CLAIMS.UPDATE", []byte(token), func(a systemAnswer) error {
 		switch {
 		case a.Error != nil:
 			return fmt.Errorf("server %s: %s", a.Server.Name, a.Error.Description)
@@ -169,27 +187,7 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 	defer conn.Close()
 	asked := time.Now()
 	var list []Server
-	err = askServers(ctx, d, conn, "$SYS.REQ.SERVER.PING.VARZ", nil, func(answer []byte) error {
-		var a struct {
-			Data struct {
-				Name        string    `json:"server_name"`
-				Version     string    `json:"version"`
-				Start       time.Time `json:"start"`
-				Now         time.Time `json:"now"`
-				Connections int       `json:"connections"`
-				JetStream   struct {
-					Config struct {
-						MaxStore uint64 `json:"max_storage"`
-					} `json:"config"`
-					Stats struct {
-						Store uint64 `json:"storage"`
-					} `json:"stats"`
-				} `json:"jetstream"`
-			} `json:"data"`
-		}
-		if err := json.Unmarshal(answer, &a); err != nil {
-			return err
-		}
+	err = askServers(ctx, d, conn, "$SYS.REQ.SERVER.PING.VARZ", nil, func(a serverState) error {
 		s := Server{Name: a.Data.Name, Version: a.Data.Version, Start: a.Data.Start, Now: a.Data.Now, Connections: a.Data.Connections, Delay: time.Since(asked)}
 		s.JetStream.DiskUsed, s.JetStream.DiskMax = a.Data.JetStream.Stats.Store, a.Data.JetStream.Config.MaxStore
 		list = append(list, s)
