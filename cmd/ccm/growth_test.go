@@ -185,7 +185,7 @@ func TestUsersGrowLinearly(t *testing.T) {
 // Edits of one file need allocations in proportion to their number, whether the file is as wanted or each edit
 // changes it. They need more bytes, because each edit reads the file and makes a new text. Appending lines makes no
 // table of all lines. A setting that changes is proven by parsing the whole new text, so of json_setting, yaml_setting
-// and toml_setting only a file that is as wanted is linear.
+// and toml_setting only a file that is up to date is linear.
 func TestEditsGrowLinearly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
