@@ -156,8 +156,9 @@ var importRules = []importRule{
 	{packages: "runtime/trust", imports: "diag safepath"},
 	{packages: "runtime/nats runtime/registration", imports: "bytesize"},
 	{packages: "runtime/ignore runtime/signers runtime/git", imports: ""},
-	{packages: "runtime/bundle", imports: "bytesize"},
-	{packages: "runtime/testsystem", imports: "atomicfile host lazyregexp"},
+	{packages: "runtime/filelock", imports: "safepath"},
+	{packages: "runtime/bundle", imports: "bytesize filelock"},
+	{packages: "runtime/testsystem", imports: "atomicfile filelock host lazyregexp"},
 	{packages: "runtime/luadata", imports: "diag"},
 	{packages: "runtime/module", imports: "atomicfile diag host luadata safepath signers trust bytesize"},
 	{packages: "runtime/module/resolve", as: "module", imports: "git lazyregexp"},
@@ -218,7 +219,7 @@ var importRules = []importRule{
 	{packages: "docs/markdown docs/search docs/reference docs/website", as: "docs", imports: ""},
 	{
 		packages: "fleet/agent fleet/ssh fleet/inventory",
-		imports: "atomicfile bundle host terminal safepath lazyregexp sha256sum yamlsyntax agent fleet/retry diag git nats" +
+		imports: "atomicfile bundle filelock host terminal safepath lazyregexp sha256sum yamlsyntax agent fleet/retry diag git nats" +
 			" signers trust",
 	},
 	{

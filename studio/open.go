@@ -10,9 +10,9 @@ import (
 	"os"
 	"path"
 	"sync"
-	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -45,7 +45,7 @@ func (w *workspace) lock() error {
 	if err != nil {
 		return err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := filelock.TryLock(f, filelock.Exclusive); err != nil {
 		return errors.Join(diag.Errorf(diag.Pos{File: w.directory.path}, "another studio is using this directory").
 			WithHint("use its page, or stop it"), f.Close())
 	}
@@ -159,7 +159,7 @@ func (w *workspace) close() {
 		_ = d.journal.close() // each line was written before its answer
 	}
 	if w.lockFile != nil {
-		_ = w.lockFile.Close()
+		_ = filelock.Close(w.lockFile)
 	}
 }
 

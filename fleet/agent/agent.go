@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/trust"
 	"github.com/luaccm/ccm/runtime/words"
@@ -159,7 +160,7 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer filelock.Close(lock)
 	a.status = &statusKeeper{store: a.store, onError: a.statusLost(), now: Status{
 		PID: os.Getpid(), Version: a.options.Version, Since: a.now(), State: "waiting",
 	}}

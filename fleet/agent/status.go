@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -202,15 +202,15 @@ func (e *AlreadyRunningError) Error() string {
 	return "another agent is using the cache directory " + e.Dir + ": pid " + strconv.Itoa(e.PID)
 }
 
-// lock makes this the only agent with a cache directory, for the life of the process (flock(2)).
+// lock makes this the only agent with a cache directory.
 func (s *cacheDir) lock() (*os.File, error) {
 	f, err := s.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := filelock.TryLock(f, filelock.Exclusive); err != nil {
 		f.Close()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			return nil, err
 		}
 		e := &AlreadyRunningError{Dir: s.path}
@@ -228,6 +228,6 @@ func isHeld(dir string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	defer filelock.Close(f)
+	return errors.Is(filelock.TryLock(f, filelock.Shared), filelock.ErrLocked)
 }

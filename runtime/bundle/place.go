@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filelock"
 )
 
 // A Place is a directory for one bundle that no other user can look into. It exists until Close. If
@@ -70,13 +71,13 @@ func (p *Place) take(dir string) (err error) {
 		}
 		p.Root.Close()
 	}
-	p.lock.Close()
+	filelock.Close(p.lock)
 	return err
 }
 
 // Close removes the place and its content.
 func (p *Place) Close() error {
-	return errors.Join(p.Root.Close(), p.parent.RemoveAll(p.name), p.lock.Close(), p.parent.Close())
+	return errors.Join(p.Root.Close(), p.parent.RemoveAll(p.name), filelock.Close(p.lock), p.parent.Close())
 }
 
 // lock locks a directory of this user, if nobody else has.
@@ -88,9 +89,9 @@ func lock(parent *os.Root, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := filelock.TryLock(f, filelock.Exclusive); err != nil {
 		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+		if errors.Is(err, filelock.ErrLocked) {
 			return nil, errTaken
 		}
 		return nil, diag.Cannot("lock", f.Name(), err)

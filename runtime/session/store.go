@@ -22,6 +22,7 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -115,11 +116,11 @@ func (s *Session) Append(r Entry) error {
 		s.forget()
 		return err
 	}
-	f, err := s.open(os.O_WRONLY|os.O_APPEND|os.O_CREATE, syscall.LOCK_EX)
+	f, err := s.open(os.O_WRONLY|os.O_APPEND|os.O_CREATE, filelock.Exclusive)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer filelock.Close(f)
 	before, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
@@ -145,19 +146,13 @@ func encode(record Entry) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// open opens the file of the session and waits until it has the lock, which ends
-// when the file is closed (flock(2)). A link in its place is not followed.
-func (s *Session) open(flags, lock int) (*os.File, error) {
+// open opens the file of the session and waits until it has the lock. A link in its place is not followed.
+func (s *Session) open(flags int, lock filelock.Kind) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(s.dir, FileName), flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	for {
-		if err = syscall.Flock(int(f.Fd()), lock); !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
+	if err := filelock.Lock(f, lock); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("session: lock of %s: %w", f.Name(), err)
 	}
@@ -169,14 +164,14 @@ func (s *Session) Entries() ([]Entry, error) {
 	if s.dir == "" {
 		return s.entries, nil
 	}
-	f, err := s.open(os.O_RDONLY, syscall.LOCK_SH)
+	f, err := s.open(os.O_RDONLY, filelock.Shared)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer filelock.Close(f)
 	if _, err := f.Seek(s.offset, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -84,9 +84,9 @@ func lockedBy(d *statedir.Dir) (h Holder, locked bool, err error) {
 	if err != nil {
 		return Holder{}, false, err
 	}
-	defer f.Close()
-	err = safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) })
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	defer filelock.Close(f)
+	err = filelock.TryLock(f, filelock.Shared)
+	if errors.Is(err, filelock.ErrLocked) {
 		return h, true, nil
 	}
 	return Holder{}, false, err

@@ -10,12 +10,10 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/host/command"
-	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -71,7 +69,7 @@ type LockHandle struct {
 
 // Unlock releases the lock and clears the name of the holder.
 func (h *LockHandle) Unlock() error {
-	return errors.Join(writeHolder(h.file, nil), h.file.Close())
+	return errors.Join(writeHolder(h.file, nil), filelock.Close(h.file))
 }
 
 // writeHolder overwrites the lock file with the holder and fills the rest with blanks. To
@@ -91,7 +89,7 @@ func writeHolder(f *os.File, holder []byte) error {
 // made with mode 0700, and a wider mode is narrowed to that. If another run holds the lock, Lock
 // waits for at most wait; 0 means not at all. It does not wait for a run that started this
 // process, which would wait for ever. The lock ends with the process, so that a dead run leaves
-// none (flock(2)). Command names the holder for others.
+// none. Command names the holder for others.
 func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*LockHandle, error) {
 	h, err := lock(ctx, dir, command, wait, now)
 	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked {
@@ -137,11 +135,10 @@ func lock(ctx context.Context, dir, name string, wait time.Duration, now time.Ti
 	return &LockHandle{file: f}, nil
 }
 
-// tryLock tries to take the lock on an open file, and reports whether it did. The lock ends when
-// the file is closed.
+// tryLock tries to take the lock on an open file, and reports whether it did.
 func tryLock(f *os.File) (bool, error) {
-	err := safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	err := filelock.TryLock(f, filelock.Exclusive)
+	if errors.Is(err, filelock.ErrLocked) {
 		return false, nil
 	}
 	return err == nil, err

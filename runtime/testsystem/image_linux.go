@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filelock"
 )
 
 // imageLayers links the folders of an image in the folder of the system, and returns the names of the links, the topmost
@@ -102,11 +103,11 @@ func cached(ctx context.Context, r *Record, name, key string, oldest time.Time, 
 	}
 	sum := sha256.Sum256([]byte(key))
 	prefix := filepath.Join(images, name+"-"+hex.EncodeToString(sum[:6]))
-	lock, err := lockFile(prefix+".lock", unix.LOCK_EX)
+	lock, err := lockFile(prefix+".lock", filelock.Lock)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Close() // after the link: an image with a link is not removed
+	defer filelock.Close(lock) // after the link: an image with a link is not removed
 	found, err := filepath.Glob(prefix + ".[0-9]*Z")
 	if err != nil {
 		return nil, err

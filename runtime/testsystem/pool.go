@@ -17,10 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -108,25 +107,16 @@ func (r *Record) save() error {
 	return atomicfile.Write(name, atomicfile.Options{}, atomicfile.Text(append(text, '\n')))
 }
 
-// errLocked means that another process has a lock.
-var errLocked = errors.New("another process uses it")
-
-// lockFile opens a file and locks it, until it is closed. A lock that is not waited for may be errLocked.
-func lockFile(name string, how int) (*os.File, error) {
+// lockFile opens a file and locks it.
+func lockFile(name string, lock func(*os.File, filelock.Kind) error) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = unix.Flock(int(f.Fd()), how)
-		if !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if err != nil {
+	if err := lock(f, filelock.Exclusive); err != nil {
 		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, errLocked
+		if errors.Is(err, filelock.ErrLocked) {
+			return nil, err
 		}
 		return nil, diag.Cannot("lock", name, err)
 	}
@@ -138,7 +128,7 @@ func (p *Pool) take(name string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Join(p.Dir, "run"), 0o700); err != nil {
 		return nil, err
 	}
-	return lockFile(filepath.Join(p.Dir, "run", "."+name+".lock"), unix.LOCK_EX|unix.LOCK_NB)
+	return lockFile(filepath.Join(p.Dir, "run", "."+name+".lock"), filelock.TryLock)
 }
 
 // release removes the folder and the lock of a system.
@@ -147,7 +137,7 @@ func (r *Record) release() error {
 	if err == nil {
 		err = os.Remove(r.lock.Name())
 	}
-	return errors.Join(err, r.lock.Close())
+	return errors.Join(err, filelock.Close(r.lock))
 }
 
 // notInName matches what the name of a system does not have.
@@ -261,7 +251,7 @@ func (p *Pool) Reclaim() (removed []string, err error) {
 			continue
 		}
 		lock, failure := p.take(r.Name)
-		if errors.Is(failure, errLocked) {
+		if errors.Is(failure, filelock.ErrLocked) {
 			continue
 		}
 		if failure == nil {

@@ -321,7 +321,7 @@ func TestDisconnect(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the node is still connected")
 	}
-	require.NoError(t, request(subject.KV(subject.Nodes, subject.StateKey(other.Name)), "{}")(stays))
+	require.NoError(t, stays.FlushTimeout(patience))
 }
 
 // A person whose credentials were revoked has no access.

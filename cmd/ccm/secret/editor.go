@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
+	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -106,7 +107,7 @@ func lockPrivateDir(path string) (*privateDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	err = filelock.TryLock(f, filelock.Exclusive)
 	var open, now unix.Stat_t
 	if err == nil {
 		err = unix.Fstat(int(f.Fd()), &open)
@@ -152,5 +153,5 @@ func (d *privateDir) shred() {
 		return nil
 	})
 	_ = os.RemoveAll(d.path)
-	_ = d.lock.Close()
+	_ = filelock.Close(d.lock)
 }
