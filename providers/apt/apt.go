@@ -37,7 +37,7 @@ func newTool() *pkgtool.Tool {
 			"APT_LISTCHANGES_FRONTEND=none",
 		},
 		Index:       []string{"/var/lib/apt/lists/*_*", "/var/lib/apt/lists/partial", "/var/lib/apt/periodic/update-success-stamp"},
-		AttemptFile: "/var/lib/apt/lists/partial",
+		IndexDir:    "/var/lib/apt/lists/partial",
 		UpdateIndex: []string{"apt-get", "update", "-q", "-o", lockTimeout, "-o", "APT::Update::Error-Mode=any"},
 		Shared:      []string{"-t ", "--target-release ", "--default-release ", "-o ", "--option ", "-c ", "--config-file "},
 		Reason:      reason,

@@ -28,7 +28,8 @@ var tool = &pkgtool.Tool{
 	Doc:         "Manages packages with pacman, and compares versions with vercmp.",
 	Commands:    []string{"pacman", "vercmp"},
 	Families:    []string{"arch"},
-	Index:       []string{"/var/lib/pacman/sync/*.db"},
+	Index:       []string{"/var/lib/pacman/sync/*.db"}, // these have the times of the server's
+	IndexDir:    "/var/lib/pacman/sync",
 	UpdateIndex: []string{"pacman", "-Sy", "--noconfirm"},
 	Reason:      reason,
 	IsFailure:   func(_, stderr []string) bool { return slices.ContainsFunc(stderr, isScriptFailure) },

@@ -2,9 +2,12 @@ package pacman
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	rpmversion "github.com/knqyf263/go-rpm-version"
 	"github.com/stretchr/testify/require"
@@ -90,6 +93,21 @@ func TestPredict(t *testing.T) {
 	require.Empty(t, list[2].Err, "a refresh of the index may bring it")
 	require.Contains(t, list[2].Caveat, "not in the package index, which is missing")
 	require.True(t, list[3].Lost)
+}
+
+// Pacman gives its copy of an index the time of the server's. When it was read is the time of the directory.
+func TestIndexIsAsOldAsItsDirectory(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	dir := filepath.Join(root, "var/lib/pacman/sync")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	want := resources.Package{Name: "demo", Ensure: "present", Refresh: host.Duration(24 * time.Hour)}
+	require.Equal(t, "missing", tool.OlderIndex(t.Context(), &h.View, want))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "core.db"), nil, 0o600))
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "core.db"), time.Time{}, h.Now().AddDate(0, 0, -9)))
+	require.NoError(t, os.Chtimes(dir, time.Time{}, h.Now()))
+	require.Empty(t, tool.OlderIndex(t.Context(), &h.View, want))
+	require.NoError(t, os.Chtimes(dir, time.Time{}, h.Now().AddDate(0, 0, -3)))
+	require.Equal(t, "3 days old", tool.OlderIndex(t.Context(), &h.View, want))
 }
 
 // A status that cannot be read is an error, not absent; a package provided by another one is absent.

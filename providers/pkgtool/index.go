@@ -38,21 +38,25 @@ func (t *Tool) indexTime(ctx context.Context, v *host.View) (newest time.Time, f
 		newest, found = last.at, true
 	}
 	latest := v.Now().Add(clockError)
+	take := func(path string) {
+		info, err := alone.Lstat(path)
+		if err != nil || info.MTime.Unix() <= 0 {
+			return
+		}
+		found = true
+		if info.MTime.After(newest) && !info.MTime.After(latest) {
+			newest = info.MTime
+		}
+	}
 	for _, pattern := range t.Index {
-		paths, err := alone.Glob(ctx, pattern, safepath.MaxNames)
-		if err != nil {
-			continue
-		}
-		for _, path := range paths {
-			info, err := alone.Lstat(path)
-			if err != nil || info.MTime.Unix() <= 0 {
-				continue
-			}
-			found = true
-			if info.MTime.After(newest) && !info.MTime.After(latest) {
-				newest = info.MTime
+		if paths, err := alone.Glob(ctx, pattern, safepath.MaxNames); err == nil {
+			for _, path := range paths {
+				take(path)
 			}
 		}
+	}
+	if found && t.IndexDir != "" {
+		take(t.IndexDir)
 	}
 	return newest, found
 }
@@ -111,10 +115,10 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	h.Log().Info("the package index is "+age+" and is refreshed", "command", host.Cmd{Argv: t.UpdateIndex}.String())
 	err := t.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		_, err := run(t.UpdateIndex...)
-		if err != nil && t.AttemptFile != "" {
+		if err != nil && t.IndexDir != "" {
 			// The failed attempt has touched the index; its old time is restored, so that the next
 			// run does not take it for new.
-			_, _ = run("touch", "--no-create", fmt.Sprintf("--date=@%d", max(before.Unix(), 0)), t.AttemptFile)
+			_, _ = run("touch", "--no-create", fmt.Sprintf("--date=@%d", max(before.Unix(), 0)), t.IndexDir)
 		}
 		return err
 	})

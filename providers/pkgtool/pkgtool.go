@@ -34,9 +34,9 @@ type Tool struct {
 	// is the command that reads it.
 	Index       []string
 	UpdateIndex []string
-	// AttemptFile is the path in Index that is touched even by a failed attempt, "" if there is
-	// none.
-	AttemptFile string
+	// IndexDir is a directory that each attempt to read the index touches, whether files of Index
+	// change or not; "" if there is none.
+	IndexDir string
 	// ReadsIndex is set if a query of the tool fetches a missing index by itself.
 	ReadsIndex bool
 	// Shared lists the options that its queries accept as well. Options that end with a space are

@@ -139,7 +139,7 @@ func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (
 	if err := checkDir(v, cmd); err != nil {
 		return "", err
 	}
-	return "", v.CheckProgram(cmd)
+	return "", v.CheckProgram(ctx, cmd)
 }
 
 // checkDir returns an error if the directory of a command is missing: the system's error would

@@ -84,7 +84,7 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 	caveat, err := f.askProvider(ctx, v, ev.Index, provider)
 	for _, c := range d.Programs {
 		if err == nil {
-			err = v.CheckProgram(c)
+			err = v.CheckProgram(ctx, c)
 		}
 	}
 	if err == nil {

@@ -121,7 +121,7 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 }
 
 // CheckProgram returns the error with which a command is going to fail because its program must not run or is missing.
-func (v *View) CheckProgram(c Cmd) error {
+func (v *View) CheckProgram(ctx context.Context, c Cmd) error {
 	if err := v.refused(c); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (v *View) CheckProgram(c Cmd) error {
 	switch {
 	case !c.BelowRoot || v.CommandRoot() == "/":
 		if _, err = v.LookPath(c.Argv[0], c.Path, c.Dir); err == nil {
-			err = v.checkArchitecture()
+			err = v.checkArchitecture(ctx)
 		}
 	case v.overlay.Looks() != nil:
 		err = v.overlay.Commands().Find(c)
@@ -142,7 +142,7 @@ func (v *View) CheckProgram(c Cmd) error {
 // checkArchitecture returns the error with which every command below the root is going to fail: the root is for another
 // architecture, and the machine has no emulator for it. It tries the shell, because not every emulator is listed where
 // this process could see it.
-func (v *View) checkArchitecture() error {
+func (v *View) checkArchitecture(ctx context.Context) error {
 	if v.CommandRoot() == "/" {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (v *View) checkArchitecture() error {
 	if arch := command.ELFArch(f); arch == "" || arch == runtime.GOARCH {
 		return nil
 	}
-	_, err = v.Query(context.Background(), Cmd{Argv: []string{"/bin/sh", "-c", ":"}})
+	_, err = v.Query(ctx, Cmd{Argv: []string{"/bin/sh", "-c", ":"}})
 	return err
 }
 

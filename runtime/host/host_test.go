@@ -259,9 +259,9 @@ func TestForeignArchitecture(t *testing.T) {
 			return host.Result{}, fails
 		}}
 		h := host.New(host.Options{Root: root, Foreign: true, Runner: r})
-		require.ErrorIs(t, h.Planning(t.Context()).CheckProgram(host.Cmd{Argv: []string{"tool"}}), fails)
+		require.ErrorIs(t, h.Planning(t.Context()).CheckProgram(t.Context(), host.Cmd{Argv: []string{"tool"}}), fails)
 		require.Len(t, r.Ran(), 1)
-		require.NoError(t, h.CheckProgram(host.Cmd{Argv: []string{"/bin/sh"}, BelowRoot: true}), "it runs on this machine")
+		require.NoError(t, h.CheckProgram(t.Context(), host.Cmd{Argv: []string{"/bin/sh"}, BelowRoot: true}), "it runs on this machine")
 	}
 }
 

@@ -172,7 +172,7 @@ func TestAptRefresh(t *testing.T) {
 // The index of dnf and its relatives is read again if it is too old, and not again by the next run if the repository
 // is unchanged. The result is reported.
 func TestRefresh(t *testing.T) {
-	indexes := map[string]string{"Dnf": "/var/cache/dnf", "Zypper": "/var/cache/zypp/raw", "Pacman": "/var/lib/pacman/sync"}
+	indexes := map[string]string{"Dnf": "/var/cache/dnf", "Zypper": "/var/cache/zypp/raw", "Pacman": "/var/lib/pacman/sync /srv/ccm-lab/pacman"}
 	for name, index := range indexes {
 		s := packageSystems[name]
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestRefresh(t *testing.T) {
 			l.sh(old)
 			require.Contains(t, ensure(), "the package index is 3 days old and is refreshed")
 			require.Equal(t, s.name("= package#ccm-demo: up to date"), ensure())
-			l.sh("/srv/ccm-lab/bin/publish; " + old)
+			l.sh(old + "; /srv/ccm-lab/bin/publish")
 			require.Contains(t, ensure(), fmt.Sprintf("Upgraded to latest (corrective) (version 3.0%s)", s.release))
 		})
 	}
