@@ -310,5 +310,9 @@ func (q *jobs) tell(r record.JobResult) {
 	if err != nil {
 		return
 	}
-	q.outbox.add(text)
+	if r.State == record.JobAccepted { // the result may follow in the same message
+		q.outbox.add(text)
+	} else {
+		q.outbox.addPromptly(text)
+	}
 }

@@ -36,6 +36,7 @@ type outbox struct {
 	member  *member
 	report  *report
 	wake    chan struct{}
+	prompt  chan struct{} // wakes it to send at once
 	replays chan *replay // events to send again
 
 	// A message without acknowledgement may have been stored. It is sent again unchanged: with
@@ -61,7 +62,7 @@ type cursor struct {
 const cursorFile = "cursor.json"
 
 func newOutbox(m *member) *outbox {
-	o := &outbox{member: m, wake: make(chan struct{}, 1), replays: make(chan *replay, 4)}
+	o := &outbox{member: m, wake: make(chan struct{}, 1), prompt: make(chan struct{}, 1), replays: make(chan *replay, 4)}
 	text, err := os.ReadFile(filepath.Join(m.options.Directory, cursorFile))
 	if err != nil || json.Unmarshal(text, &o.cursor) != nil {
 		// A new node does not report runs before it joined.
@@ -77,13 +78,23 @@ func newOutbox(m *member) *outbox {
 
 // add sends a line that is in no record.
 func (o *outbox) add(line []byte) {
+	o.queue(line)
+	poke(o.wake)
+}
+
+// addPromptly is add for a line that an operator waits for.
+func (o *outbox) addPromptly(line []byte) {
+	o.queue(line)
+	poke(o.prompt)
+}
+
+func (o *outbox) queue(line []byte) {
 	o.mu.Lock()
 	if len(o.lines) == keptLines {
 		o.lines = o.lines[1:]
 	}
 	o.lines = append(o.lines, bytes.Clone(line))
 	o.mu.Unlock()
-	poke(o.wake)
 }
 
 // line is add for a line of a run, except for stable resources.
@@ -116,11 +127,11 @@ func (o *outbox) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-o.prompt:
 		case <-o.wake:
+			o.collect(ctx)
 		case <-time.After(jitter(o.member.options.Timing.Retry)):
-		}
-		if !retry.Sleep(ctx, o.member.options.Timing.Batch) { // to collect further lines
-			return
+			o.collect(ctx)
 		}
 		if !o.member.conn.IsConnected() {
 			continue
@@ -136,6 +147,17 @@ func (o *outbox) run(ctx context.Context) {
 			return
 		}
 		poke(o.wake)
+	}
+}
+
+// collect waits for further lines, up to one that is sent at once.
+func (o *outbox) collect(ctx context.Context) {
+	batch := time.NewTimer(o.member.options.Timing.Batch)
+	defer batch.Stop()
+	select {
+	case <-ctx.Done():
+	case <-o.prompt:
+	case <-batch.C:
 	}
 }
 

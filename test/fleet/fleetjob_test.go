@@ -204,6 +204,13 @@ func TestFleetForgedJob(t *testing.T) {
 	f.eventually(func() bool { return refused() == 0 })
 }
 
+// The result of a job does not wait for further lines, as events of runs do.
+func TestFleetJobIsAnsweredAtOnce(t *testing.T) {
+	f := newFleet(t)
+	f.start("web1", func(o *node.Options) { o.Timing.Batch = time.Hour })
+	require.True(t, f.order(&signed.Job{Verb: signed.VerbFacts}, time.Minute, "web1").OK())
+}
+
 // Each event is stored once, whatever dies in between: the agent, or all servers.
 func TestFleetEventsAfterCrash(t *testing.T) {
 	f := newFleet(t)
