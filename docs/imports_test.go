@@ -63,7 +63,8 @@ func roomOf(dir string) (found room) {
 // TestRooms compares the picture of architecture.md with the imports. UPDATE=1 writes it.
 func TestRooms(t *testing.T) {
 	below := make(map[string]map[string]bool)
-	for dir, imports := range ownImports(t) {
+	imported, _ := importsOf(t)
+	for dir, imports := range imported {
 		from := roomOf(dir).name
 		require.NotEmpty(t, from, "%s is in no room", dir)
 		for _, to := range imports {
@@ -165,26 +166,28 @@ var importRules = []importRule{
 	{packages: "runtime/facts", imports: "diag host lazyregexp safepath trust"},
 	{packages: "runtime/resource", imports: "diag schema host bytesize facts lazyregexp safepath secret registration"},
 	{packages: "runtime/resource/contract runtime/resource/resourcetest", as: "resource", imports: ""},
-	{packages: "runtime/catalog runtime/health runtime/event runtime/prefetch", imports: "*"},
+	{packages: "runtime/catalog", imports: "schema resource secret"},
+	{packages: "runtime/health", imports: "resource host"},
+	{packages: "runtime/event", imports: "health resource catalog host"},
+	{packages: "runtime/prefetch", imports: "resource catalog host safepath"},
+	{packages: "runtime/redact", imports: "event resource secret"},
+	{packages: "runtime/forecast", imports: "event catalog resource host safepath schema lazyregexp"},
 	{
-		packages: "runtime/redact runtime/forecast runtime/converge",
-		imports:  "event resource secret catalog host schema lazyregexp facts health prefetch safepath",
+		packages: "runtime/converge",
+		imports:  "redact forecast event resource secret catalog host schema lazyregexp facts health prefetch safepath",
 		not:      "state report manifest data template trust",
 	},
 	{packages: "runtime/data", imports: "*"},
 	{packages: "runtime/template runtime/template/blocks", imports: "*"},
 	{packages: "runtime/manifest", imports: "*", not: "converge report state"},
-	{packages: "runtime/report runtime/report/graph runtime/report/page runtime/report/part", imports: "*"},
+	{packages: "runtime/report runtime/report/page runtime/report/part", imports: "*", not: "converge"},
+	{packages: "runtime/report/graph", imports: "markup"},
 	{packages: "runtime/state/statedir", imports: "atomicfile diag safepath"},
 	{packages: "runtime/state/backup", imports: "host safepath secret statedir bytesize"},
 	{packages: "runtime/state", imports: "*"},
 	{packages: "runtime/session", imports: "*"},
-	{packages: "resources", imports: "resource schema diag host lazyregexp safepath sha256sum", not: "os"},
-	{
-		packages: "providers/posix",
-		imports:  "resources resource host facts diag lazyregexp safepath sha256sum",
-		not:      "os",
-	},
+	{packages: "resources", imports: "resource schema diag host lazyregexp safepath sha256sum"},
+	{packages: "providers/posix", imports: "resources resource host facts diag lazyregexp safepath sha256sum"},
 	{packages: "providers/pkgtool providers/pkgtool/rpm providers/pkgtool/filelist", as: "posix", imports: ""},
 	{
 		packages: "providers/apt providers/dnf providers/zypper providers/pacman providers/apk providers/pkg" +
@@ -202,17 +205,18 @@ var importRules = []importRule{
 		as:       "posix",
 		imports:  "choria template/blocks",
 	},
-	{packages: "luaapi", imports: "*", not: "resources providers converge"},
+	{packages: "luaapi", imports: "*", not: "resources providers converge site cmd"},
 	{packages: "luaapi/std luaapi/luatype", as: "luaapi", imports: ""},
 	{packages: "luaapi/lint luaapi/stubs luaapi/pattern luaapi/tabletext", as: "luaapi", imports: ""},
 	{packages: "luaapi/syntax", imports: "schema lazyregexp"},
 	{packages: "luaapi/repl luaapi/repl/term", as: "luaapi", imports: ""},
 	{packages: "luaapi/spec luaapi/spec/report", as: "luaapi", imports: ""},
-	{packages: "stdlib", imports: "*", not: "luaapi providers site"},
-	{packages: "site site/prompt site/doctor site/machine", imports: "*"},
-	{packages: "studio", imports: "*"},
+	{packages: "stdlib", imports: "*", not: "luaapi providers site cmd"},
+	{packages: "site site/prompt site/doctor site/machine", imports: "*", not: "cmd studio"},
+	{packages: "studio", imports: "*", not: "cmd providers"},
 	{packages: "studio/web studio/guard", imports: ""},
-	{packages: "studio/yamledit studio/luaedit", imports: "*"},
+	{packages: "studio/yamledit", imports: "textedit lazyregexp"},
+	{packages: "studio/luaedit", imports: "luaapi splice luadata template"},
 	{packages: "studio/model", imports: "yamledit luaedit template diag luadata splice"},
 	{packages: "cmd/ccm cmd/ccm/cli", imports: "*"},
 	{packages: "docs examples", imports: "*"},
@@ -222,19 +226,23 @@ var importRules = []importRule{
 		imports: "atomicfile bundle filelock host terminal safepath lazyregexp sha256sum yamlsyntax agent fleet/retry diag git nats" +
 			" signers trust",
 	},
+	{packages: "fleet/subject fleet/record", imports: ""},
+	{packages: "fleet/direct", imports: "fleet"},
+	{packages: "fleet/signed", imports: "fleet signers"},
 	{
-		packages: "fleet/subject fleet/record fleet/direct fleet/where fleet/roster fleet/signed fleet/author" +
-			" fleet/release fleet/job fleet/event fleet/retry fleet/identity fleet/cluster fleet/enrol" +
-			" fleet/registry fleet/node fleet/overview fleet/web",
-		imports: "*",
+		packages: "fleet/where fleet/roster fleet/author fleet/release fleet/job fleet/event fleet/retry" +
+			" fleet/identity fleet/cluster fleet/enrol fleet/registry fleet/node fleet/overview fleet/web",
+		imports: "fleet atomicfile bundle bytesize encryption host lazyregexp sha256sum terminal signers nats" +
+			" registration git safepath trust report markup yamlsyntax guard",
 	},
 	{packages: "test/integration test/reliability test/browser test/fleet", imports: "*"},
 	{packages: "test/bench test/tally test/dialog test/luadiff", imports: "*"},
 }
 
-// TestImportRules: each package is in a rule, and imports what that allows.
+// TestImportRules: each package is in a rule, and imports what that allows. Packages of runtime import nothing above
+// them, groups of commands nothing of each other, and only the command imports the package for Go programs.
 func TestImportRules(t *testing.T) {
-	imports := ownImports(t)
+	imports, _ := importsOf(t)
 	ruled := make(map[string]bool)
 	for _, rule := range importRules {
 		packages := strings.Fields(rule.packages)
@@ -256,7 +264,10 @@ func TestImportRules(t *testing.T) {
 				if i == "runtime/diag" || i == "runtime/words" {
 					continue
 				}
-				assert.False(t, isNamedIn(i, banned), "%s imports %s, which is forbidden", p, i)
+				isBanned := isNamedIn(i, banned) || i == "." && p != "cmd/ccm" ||
+					strings.HasPrefix(p, "runtime/") && !strings.HasPrefix(i, "runtime/") ||
+					strings.HasPrefix(p, "cmd/ccm/") && strings.HasPrefix(i, "cmd/") && !isBelow(i, []string{p, "cmd/ccm/cli"})
+				assert.False(t, isBanned, "%s imports %s, which is forbidden", p, i)
 				if !slices.Contains(allowed, "*") && !isNamedIn(i, allowed) && !isBelow(i, packages) {
 					t.Errorf("%s imports %s, which its rule in importRules does not list", p, i)
 				}
@@ -266,6 +277,28 @@ func TestImportRules(t *testing.T) {
 	for dir := range imports {
 		if !ruled[dir] && (strings.Count(dir, "/") < 2 || !ruled[filepath.Dir(dir)]) {
 			t.Errorf("importRules has no rule for %s", dir)
+		}
+	}
+}
+
+// libraries are packages of other modules, with those below them, that not all packages of this one may import.
+var libraries = []struct{ library, only, not string }{
+	{library: "gopkg.in/yaml.v3", only: "fleet/agent fleet/inventory runtime/manifest runtime/data runtime/textedit" +
+		" runtime/yamlsyntax studio/yamledit"}, // so that it can be exchanged
+	{library: "os", not: "resources providers studio/model"}, // these see the machine through runtime/host
+	{library: "os/exec", not: "luaapi site"},
+	{library: "net/http", not: "resources"},
+}
+
+// TestLibraries: packages import the libraries that they may.
+func TestLibraries(t *testing.T) {
+	_, others := importsOf(t)
+	for dir, list := range others {
+		for _, x := range libraries {
+			if slices.ContainsFunc(list, func(i string) bool { return isBelow(i, []string{x.library}) }) {
+				isAllowed := !isBelow(dir, strings.Fields(x.not)) && (x.only == "" || isBelow(dir, strings.Fields(x.only)))
+				assert.True(t, isAllowed || strings.HasSuffix(dir, "test"), "%s must not import %s", dir, x.library)
+			}
 		}
 	}
 }
@@ -296,23 +329,24 @@ func isBelow(path string, packages []string) bool {
 	return slices.ContainsFunc(packages, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// ownImports returns what each package of the repository imports of others of it.
-func ownImports(t *testing.T) map[string][]string {
-	imports := make(map[string][]string)
+// importsOf returns what each package of the repository imports of others of it, and of other modules.
+func importsOf(t *testing.T) (own, others map[string][]string) {
+	own, others = make(map[string][]string), make(map[string][]string)
 	for _, name := range goFiles(t) {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		require.NoError(t, err)
 		dir, err := filepath.Rel(root, filepath.Dir(name))
 		require.NoError(t, err)
-		list := imports[dir]
+		list := own[dir]
 		for _, i := range f.Imports {
-			own, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "github.com/luaccm/ccm")
-			own = cmp.Or(strings.TrimPrefix(own, "/"), ".")
-			if ok && !slices.Contains(list, own) {
-				list = append(list, own)
+			path, isOwn := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "github.com/luaccm/ccm")
+			if !isOwn {
+				others[dir] = append(others[dir], path)
+			} else if path = cmp.Or(strings.TrimPrefix(path, "/"), "."); !slices.Contains(list, path) {
+				list = append(list, path)
 			}
 		}
-		imports[dir] = list
+		own[dir] = list
 	}
-	return imports
+	return own, others
 }
