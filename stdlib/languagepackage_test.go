@@ -59,10 +59,18 @@ func (m languages) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	case strings.Contains(line, "uninstall"):
 		return set()
 	case strings.HasPrefix(line, "gem install"):
+		for _, word := range argv[2:] {
+			if version, named := strings.CutPrefix(word, "x:"); named && !slices.Contains(versions, version) {
+				versions = append(versions, version)
+			}
+		}
 		if last == "x" {
 			last = "2.0"
 		}
-		return set(append([]string{last}, versions...)...)
+		if !strings.HasPrefix(last, "x:") {
+			versions = append([]string{last}, versions...)
+		}
+		return set(versions...)
 	case slices.Contains(argv, "install"):
 		_, version, _ := strings.Cut(strings.Replace(last, "==", "@", 1), "@")
 		if version == "" && len(versions) > 0 && !slices.Contains(argv, "--upgrade") {
@@ -100,10 +108,21 @@ func TestLanguagePackage(t *testing.T) {
 			},
 		}.run)
 	}
+	with := func(props string) string { return `{ "x", manager = "gem", path = "/opt/x", ` + props + ` }` }
+	suite{
+		name: "language_package", machine: func(root string) host.Runner { return languages{root} },
+		starts: map[string]map[string]string{"nothing": {"/opt/": ""}, "one": {"/opt/x/versions": "2.0"}, "both": {"/opt/x/versions": "2.0 1.0"}},
+		wants:  map[string]string{"versions": with(`versions = { "1.0", "2.0" }`), "absent": with(`ensure = "absent"`)},
+		phrases: map[string][]string{
+			"nothing/versions": {"installed the package"}, "one/versions": {"replaced the package"}, "both/versions": {}, "both/absent": {"removed the package"},
+		},
+	}.run(t)
 	for args, want := range map[string]string{
 		`"x"`: `manager is required`,
 		`{ "x", manager = "pip", ensure = "latest", version = "1" }`: `ensure: latest cannot be used with version or source`,
 		`{ "x", manager = "cpan" }`:                                  `manager: expected one of pip, npm, gem, got "cpan"`,
+		`{ "x", manager = "pip", versions = { "1" } }`:               `versions: is for gems`,
+		`{ "x", manager = "gem", versions = { "1 2" } }`:             `versions: expected a version such as 3.0.2, got "1 2"`,
 		`{ "--x", manager = "pip" }`:                                 `name: expected a package name, got "--x"`,
 		`{ "x", manager = "pip", version = ">= 1" }`:                 `version: expected a version such as 3.0.2, got ">= 1"`,
 		`{ "x", manager = "pip", user = "-s" }`:                      `user: expected a user name, got "-s"`,

@@ -111,7 +111,7 @@ func (c *call) entryTable(info safepath.Info, brief bool) *lua.LTable {
 	t.RawSetString("owner", lua.LString(c.view.UserName(info.UID)))
 	t.RawSetString("group", lua.LString(c.view.GroupName(info.GID)))
 	t.RawSetString("size", lua.LNumber(info.Size))
-	t.RawSetString("mtime", lua.LNumber(info.MTime.Unix()))
+	t.RawSetString("mtime", lua.LNumber(float64(info.MTime.Unix())+float64(info.MTime.Nanosecond())/1e9))
 	return t
 }
 
@@ -208,7 +208,7 @@ func (c *call) real() int {
 }
 
 // commandOptions are the options behind the words of a command.
-var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user", "below_root"}
+var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user", "below_root", "changes"}
 
 // command reads argument 1: the words of a command and its options.
 func (c *call) command() (cmd host.Cmd, check bool) {
@@ -236,6 +236,11 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 			var d host.Duration
 			c.valid(d.UnmarshalText([]byte(limit)))
 			cmd.Timeout = time.Duration(d)
+		}
+		if files, ok := t.RawGetString("changes").(*lua.LTable); ok {
+			for i := range files.Len() {
+				cmd.Changes = append(cmd.Changes, lua.LVAsString(files.RawGetInt(i+1)))
+			}
 		}
 		cmd.Env = c.environment(t.RawGetString("env"))
 		if user := lua.LVAsString(t.RawGetString("user")); user != "" {

@@ -354,6 +354,11 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	if c.OnLine == nil && h.output != nil {
 		c.OnLine = func(line string) { h.output(h.onBehalfOf, line) }
 	}
+	for _, path := range c.Changes {
+		if err := h.BeforeChange(PreImage{Path: path, Noted: true}); err != nil {
+			return res, err
+		}
+	}
 	h.log.Debug("run", "command", c.String())
 	err := h.Effect("run", c.String(), func() (err error) {
 		res, err = h.runner.Run(ctx, c)

@@ -17,6 +17,8 @@ type PreImage struct {
 	safepath.Info
 	// Content is set if the content changes too, not only the owner and mode.
 	Content bool
+	// Noted is set if a command may change the entry. A path that the run did not change before is ignored.
+	Noted bool
 	// Removed is set if nothing will be at the path.
 	Removed bool
 	// Next is the entry that the path will have, if that is known; nil otherwise. The host does

@@ -79,6 +79,9 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		by = res
 	}
 	c, known := r.changes[pre.Path]
+	if pre.Noted && !known {
+		return nil
+	}
 	// The batch announced the path, met a conflict, and announces it again. Nothing was changed in
 	// between, so the new pre-image counts.
 	again := known && pre.Supersedes && c.maybeVoid

@@ -112,7 +112,7 @@ function accounts.run(host, command, ...)
     local moves = command == "usermod" and tbl.contains(words, "--gid")
     words = tbl.concat({ moves and "--root" or "--prefix", host.root }, words)
   end
-  host.run(tbl.merge(tbl.concat({ command }, words), { below_root = true }))
+  host.run(tbl.merge(tbl.concat({ command }, words), { below_root = true, changes = { "/etc/subuid", "/etc/subgid" } }))
 end
 
 return accounts

@@ -99,7 +99,7 @@ managers.gem = {
     return (re.match(out, [[(?m)^\S+ \(([^\s,()]+)]]) or {})[1] -- rake (13.2.1), nokogiri (1.16.0 ruby java)
   end,
   install = function(want) -- with --silent it would not print why it fails
-    local what = want.source and { want.source } or want.version and { want.name, "--version", want.version } or { want.name }
+    local what = want.source and { want.source } or want.versions and tbl.map(want.versions, function(v) return want.name .. ":" .. v end) or want.version and { want.name, "--version", want.version } or { want.name }
     return tbl.concat({ "gem", "install", "--no-document", "--quiet" }, want.options or {}, what)
   end,
   remove = function(want) return { "gem", "uninstall", "--all", "--executables", "--silent", want.name } end,

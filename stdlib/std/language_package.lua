@@ -15,6 +15,7 @@ return ccm.type {
     name = { name = true, doc = "The name of the package.", example = "flask" },
     manager = { enum = names, doc = "The package manager. Required, and must be installed." },
     version = { doc = "The version to install. If unset, any version is accepted.", example = "3.0.2" },
+    versions = { type = "list", one_line = true, doc = "Several versions of a gem, all of which are installed. Others are kept." },
     ensure = { enum = { "present", "latest", "absent" }, default = "present", doc = "Whether the package should be installed. latest keeps it at the newest version of the registry, which every plan and run queries." },
     path = { type = "path", doc = "A Python virtual environment (created if missing), an npm project, or a directory of gems. If unset, the package is installed system-wide." },
     source = { type = "path", relative = true, doc = "A package file to install instead of the version in the registry." },
@@ -25,9 +26,12 @@ return ccm.type {
 
   validate = function(want)
     if not want.manager then return "manager is required" end
+    if want.versions and (want.manager ~= "gem" or want.version or want.source or want.ensure ~= "present") then return "versions", "is for gems, without version, source, latest and absent" end
     if want.ensure == "latest" and (want.version or want.source) then return "ensure", "latest cannot be used with version or source" end
     if not re.test(want.name, [[^[A-Za-z0-9@][\w./@-]*$]]) then return "name", "expected a package name, got " .. inspect(want.name) end
-    if want.version and not re.test(want.version, [[^[\w][\w.+!-]*$]]) then return "version", "expected a version such as 3.0.2, got " .. inspect(want.version) end
+    for _, v in ipairs(want.versions or { want.version }) do
+      if not re.test(v, [[^[\w][\w.+!-]*$]]) then return want.versions and "versions" or "version", "expected a version such as 3.0.2, got " .. inspect(v) end
+    end
     if want.user and not re.test(want.user, [[^[\w.][\w.-]*$]]) then return "user", "expected a user name, got " .. inspect(want.user) end
   end,
 
@@ -47,6 +51,8 @@ return ccm.type {
     if not found[1] then return { ensure = "absent", home = home } end
     local list = found[1].list
     local have = { home = home, ensure = "present", manager = found[1].manager, version = tbl.contains(list, want.version) and want.version or list[1] }
+    have.versions = list
+    if want.versions then have.versions = tbl.filter(want.versions, function(v) return tbl.contains(list, v) end) end
     if want.ensure ~= "latest" then return have end
     have.newest = managers[want.manager].newest(want, host)
     if not have.newest then error("no such package in the registry: " .. want.name, 0) end

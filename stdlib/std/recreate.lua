@@ -37,10 +37,11 @@ function recreate.group(want, have, host)
   return tbl.merge(kept(host, want.name), { gid = have.gid, members = members, non_unique = #others > 1 or nil })
 end
 
---- A package in the same version or, if that is no longer available, in any.
+--- A package in the same version, a gem in all its versions or, if these are no longer available, in any.
 function recreate.language_package(want, have)
   local any = tbl.merge(want, {})
   any.version = nil
+  if #have.versions > 1 then return tbl.merge(any, { versions = have.versions }), any end
   return tbl.merge(any, { version = have.version }), any
 end
 

@@ -49,6 +49,9 @@ type Cmd struct {
 	// acts on nothing outside of that root, because its arguments name the root (useradd --prefix),
 	// or because it reads what belongs to the site (sops).
 	BelowRoot bool
+	// Changes are files that the command may change. If the run wrote one of them before, the change of the command
+	// counts as a change of the run in ccm undo, and not as one by somebody else.
+	Changes []string
 	// OnLine is called for each line of output at once; may be nil. A carriage return ends a line
 	// too, and so do 64 KiB without an end.
 	OnLine func(line string)
