@@ -16,8 +16,7 @@ import (
 
 // backPointers are the pairs of structs that know each other today, by their package. The list only gets shorter.
 var backPointers = map[string]string{
-	"luaapi":       "Console+Interp Interp+declarer Interp+globalTable Interp+mistakeCollector Interp+moduleLoader",
-	"runtime/data": "Node+source",
+	"luaapi": "Console+Interp Interp+declarer Interp+globalTable Interp+mistakeCollector Interp+moduleLoader",
 }
 
 // trees are the pairs of structs of which one has the other as a part, at any depth.
