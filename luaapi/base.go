@@ -14,7 +14,8 @@ const maxLoad = 1 << 20
 
 // A baseLib holds the global functions of Lua.
 type baseLib struct {
-	in      *Interp
+	ev      *evaluator
+	modules *moduleLoader
 	table   *tableLib
 	iterate *lua.LFunction // the iterator of ipairs
 }
@@ -47,12 +48,12 @@ func (lib *baseLib) iterators(origin *lua.LTable) {
 	for _, it := range []struct {
 		name string
 		to   **lua.LFunction
-	}{{"pairs", &lib.in.next}, {"ipairs", &lib.iterate}} {
-		lib.in.vm.Push(origin.RawGetString(it.name))
-		lib.in.vm.Push(lib.in.vm.CreateTable(0, 0))
-		lib.in.vm.Call(1, 1)
-		*it.to = lib.in.vm.Get(-1).(*lua.LFunction)
-		lib.in.vm.Pop(1)
+	}{{"pairs", &lib.ev.next}, {"ipairs", &lib.iterate}} {
+		lib.ev.vm.Push(origin.RawGetString(it.name))
+		lib.ev.vm.Push(lib.ev.vm.CreateTable(0, 0))
+		lib.ev.vm.Call(1, 1)
+		*it.to = lib.ev.vm.Get(-1).(*lua.LFunction)
+		lib.ev.vm.Pop(1)
 	}
 }
 
@@ -64,8 +65,8 @@ func (lib *baseLib) pairs(L *lua.LState) int {
 		L.Call(1, 3)
 		return 3
 	}
-	t := lib.in.Tables.Listing(L, L.CheckTable(1))
-	L.Push(lib.in.next)
+	t := lib.ev.Tables.Listing(L, L.CheckTable(1))
+	L.Push(lib.ev.next)
 	L.Push(t)
 	L.Push(lua.LNil)
 	return 3
@@ -79,8 +80,8 @@ func (lib *baseLib) ipairs(L *lua.LState) int {
 		L.Call(1, 3)
 		return 3
 	}
-	t := lib.in.Tables.Contents(L.CheckTable(1))
-	lib.in.limits.length(L, t)
+	t := lib.ev.Tables.Contents(L.CheckTable(1))
+	lib.ev.limits.length(L, t)
 	L.Push(lib.iterate)
 	L.Push(t)
 	L.Push(lua.LNumber(0))
@@ -88,7 +89,7 @@ func (lib *baseLib) ipairs(L *lua.LState) int {
 }
 
 func (lib *baseLib) nextFunction(L *lua.LState) int {
-	k, v := lib.in.Tables.Listing(L, L.CheckTable(1)).Next(L.Get(2))
+	k, v := lib.ev.Tables.Listing(L, L.CheckTable(1)).Next(L.Get(2))
 	if k == lua.LNil {
 		L.Push(lua.LNil)
 		return 1
@@ -99,7 +100,7 @@ func (lib *baseLib) nextFunction(L *lua.LState) int {
 }
 
 func (lib *baseLib) rawget(L *lua.LState) int {
-	L.Push(lib.in.Tables.Contents(L.CheckTable(1)).RawGet(L.CheckAny(2)))
+	L.Push(lib.ev.Tables.Contents(L.CheckTable(1)).RawGet(L.CheckAny(2)))
 	return 1
 }
 
@@ -109,12 +110,12 @@ func (lib *baseLib) rawlen(L *lua.LState) int {
 		L.Push(lua.LNumber(len(text)))
 		return 1
 	}
-	L.Push(lua.LNumber(lib.in.limits.length(L, lib.in.Tables.Contents(L.CheckTable(1)))))
+	L.Push(lua.LNumber(lib.ev.limits.length(L, lib.ev.Tables.Contents(L.CheckTable(1)))))
 	return 1
 }
 
 func (lib *baseLib) rawset(L *lua.LState) int {
-	t := lib.in.Tables.writable(L)
+	t := lib.ev.Tables.writable(L)
 	L.RawSet(t, L.CheckAny(2), L.CheckAny(3))
 	L.Push(t)
 	return 1
@@ -127,10 +128,10 @@ func (lib *baseLib) setMetatable(L *lua.LState) int {
 	L.CheckAny(2)
 	L.CheckTypes(2, lua.LTNil, lua.LTTable)
 	if L.GetMetaField(t, "__metatable") != lua.LNil {
-		lib.in.report.throw(L, "", "the metatable of the table is protected")
+		lib.ev.report.throw(L, "", "the metatable of the table is protected")
 	}
 	t.Metatable = L.Get(2)
-	lib.in.weak.add(t, t.Metatable)
+	lib.ev.weak.add(t, t.Metatable)
 	L.Push(t)
 	return 1
 }
@@ -145,7 +146,7 @@ func (lib *baseLib) assert(L *lua.LState) int {
 		L.RaiseError("assertion failed!")
 	default:
 		v := L.Get(2)
-		if f, ok, _ := lib.in.limits.frameAt(L, lib.in.concat.scriptLevel(L, 1)); ok && lib.in.source.isForeign(f) && lua.LVCanConvToString(v) {
+		if f, ok, _ := lib.ev.limits.frameAt(L, lib.ev.concat.scriptLevel(L, 1)); ok && lib.ev.source.isForeign(f) && lua.LVCanConvToString(v) {
 			v = placed(f, v)
 		}
 		L.Error(v, 0)
@@ -166,7 +167,7 @@ func (lib *baseLib) error(L *lua.LState) int {
 		L.Error(v, 0)
 	}
 	text := lua.LValue(lua.LString(lua.LVAsString(v)))
-	if f, ok, _ := lib.in.limits.frameAt(L, lib.in.concat.scriptLevel(L, level)); ok {
+	if f, ok, _ := lib.ev.limits.frameAt(L, lib.ev.concat.scriptLevel(L, level)); ok {
 		text = placed(f, v)
 	}
 	L.Error(text, 0)
@@ -175,7 +176,7 @@ func (lib *baseLib) error(L *lua.LState) int {
 
 func (lib *baseLib) print(L *lua.LState) int {
 	// If the standard error is closed there is no way to report it.
-	_, _ = fmt.Fprintln(lib.in.opts.Print, lib.in.globals.words(L, "print", "\t"))
+	_, _ = fmt.Fprintln(lib.ev.opts.Print, lib.ev.words(L, "print", "\t"))
 	return 0
 }
 
@@ -204,7 +205,7 @@ func (lib *baseLib) protected(L *lua.LState, handler errorHandler) int {
 	for i := range args {
 		args[i] = L.Get(i + 2)
 	}
-	results, thrown := lib.in.limits.protect(L, handler, L.Get(1), args...)
+	results, thrown := lib.ev.limits.protect(L, handler, L.Get(1), args...)
 	if thrown != nil {
 		L.Push(lua.LFalse)
 		L.Push(thrown)
@@ -238,14 +239,14 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	}
 	f := caller(L)
 	dir := ""
-	from := lib.in.source.chunkOf(f.node)
+	from := lib.ev.source.chunkOf(f.node)
 	if from != nil {
 		dir = from.dir
 	}
-	fn, err := lib.in.globals.undump(L, text, of)
+	fn, err := lib.modules.undump(L, text, of)
 	var loaded *chunk
 	if fn == nil && err == nil {
-		fn, loaded, err = lib.in.loadOf(of, name, dir, text, from != nil && from.foreign)
+		fn, loaded, err = lib.modules.loadOf(of, name, dir, text, from != nil && from.foreign)
 	}
 	if err != nil {
 		L.Push(lua.LNil)

@@ -11,28 +11,28 @@ import (
 
 // A Caller is the script or module that called a function.
 type Caller struct {
-	in    *Interp
-	frame frame
+	source *sourceMap
+	frame  frame
 }
 
 // Caller returns the caller of the running function.
-func (in *Interp) Caller(L *lua.LState) Caller { return Caller{in, caller(L)} }
+func (in *Interp) Caller(L *lua.LState) Caller { return Caller{in.source, caller(L)} }
 
 // Pos returns the place of the call.
-func (c Caller) Pos() diag.Pos { return c.in.source.framePos(c.frame) }
+func (c Caller) Pos() diag.Pos { return c.source.framePos(c.frame) }
 
 // Dir returns the absolute directory of the caller's file. For a module that ships with ccm it is
 // the directory of the script.
 func (c Caller) Dir() string {
-	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.dir != "" {
+	if x := c.source.chunkOf(c.frame.node); x != nil && x.dir != "" {
 		return x.dir
 	}
-	return c.in.SiteDir()
+	return c.source.siteDir()
 }
 
 // File returns the name of the caller's file, as it was found.
 func (c Caller) File() string {
-	if x := c.in.source.chunkOf(c.frame.node); x != nil {
+	if x := c.source.chunkOf(c.frame.node); x != nil {
 		return x.name
 	}
 	return ""
@@ -40,7 +40,7 @@ func (c Caller) File() string {
 
 // PackageDir returns the directory of the caller's package, "" for a script.
 func (c Caller) PackageDir() string {
-	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.owner != nil {
+	if x := c.source.chunkOf(c.frame.node); x != nil && x.owner != nil {
 		return x.owner.Dir
 	}
 	return ""
@@ -48,6 +48,6 @@ func (c Caller) PackageDir() string {
 
 // Source returns a text that identifies the caller's position and the content of its file.
 func (c Caller) Source() string {
-	text, _ := c.in.source.text(c.frame.file)
-	return fmt.Sprintf("%s %x", c.in.source.lineOf(c.frame.node, c.frame.file), sha256.Sum256([]byte(text)))
+	text, _ := c.source.text(c.frame.file)
+	return fmt.Sprintf("%s %x", c.source.lineOf(c.frame.node, c.frame.file), sha256.Sum256([]byte(text)))
 }

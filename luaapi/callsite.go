@@ -45,8 +45,8 @@ const maxArguments = 64
 // findCallSites finds the declarations that are call sites, and rewrites each as a call of
 // declareAtCallSite. The line of a node is its number by now ([chunk.numberNodes]).
 func (d *rewriter) findCallSites(stmts []ast.Stmt) {
-	types := make(map[string]*resource.Type, len(d.in.types))
-	for _, t := range d.in.types {
+	types := make(map[string]*resource.Type, len(d.ev.types))
+	for _, t := range d.ev.types {
 		types[t.Name] = t
 	}
 	type siteCall struct {
@@ -96,9 +96,9 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 		// The compiler knows no Go functions: a marked string stands for this one until
 		// rewriter.insert replaces it in the compiled text.
 		if fn < 0 {
-			fn = d.addFunction(d.in.declarer.declareAtCallSite(d.c))
+			fn = d.addFunction(d.declarer.declareAtCallSite(d.c))
 		}
-		f.constructor = d.in.globals.get(f.typ.Name)
+		f.constructor = global(d.ev.vm, f.typ.Name)
 		f.fields = f.call.Args[0].(*ast.TableExpr).Fields
 		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.callSites))}
 		number.SetLine(f.node)
@@ -226,9 +226,9 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 			}
 			key := field.Key.(*ast.StringExpr).Value
 			if text, ok := field.Value.(*ast.StringExpr); ok {
-				w.add(key, dc.in.convert.text(text.Value))
+				w.add(key, dc.convert.text(text.Value))
 			} else if v := args.value(field); v != lua.LNil {
-				w.add(key, dc.in.convert.property(v))
+				w.add(key, dc.convert.property(v))
 			}
 		}
 		w.names = names
@@ -239,7 +239,7 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 		for i := range s.nilable {
 			w := &s.nilable[i]
 			if v := L.Get(w.arg); v == lua.LNil || w.inner != nil {
-				dc.in.checkNilField(L, f, s.typ, w, nil, v)
+				dc.checkNilField(L, f, s.typ, w, nil, v)
 			}
 		}
 		return dc.declare(L, f, s.typ, names, w, s)

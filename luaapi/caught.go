@@ -22,12 +22,12 @@ func (rp *mistakeCollector) caught(L *lua.LState, thrown lua.LValue, top int) lu
 	if !ok {
 		return thrown
 	}
-	f, rest, ok := rp.in.source.cutPosition(string(text))
+	f, rest, ok := rp.source.cutPosition(string(text))
 	if !ok || f.node < nodeBase {
 		return thrown
 	}
-	c := rp.in.source.chunkOf(f.node)
-	x := explainer{Interp: rp.in, L: L, e: &diag.Error{Pos: rp.in.source.linePos(f.node)}, node: f.node, tree: &syntax.Tree{}, top: top}
+	c := rp.source.chunkOf(f.node)
+	x := explainer{mistakeCollector: rp, L: L, e: &diag.Error{Pos: rp.source.linePos(f.node)}, node: f.node, tree: &syntax.Tree{}, top: top}
 	for _, rule := range rules {
 		args, ok := match(rest, rule.message)
 		if !ok || rule.caught == nil {

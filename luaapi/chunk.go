@@ -155,43 +155,43 @@ func (c *chunk) spread(node int) bool { return c.nodes[node-c.first]&2 != 0 }
 func (c *chunk) isCall(node int) bool { return c.nodes[node-c.first]&4 != 0 }
 
 // load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntax.Error].
-func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
-	return in.loadOf(nil, name, dir, text, false)
+func (ml *moduleLoader) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
+	return ml.loadOf(nil, name, dir, text, false)
 }
 
 // loadOf is load for a text of a package, or of other code that is foreign.
-func (in *Interp) loadOf(of *Package, name, dir, text string, foreign bool) (*lua.LFunction, *chunk, error) {
+func (ml *moduleLoader) loadOf(of *Package, name, dir, text string, foreign bool) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	c := &chunk{name: name, dir: dir, text: text, owner: of, first: in.source.nextNode(),
-		foreign: foreign || of != nil || in.modules.isVendored(name)}
-	in.source.chunks = append(in.source.chunks, c)
+	c := &chunk{name: name, dir: dir, text: text, owner: of, first: ml.source.nextNode(),
+		foreign: foreign || of != nil || ml.isVendored(name)}
+	ml.source.chunks = append(ml.source.chunks, c)
 	stmts, err := syntax.ParseText(syntax.WithoutShebang(text), name)
 	if err != nil {
 		return nil, nil, syntax.Mistake(name, syntax.WithoutShebang(text), err)
 	}
 	c.numerals = mayHaveNumerals(text)
-	if in.limits.ctx.Err() != nil {
-		return nil, nil, in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
+	if ml.report.ctx.Err() != nil {
+		return nil, nil, ml.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.numberNodes(stmts)
 	separateNames(stmts, syntax.WithoutShebang(text))
 	c.setTree(func() *syntax.Tree { return syntax.NewTree(c.first, syntax.WithoutShebang(text)) })
-	proto, err := in.compileChunk(c, stmts)
+	proto, err := ml.compileChunk(c, stmts)
 	if err != nil {
-		return nil, nil, in.report.compileMistake(c, err)
+		return nil, nil, ml.report.compileMistake(c, err)
 	}
 	proto.LineDefined, proto.LastLineDefined = 0, 0 // as Lua has it
-	c.env = in.environment(c)
-	fn := in.vm.NewFunctionFromProto(proto)
+	c.env = ml.environment(c)
+	fn := ml.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
 	return fn, c, nil
 }
 
 // compileChunk makes code of the syntax tree of c, after it has rewritten the declarations in it
 // that need no table (callsite.go), and what gopher-lua would compile slowly (constants.go).
-func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &rewriter{in: in, c: c, chunk: len(in.source.chunks), long: len(c.text) >= shortText}
-	if !in.noCallSites {
+func (ml *moduleLoader) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
+	d := &rewriter{ev: ml.evaluator, declarer: ml.declarer, c: c, chunk: len(ml.source.chunks), long: len(c.text) >= shortText}
+	if !ml.noCallSites {
 		d.findCallSites(stmts)
 	}
 	return d.compile(stmts)
@@ -200,42 +200,42 @@ func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, 
 // environment returns the globals as the code of c sees them: it reads through
 // to the real ones. An assignment is reported as a mistake, and works nevertheless, so that
 // the other mistakes of the script are found too.
-func (in *Interp) environment(c *chunk) *lua.LTable {
+func (ml *moduleLoader) environment(c *chunk) *lua.LTable {
 	if c.foreign && c.owner == nil {
-		return in.globals.vendoredGlobals()
+		return ml.vendoredGlobals()
 	}
-	globals := in.vm.Env
+	globals := ml.vm.Env
 	if c.owner != nil {
-		globals = in.globals.packageGlobals(c.owner)
+		globals = ml.packageGlobals(c.owner)
 	}
-	env := in.vm.CreateTable(0, 0)
-	env.Metatable = in.throughTo(globals)
+	env := ml.vm.CreateTable(0, 0)
+	env.Metatable = ml.throughTo(globals)
 	return env
 }
 
 // throughTo returns the metatable of environments that read through to a table of globals.
-func (in *Interp) throughTo(globals *lua.LTable) *lua.LTable {
-	if mt := in.environments[globals]; mt != nil {
+func (ml *moduleLoader) throughTo(globals *lua.LTable) *lua.LTable {
+	if mt := ml.environments[globals]; mt != nil {
 		return mt
 	}
-	mt := in.vm.CreateTable(0, 2)
+	mt := ml.vm.CreateTable(0, 2)
 	mt.RawSetString("__index", globals)
-	mt.RawSetString("__newindex", in.vm.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__newindex", ml.vm.NewFunction(func(L *lua.LState) int {
 		env, name, value := L.CheckTable(1), keyText(L.Get(2)), L.Get(3)
-		if c := in.source.chunkOf(caller(L).node); c != nil && c.foreign {
+		if c := ml.source.chunkOf(caller(L).node); c != nil && c.foreign {
 			env.RawSet(L.Get(2), value)
 			return 0
 		}
-		in.globals.noteGlobal(L, name, value)
+		ml.report.noteGlobal(L, name, value)
 		env.RawSetString(name, value)
 		if globals.RawGetString(name) == lua.LNil {
 			globals.RawSetString(name, value)
 		}
 		return 0
 	}))
-	if in.environments == nil {
-		in.environments = make(map[*lua.LTable]*lua.LTable)
+	if ml.environments == nil {
+		ml.environments = make(map[*lua.LTable]*lua.LTable)
 	}
-	in.environments[globals] = mt
+	ml.environments[globals] = mt
 	return mt
 }

@@ -110,7 +110,7 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 	if ce.Line > 0 && ce.Line < nodeBase {
 		e.Pos.Line = ce.Line
 	} else if ce.Line >= nodeBase {
-		e.Pos = rp.in.source.exactPos(ce.Line)
+		e.Pos = rp.source.exactPos(ce.Line)
 	}
 	for _, rule := range []struct {
 		message string

@@ -47,7 +47,7 @@ func TestPositionsOfInstructions(t *testing.T) {
 		"repeat x = x .. 'y' until #x > 3", "for k in pairs({}) do x = #k end",
 		"local function f() while true do x = #x .. x end end",
 	} {
-		fn, _, err := in.load("x", "", text)
+		fn, _, err := in.modules.load("x", "", text)
 		require.NoError(t, err)
 		for _, p := range append(fn.Proto.FunctionPrototypes, fn.Proto) {
 			// The last instruction returns from the text.

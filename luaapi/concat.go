@@ -67,7 +67,7 @@ func growsLittle(operands []ast.Expr) bool {
 // makeJoin returns the number of the function that joins.
 func (d *rewriter) makeJoin() int {
 	if d.join == 0 {
-		d.functions = append(d.functions, d.in.concat.function())
+		d.functions = append(d.functions, d.ev.concat.fn)
 		d.join = len(d.functions)
 	}
 	return d.join - 1
@@ -75,18 +75,9 @@ func (d *rewriter) makeJoin() int {
 
 // A concatenator is the operator .. of scripts.
 type concatenator struct {
-	vm     *lua.LState
 	limits *limits
 	source *sourceMap
-	fn     *lua.LFunction // what .. is compiled to, or nil
-}
-
-// function returns the function that .. is compiled to.
-func (cc *concatenator) function() *lua.LFunction {
-	if cc.fn == nil {
-		cc.fn = cc.vm.NewFunction(cc.join)
-	}
-	return cc.fn
+	fn     *lua.LFunction // what .. is compiled to
 }
 
 // join is the operator .. with the operands as arguments.
@@ -150,7 +141,7 @@ func (cc *concatenator) joinObjects(L *lua.LState, n int) int {
 // scriptLevel returns the level of the stack that is level for a script: to it the
 // operator .. is no function that is called.
 func (cc *concatenator) scriptLevel(L *lua.LState, level int) int {
-	if cc.fn == nil || level < 2 {
+	if level < 2 {
 		return level
 	}
 	for at := 1; at <= level; at++ {

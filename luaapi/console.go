@@ -25,12 +25,10 @@ type Console struct {
 	names      []string        // the same in the order of their definition
 	defaults   map[*resource.Type]*defaults
 	dir        string // of relative paths in typed texts
-	count      int    // number of texts evaluated
-	entries    map[*resource.Resource]int
+	entries    *entries
 
 	// State of the text that is being evaluated:
 	values         []lua.LValue
-	replacements   []Replacement
 	undefinedNames []string        // undefined names that it assigned to
 	definable      map[string]bool // names that it may define
 	newNames       []string        // names that it defined
@@ -63,12 +61,12 @@ func NewConsole(in *Interp, dir string) *Console {
 		in: in, dir: dir,
 		isVariable: make(map[string]bool),
 		defaults:   make(map[*resource.Type]*defaults),
-		entries:    make(map[*resource.Resource]int),
+		entries:    &entries{opts: in.opts, byResource: make(map[*resource.Resource]int)},
 	}
 	for _, name := range LastValues {
 		s.isVariable[name] = true
 	}
-	in.console = s
+	in.entries = s.entries
 	in.modules.setScript(filepath.Join(".", "repl"))
 	s.openEnvironment()
 	return s
@@ -80,7 +78,7 @@ func (s *Console) Interp() *Interp { return s.in }
 // Eval evaluates a text that a person typed: an expression, or statements. Its
 // name in messages is repl:N. The error is a [diag.List].
 func (s *Console) Eval(ctx context.Context, text string) (Evaluation, error) {
-	return s.EvalAs(ctx, fmt.Sprintf("repl:%d", s.count+1), text)
+	return s.EvalAs(ctx, fmt.Sprintf("repl:%d", s.entries.count+1), text)
 }
 
 // EvalAs is Eval under another name.
@@ -106,9 +104,9 @@ func (s *Console) Load(ctx context.Context, name, text string) (Evaluation, erro
 func (s *Console) run(ctx context.Context, p *input, name, dir string) (res Evaluation, err error) {
 	in := s.in
 	in.report.reset()
-	s.count++
-	res = Evaluation{Entry: s.count}
-	s.values, s.replacements, s.undefinedNames = nil, nil, nil
+	s.entries.count++
+	res = Evaluation{Entry: s.entries.count}
+	s.values, s.entries.replacements, s.undefinedNames = nil, nil, nil
 	before := slices.Clone(in.opts.Builder.Resources())
 	fn, c, err := s.compile(p, name, dir)
 	if err != nil {
@@ -129,8 +127,8 @@ func (s *Console) run(ctx context.Context, p *input, name, dir string) (res Eval
 		return res, err
 	}
 	s.defaults = c.defaults
-	res.Values, res.Replacements = s.values, s.replacements
-	s.recordEntries(&res)
+	res.Values, res.Replacements = s.values, s.entries.replacements
+	s.entries.record(&res)
 	return res, nil
 }
 
@@ -158,70 +156,25 @@ func (s *Console) restore(before []*resource.Resource) {
 // Adopt handles the resources that fn adds to the catalog like those of a text. If fn fails, they
 // are removed.
 func (s *Console) Adopt(fn func() error) (res Evaluation, err error) {
-	s.count++
-	res.Entry = s.count
+	s.entries.count++
+	res.Entry = s.entries.count
 	before := slices.Clone(s.in.opts.Builder.Resources())
 	if err := fn(); err != nil {
 		s.restore(before)
 		return res, err
 	}
-	s.recordEntries(&res)
+	s.entries.record(&res)
 	return res, nil
-}
-
-// recordEntries records the resources of this text.
-func (s *Console) recordEntries(res *Evaluation) {
-	for _, r := range s.in.opts.Builder.Resources() {
-		if _, known := s.entries[r]; !known {
-			s.entries[r] = s.count
-			res.Declared = append(res.Declared, r)
-		}
-	}
-}
-
-// admit adds a resource to the catalog. A different resource of the same ID replaces that of an
-// earlier text; within one text it is a mistake, as in a script.
-func (s *Console) admit(r *resource.Resource) (*resource.Resource, error) {
-	b := s.in.opts.Builder
-	add := b.Add
-	if s.in.opts.Add != nil {
-		add = s.in.opts.Add
-	}
-	got, err := add(r)
-	if err == nil {
-		return got, nil
-	}
-	old := b.Get(r.ID)
-	if old == nil || old.ID != r.ID {
-		return nil, err
-	}
-	if _, earlier := s.entries[old]; !earlier {
-		return nil, err
-	}
-	b.Remove(old)
-	if got, err = add(r); err == nil {
-		s.replacements = append(s.replacements, Replacement{old, r})
-	}
-	return got, err
-}
-
-// recordReplacement records that a resource was replaced.
-func (s *Console) recordReplacement(old, now *resource.Resource) {
-	if n, ok := s.entries[old]; ok {
-		delete(s.entries, old)
-		s.entries[now] = n
-		s.replacements = append(s.replacements, Replacement{old, now})
-	}
 }
 
 // Drop removes a resource from the catalog.
 func (s *Console) Drop(r *resource.Resource) {
 	s.in.opts.Builder.Remove(r)
-	delete(s.entries, r)
+	delete(s.entries.byResource, r)
 }
 
 // Entry returns the number of the text that declared r, 0 for none.
-func (s *Console) Entry(r *resource.Resource) int { return s.entries[r] }
+func (s *Console) Entry(r *resource.Resource) int { return s.entries.byResource[r] }
 
 // Variables returns the names of the variables in the order in which they were
 // defined.
@@ -281,7 +234,7 @@ func (s *Console) Define(name string, fn func(ctx context.Context, args []any) (
 				args[i] = id.String()
 			}
 		}
-		v, err := fn(s.in.limits.ctx, args)
+		v, err := fn(s.in.report.ctx, args)
 		if err != nil {
 			s.throwAll(L, err)
 		}

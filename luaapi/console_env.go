@@ -65,7 +65,7 @@ func (s *Console) openEnvironment() {
 func (s *Console) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 	near := diag.Nearest(name, s.names)
 	if near == "" || slices.Contains(s.in.globals.names, name) {
-		s.in.globals.noteGlobal(L, name, value)
+		s.in.report.noteGlobal(L, name, value)
 		return
 	}
 	s.in.report.note(L, fmt.Errorf("assignment to undefined global %q", name), fmt.Sprintf("did you mean %q? declare a new variable with local %s", near, name))

@@ -49,7 +49,7 @@ func (s *Console) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
 	case *lua.LTable:
 		return s.tableField(v, name)
 	case lua.LString:
-		field = s.in.Tables.Contents(s.in.globals.get("string").(*lua.LTable)).RawGetString(name)
+		field = s.in.Tables.Contents(global(s.in.vm, "string").(*lua.LTable)).RawGetString(name)
 	case *lua.LUserData:
 		if id, ok := handleOf(v); ok {
 			switch name {
@@ -73,7 +73,7 @@ func (s *Console) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
 	if v := s.in.Tables.Contents(t).RawGetString(name); v != lua.LNil {
 		return v, true
 	}
-	if t == s.in.globals.get("ccm") {
+	if t == global(s.in.vm, "ccm") {
 		if get := s.in.globals.fields[name]; get != nil {
 			return get(s.in.vm), true
 		}
@@ -105,11 +105,11 @@ func (s *Console) FieldNames(v lua.LValue) []string {
 			return r.names()
 		}
 		names = stringKeys(s.fieldTable(v))
-		if v == s.in.globals.get("ccm") {
+		if v == global(s.in.vm, "ccm") {
 			names = append(names, s.in.globals.fieldNames...)
 		}
 	case lua.LString:
-		names = stringKeys(s.in.Tables.Contents(s.in.globals.get("string").(*lua.LTable)))
+		names = stringKeys(s.in.Tables.Contents(global(s.in.vm, "string").(*lua.LTable)))
 	case *lua.LUserData:
 		if _, ok := handleOf(v); ok {
 			names = slices.Clone(handleFields)
@@ -140,10 +140,10 @@ func (s *Console) fieldTable(t *lua.LTable) (list *lua.LTable) {
 }
 
 // IsFacts reports whether v is the table facts.
-func (s *Console) IsFacts(v lua.LValue) bool { return v == s.in.globals.get("facts") }
+func (s *Console) IsFacts(v lua.LValue) bool { return v == global(s.in.vm, "facts") }
 
 // IsStd reports whether v is the table std.
-func (s *Console) IsStd(v lua.LValue) bool { return v == s.in.globals.get("std") }
+func (s *Console) IsStd(v lua.LValue) bool { return v == global(s.in.vm, "std") }
 
 // Handle returns the ID of the resource that v is a handle of.
 func (s *Console) Handle(v lua.LValue) (id string, ok bool) {

@@ -92,7 +92,7 @@ func (d *rewriter) insert(proto *lua.FunctionProto) {
 
 // addFunction adds a function of this program that a text calls, and returns its number.
 func (d *rewriter) addFunction(fn lua.LGFunction) int {
-	d.functions = append(d.functions, d.in.vm.NewFunction(fn))
+	d.functions = append(d.functions, d.ev.vm.NewFunction(fn))
 	return len(d.functions) - 1
 }
 

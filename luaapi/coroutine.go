@@ -17,16 +17,16 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			L.Push(lua.LString("cannot resume " + status + " coroutine"))
 			return 2, L.Get(-1)
 		}
-		if lib.in.limits.coroutines == maxCoroutines {
+		if lib.ev.limits.coroutines == maxCoroutines {
 			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
 		}
-		lib.in.limits.coroutines++
-		defer func() { lib.in.limits.coroutines-- }()
+		lib.ev.limits.coroutines++
+		defer func() { lib.ev.limits.coroutines-- }()
 		if n = resume(L); n != 2 || L.Get(-2) != lua.LFalse {
 			return n, nil
 		}
 		thrown = L.Get(-1)
-		if lib.in.limits.isOver() {
+		if lib.ev.limits.isOver() {
 			L.Error(thrown, 0)
 		}
 		return n, thrown
@@ -39,7 +39,7 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			return yield(L)
 		}},
 		{"running", func(L *lua.LState) int {
-			if th := lib.in.limits.coroutine(L); th != L.G.MainThread {
+			if th := lib.ev.limits.coroutine(L); th != L.G.MainThread {
 				L.Push(th)
 			} else {
 				L.Push(lua.LNil)
@@ -54,7 +54,7 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			n, thrown := guarded(L)
 			if thrown != nil {
 				L.Pop(1)
-				L.Push(lib.in.report.caught(L, thrown, 0))
+				L.Push(lib.ev.report.caught(L, thrown, 0))
 			}
 			return n
 		}},
@@ -77,7 +77,7 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 // canYield reports whether all running functions of L can be left for a while: they were called by calls in scripts,
 // and not by a function of this program, a metamethod or a for loop, which wait for a result.
 func (lib *baseLib) canYield(L *lua.LState) bool {
-	if lib.in.limits.isProtected(L) {
+	if lib.ev.limits.isProtected(L) {
 		return false
 	}
 	for level := 1; ; level++ {
@@ -92,7 +92,7 @@ func (lib *baseLib) canYield(L *lua.LState) bool {
 		if !ok {
 			return false
 		}
-		if c := lib.in.source.chunkOf(f.node); c != nil && !c.isCall(f.node) {
+		if c := lib.ev.source.chunkOf(f.node); c != nil && !c.isCall(f.node) {
 			return false
 		}
 	}
@@ -107,7 +107,7 @@ func (lib *baseLib) status(L, of *lua.LState) string {
 		return "dead"
 	}
 	word := "running"
-	for th := lib.in.limits.coroutine(L); th != nil; th = lib.in.limits.coroutine(th.Parent) {
+	for th := lib.ev.limits.coroutine(L); th != nil; th = lib.ev.limits.coroutine(th.Parent) {
 		if th == of {
 			return word
 		}

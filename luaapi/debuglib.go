@@ -28,7 +28,7 @@ type activation struct {
 func (lib *baseLib) activations(L *lua.LState, level, most int) []activation {
 	var raw []activation
 	for l := level; len(raw) <= most+1; l++ {
-		th, dbg, ok := lib.in.limits.stackAt(L, l)
+		th, dbg, ok := lib.ev.limits.stackAt(L, l)
 		if !ok {
 			break
 		}
@@ -40,7 +40,7 @@ func (lib *baseLib) activations(L *lua.LState, level, most int) []activation {
 		a.fn, _ = v.(*lua.LFunction)
 		a.at, _ = frameOf(th, dbg)
 		// For a call that a tail call replaced, GetStack gives the outermost function of the thread.
-		if next, _, more := lib.in.limits.stackAt(L, l+1); dbg.What == "main" && more && next == th {
+		if next, _, more := lib.ev.limits.stackAt(L, l+1); dbg.What == "main" && more && next == th {
 			a = activation{line: -1}
 		}
 		raw = append(raw, a)
@@ -66,7 +66,7 @@ func (lib *baseLib) activations(L *lua.LState, level, most int) []activation {
 
 // calledAs returns the name and the kind of the function that a frame calls: local, global, method, field or upvalue.
 func (lib *baseLib) calledAs(f frame) (name, kind string) {
-	c := lib.in.source.chunkOf(f.node)
+	c := lib.ev.source.chunkOf(f.node)
 	if c == nil || !c.isCall(f.node) || len(c.text) > maxNamed {
 		return "", ""
 	}
@@ -110,10 +110,10 @@ func (lib *baseLib) traceback(L *lua.LState) int {
 		L.Push(msg)
 		return 1
 	}
-	level = lib.in.concat.scriptLevel(of, optInt(L, 2, level))
+	level = lib.ev.concat.scriptLevel(of, optInt(L, 2, level))
 	var lines []string
 	if msg != lua.LNil {
-		lines = append(lines, lua.LVAsString(lib.in.source.withoutNode(msg)))
+		lines = append(lines, lua.LVAsString(lib.ev.source.withoutNode(msg)))
 	}
 	lines = append(lines, "stack traceback:")
 	list := lib.activations(of, level, maxReplaced)
@@ -137,7 +137,7 @@ func (lib *baseLib) traced(a activation) string {
 	}
 	where := "[C]:"
 	if !a.fn.IsG {
-		where = lib.in.source.lineOf(a.at.node, a.at.file).String() + ":"
+		where = lib.ev.source.lineOf(a.at.node, a.at.file).String() + ":"
 	}
 	switch {
 	case isMain(a.fn):
@@ -160,7 +160,7 @@ func (lib *baseLib) getInfo(L *lua.LState) int {
 	} else {
 		level := checkInt(L, 1)
 		if of == L {
-			level = lib.in.concat.scriptLevel(L, level)
+			level = lib.ev.concat.scriptLevel(L, level)
 		}
 		list := lib.activations(of, level, 1)
 		if level < 0 || len(list) == 0 {
@@ -187,7 +187,7 @@ func (lib *baseLib) infoTable(L *lua.LState, a activation) *lua.LTable {
 		}
 		defined, last, upvalues = a.fn.Proto.LineDefined, a.fn.Proto.LastLineDefined, int(a.fn.Proto.NumUpvalues)
 		if a.at.file != "" {
-			line = lib.in.source.lineOf(a.at.node, a.at.file).Line
+			line = lib.ev.source.lineOf(a.at.node, a.at.file).Line
 		}
 	}
 	info.RawSetString("what", lua.LString(what))
@@ -201,7 +201,7 @@ func (lib *baseLib) infoTable(L *lua.LState, a activation) *lua.LTable {
 	if a.name != "" {
 		info.RawSetString("name", lua.LString(a.name))
 	}
-	if c := lib.in.source.chunkOf(caller(L).node); a.fn != nil && (c == nil || c.owner == nil) {
+	if c := lib.ev.source.chunkOf(caller(L).node); a.fn != nil && (c == nil || c.owner == nil) {
 		info.RawSetString("func", a.fn) // a package gets no function that is not given to it
 	}
 	return info
@@ -209,9 +209,9 @@ func (lib *baseLib) infoTable(L *lua.LState, a activation) *lua.LTable {
 
 // sourceOf returns where the text of a function is from: @ and the file, or what load was given.
 func (lib *baseLib) sourceOf(fn *lua.LFunction) string {
-	from := lib.in.source.chunkOfFunction(fn)
+	from := lib.ev.source.chunkOfFunction(fn)
 	if from == nil {
-		from = lib.in.source.named(fn.Proto.SourceName)
+		from = lib.ev.source.named(fn.Proto.SourceName)
 	}
 	switch {
 	case from == nil || !from.loaded:

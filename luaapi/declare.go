@@ -33,12 +33,14 @@ func (w *declarationBuffer) add(key string, v schema.Value) {
 
 // A declarer makes resources from calls of constructors.
 type declarer struct {
-	in           *Interp
+	*evaluator
+	results      *Results
 	free         *declarationBuffer   // nil while it is in use
 	handles      *lua.LTable          // the metatable of handles
 	constructors map[*lua.LTable]bool // those of types of scripts
 	overrides    overrides
-	setter       *lua.LFunction // handle:set
+	setter       *lua.LFunction         // handle:set
+	nilFields    map[*nilableField]bool // that were reported
 }
 
 // takeBuffer takes the buffer. If it is in use, because a type written in Lua declares
@@ -49,7 +51,7 @@ func (dc *declarer) takeBuffer() *declarationBuffer {
 	if w == nil {
 		w = new(declarationBuffer)
 	}
-	dc.in.convert.hasUnsupported = false
+	dc.convert.hasUnsupported = false
 	return w
 }
 
@@ -73,10 +75,10 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		case lua.LString:
 			names = append(names, v)
 		case *lua.LTable:
-			if L.GetTop() == 2 && !dc.in.source.isCurried(f) {
+			if L.GetTop() == 2 && !dc.source.isCurried(f) {
 				return dc.declareTable(L, f, t, nil, v)
 			}
-			list := dc.in.Tables.Contents(v)
+			list := dc.Tables.Contents(v)
 			for i := 1; i <= list.Len(); i++ {
 				names = append(names, list.RawGetInt(i))
 			}
@@ -86,9 +88,9 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		}
 		switch {
 		case len(names) == 0:
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("a name or a table of properties").Got("%s", kindOf(first))), "")
+			dc.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("a name or a table of properties").Got("%s", kindOf(first))), "")
 			return dc.failedHandles(L, f, t, []lua.LValue{lua.LString("")})
-		case L.GetTop() == 2 && dc.in.source.isCurried(f):
+		case L.GetTop() == 2 && dc.source.isCurried(f):
 			L.Push(dc.handle(&partialDeclaration{t, names}))
 			return 1
 		case L.GetTop() == 2:
@@ -96,7 +98,7 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		}
 		props, ok := L.Get(3).(*lua.LTable)
 		if !ok || L.GetTop() > 3 {
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("a table of properties after the name").Got("%s", kindOf(L.Get(3)))), "")
+			dc.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("a table of properties after the name").Got("%s", kindOf(L.Get(3)))), "")
 			return dc.failedHandles(L, f, t, names)
 		}
 		return dc.declareTable(L, f, t, names, props)
@@ -110,8 +112,8 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 	w.begin(t)
 	if props != nil {
 		w.dir = dc.tableDir(L, f, props)
-		props = dc.in.Tables.Contents(props)
-		dc.in.checkNil(L, f, t, props)
+		props = dc.Tables.Contents(props)
+		dc.checkNil(L, f, t, props)
 		n := props.Len()
 		switch {
 		case names == nil:
@@ -121,10 +123,10 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 			}
 			w.names = names
 		case n > 0:
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("only properties after the name").Got("also %s", kindOf(props.RawGetInt(1)))), "")
+			dc.report.noteAt(L, f, fmt.Errorf("%s: %w", t.Name, diag.Expected("only properties after the name").Got("also %s", kindOf(props.RawGetInt(1)))), "")
 		}
 		for k, v := props.Next(position(n)); k != lua.LNil; k, v = props.Next(k) {
-			w.add(keyText(k), dc.in.convert.property(v))
+			w.add(keyText(k), dc.convert.property(v))
 		}
 	}
 	return dc.declare(L, f, t, names, w, nil)
@@ -134,12 +136,12 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 // file that wrote the table, also if it passed the table to functions of modules. It is "" if the
 // constructor is called in the directory of the script.
 func (dc *declarer) tableDir(L *lua.LState, f frame, props *lua.LTable) (dir string) {
-	c := dc.in.source.chunkOf(f.node)
-	if c == nil || c.dir == dc.in.SiteDir() {
+	c := dc.source.chunkOf(f.node)
+	if c == nil || c.dir == dc.source.siteDir() {
 		return ""
 	}
 	for level := 0; ; level++ {
-		f, ok, more := dc.in.limits.frameAt(L, level)
+		f, ok, more := dc.limits.frameAt(L, level)
 		switch {
 		case !more:
 			return dir
@@ -148,7 +150,7 @@ func (dc *declarer) tableDir(L *lua.LState, f frame, props *lua.LTable) (dir str
 		case !ok:
 			return dir
 		}
-		if c := dc.in.source.chunkOf(f.node); c != nil {
+		if c := dc.source.chunkOf(f.node); c != nil {
 			dir = c.dir
 		}
 		if !isParameter(f.thread, f.dbg, props) {
@@ -180,9 +182,9 @@ func isParameter(L *lua.LState, dbg *lua.Debug, v lua.LValue) bool {
 func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *declarationBuffer, s *callSite) int {
 	var one [1]lua.LValue // most calls have one name
 	handles := one[:0]
-	from := resource.Origin{Pos: dc.in.source.lineOf(f.node, f.file), Calls: dc.in.source.chain(L, f), Scope: dc.in.opts.Scope}
+	from := resource.Origin{Pos: dc.source.lineOf(f.node, f.file), Calls: dc.source.chain(L, f), Scope: dc.opts.Scope}
 	var def *defaults
-	if c := dc.in.source.chunkOf(f.node); c != nil {
+	if c := dc.source.chunkOf(f.node); c != nil {
 		if e := c.cut[f.node]; e != nil {
 			dc.noteCut(L, f, t, e)
 		}
@@ -196,7 +198,7 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 			w.entries = c.common.fill(w.entries)
 		}
 	}
-	where := locator{in: dc.in, typ: t, node: f.node, file: f.file, defaults: def}
+	where := locator{source: dc.source, typ: t, node: f.node, file: f.file, defaults: def}
 	dc.markNumerals(t, w.entries, &where)
 	push := func(x any) {
 		if s == nil || !s.unused {
@@ -206,19 +208,19 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 	if len(names) == 0 {
 		push(dc.add(t, w, w.entries[1:], s.locatorFor(where), from))
 	}
-	first := len(dc.in.report.mistakes)
+	first := len(dc.report.mistakes)
 	declare := func(name lua.LValue) {
 		if name == lua.LNil {
 			at := where.Locate(schema.Path{w.entries[0].Key}, false)
-			dc.in.report.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", where.nth+1), Notes: from.Calls})
+			dc.report.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", where.nth+1), Notes: from.Calls})
 			push(&failedDeclaration{resource.ID{Type: t.Name}})
 			return
 		}
-		w.entries[0].Val = dc.in.convert.value(name, 0)
-		before := len(dc.in.report.mistakes)
+		w.entries[0].Val = dc.convert.value(name, 0)
+		before := len(dc.report.mistakes)
 		push(dc.add(t, w, w.entries, s.locatorFor(where), from))
 		if before > first {
-			dc.in.report.dropRepeated(first, before, &where)
+			dc.report.dropRepeated(first, before, &where)
 		}
 	}
 	for i, name := range names {
@@ -244,7 +246,7 @@ func (dc *declarer) nameList(name lua.LValue) *lua.LTable {
 	if !ok {
 		return nil
 	}
-	list := dc.in.Tables.Contents(t)
+	list := dc.Tables.Contents(t)
 	if k, _ := list.Next(position(list.Len())); k != lua.LNil {
 		return nil
 	}
@@ -261,14 +263,14 @@ func (dc *declarer) noteCut(L *lua.LState, f frame, t *resource.Type, e ast.Expr
 		list = "names"
 		f.node = call.Line()
 	}
-	dc.in.report.noteAt(L, f, fmt.Errorf("%s: %s", t.Name, FirstNameOnly),
+	dc.report.noteAt(L, f, fmt.Errorf("%s: %s", t.Name, FirstNameOnly),
 		fmt.Sprintf("pass the list itself: %s { %s, ensure = ... }", t.Name, list))
 }
 
 // pushHandles pushes the handles of a call: one for each name if they are assigned to
 // several variables, otherwise one that stands for all.
 func (dc *declarer) pushHandles(L *lua.LState, f frame, handles []lua.LValue) int {
-	if c := dc.in.source.chunkOf(f.node); len(handles) != 1 && (c == nil || !c.spread(f.node)) {
+	if c := dc.source.chunkOf(f.node); len(handles) != 1 && (c == nil || !c.spread(f.node)) {
 		L.Push(dc.handle(handleGroup(slices.Clone(handles))))
 		return 1
 	}
@@ -295,7 +297,7 @@ func (s *callSite) locatorFor(where locator) *locator {
 // add decodes one declaration and adds it to the catalog. It returns the
 // value of its handle.
 func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema.Entry, where *locator, from resource.Origin) any {
-	hasUnsupported := dc.in.convert.hasUnsupported
+	hasUnsupported := dc.convert.hasUnsupported
 	w.table = schema.Table{Entries: entries, Positions: where}
 	r, err := t.Decode(&w.table, from)
 	if err == nil && hasUnsupported {
@@ -306,10 +308,10 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		}
 	}
 	if err == nil && len(r.LazyProperties) > 0 {
-		r.Resolve = dc.in.resolver(t, entries, where, from)
+		r.Resolve = dc.results.resolver(t, entries, where, from)
 	}
 	if err == nil && r.Common.Provider != "" {
-		err = dc.in.opts.Registry.CheckProvider(r)
+		err = dc.opts.Registry.CheckProvider(r)
 	}
 	if err == nil {
 		r, err = dc.admit(r)
@@ -318,7 +320,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		dc.applyOverrides(r)
 		return r
 	}
-	dc.in.opts.Builder.AddInvalid(t.DecodeInvalid(&w.table, from))
+	dc.opts.Builder.AddInvalid(t.DecodeInvalid(&w.table, from))
 	var list diag.List
 	list.Add(err)
 	for _, e := range list {
@@ -326,7 +328,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 			e.Pos = where.Locate(nil, false)
 		}
 	}
-	dc.in.report.mistakes = append(dc.in.report.mistakes, list...)
+	dc.report.mistakes = append(dc.report.mistakes, list...)
 	id := resource.ID{Type: t.Name}
 	name := t.Schema().Name()
 	for i := range entries {
@@ -350,14 +352,11 @@ func (dc *declarer) failedHandles(L *lua.LState, f frame, t *resource.Type, name
 // admit adds a resource to the catalog. In a console it may replace a resource of an earlier
 // text.
 func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
-	if dc.in.invoked > 0 {
+	if dc.invoked > 0 {
 		return nil, r.Errorf(nil, "%w", errClosed)
 	}
-	if dc.in.console != nil {
-		return dc.in.console.admit(r)
+	if dc.entries != nil {
+		return dc.entries.admit(r)
 	}
-	if dc.in.opts.Add != nil {
-		return dc.in.opts.Add(r)
-	}
-	return dc.in.opts.Builder.Add(r)
+	return dc.opts.Add(r)
 }

@@ -52,15 +52,15 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
 		props, ok := L.Get(1).(*lua.LTable)
-		if dc.in.globals.isConstructor(L.Get(1)) {
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults called with a colon", t.Name), fmt.Sprintf("use %s.defaults { ... }", t.Name))
+		if dc.isConstructor(L.Get(1)) {
+			dc.report.noteAt(L, f, fmt.Errorf("%s.defaults called with a colon", t.Name), fmt.Sprintf("use %s.defaults { ... }", t.Name))
 			return 0
 		}
 		if !ok || L.GetTop() > 1 {
-			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults: %w", t.Name, diag.Expected("a table of properties").Got("%s", kindOf(L.Get(1)))), "")
+			dc.report.noteAt(L, f, fmt.Errorf("%s.defaults: %w", t.Name, diag.Expected("a table of properties").Got("%s", kindOf(L.Get(1)))), "")
 			return 0
 		}
-		c := dc.in.source.chunkOf(f.node)
+		c := dc.source.chunkOf(f.node)
 		if c == nil {
 			return 0
 		}
@@ -68,18 +68,18 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 		if old := c.defaults[t]; old != nil {
 			now.list = append(now.list, old.list...)
 		}
-		props = dc.in.Tables.Contents(props)
-		dc.in.checkNil(L, f, t, props)
+		props = dc.Tables.Contents(props)
+		dc.checkNil(L, f, t, props)
 		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 			d := defaultValue{
-				entry:  schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
-				locate: locator{in: dc.in, typ: t, node: f.node, file: f.file},
+				entry:  schema.Entry{Key: keyText(k), Val: dc.convert.property(v)},
+				locate: locator{source: dc.source, typ: t, node: f.node, file: f.file},
 			}
 			if err := dc.checkDefault(t, &d); err != nil {
 				for _, e := range err {
-					e.Subject, e.Notes = t.Name+".defaults", dc.in.source.chain(L, f)
+					e.Subject, e.Notes = t.Name+".defaults", dc.source.chain(L, f)
 				}
-				dc.in.report.mistakes = append(dc.in.report.mistakes, err...)
+				dc.report.mistakes = append(dc.report.mistakes, err...)
 				continue
 			}
 			now.set(d)
@@ -97,21 +97,21 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 func (dc *declarer) setCommonDefaults(L *lua.LState) int {
 	f := caller(L)
 	props, ok := L.Get(1).(*lua.LTable)
-	c := dc.in.source.chunkOf(f.node)
+	c := dc.source.chunkOf(f.node)
 	if !ok || L.GetTop() > 1 || c == nil {
-		dc.in.report.noteAt(L, f, fmt.Errorf("ccm.defaults: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(1)))), "")
+		dc.report.noteAt(L, f, fmt.Errorf("ccm.defaults: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(1)))), "")
 		return 0
 	}
 	now := new(defaults)
 	if c.common != nil {
 		now.list = append(now.list, c.common.list...)
 	}
-	props = dc.in.Tables.Contents(props)
+	props = dc.Tables.Contents(props)
 	common := resource.CommonSchema()
 	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 		d := defaultValue{
-			entry:  schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
-			locate: locator{in: dc.in, typ: dc.in.types[0], node: f.node, file: f.file},
+			entry:  schema.Entry{Key: keyText(k), Val: dc.convert.property(v)},
+			locate: locator{source: dc.source, typ: dc.types[0], node: f.node, file: f.file},
 		}
 		var err diag.List
 		switch property := common.Field(d.entry.Key); {
@@ -122,12 +122,12 @@ func (dc *declarer) setCommonDefaults(L *lua.LState) int {
 		case property.Name == "alias":
 			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: errName}}
 		default:
-			err = dc.checkDefault(dc.in.types[0], &d)
+			err = dc.checkDefault(dc.types[0], &d)
 		}
 		for _, e := range err {
-			e.Subject, e.Notes = "ccm.defaults", dc.in.source.chain(L, f)
+			e.Subject, e.Notes = "ccm.defaults", dc.source.chain(L, f)
 		}
-		if dc.in.report.mistakes = append(dc.in.report.mistakes, err...); len(err) == 0 {
+		if dc.report.mistakes = append(dc.report.mistakes, err...); len(err) == 0 {
 			now.set(d)
 		}
 	}

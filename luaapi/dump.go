@@ -20,13 +20,13 @@ type dumpedFunction struct {
 }
 
 // openDump gives modules of others string.dump, which scripts of the site do not have.
-func (gt *globalTable) openDump(strings *lua.LTable) {
-	dump := gt.in.vm.NewFunction(gt.dump)
-	mt := gt.in.vm.CreateTable(0, 2)
-	mt.RawSetString("__index", gt.in.vm.NewFunction(func(L *lua.LState) int {
+func (ml *moduleLoader) openDump(strings *lua.LTable) {
+	dump := ml.vm.NewFunction(ml.dump)
+	mt := ml.vm.CreateTable(0, 2)
+	mt.RawSetString("__index", ml.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LNil)
 		if L.Get(2) == lua.LString("dump") {
-			if c := gt.in.source.chunkOf(caller(L).node); c != nil && c.foreign {
+			if c := ml.source.chunkOf(caller(L).node); c != nil && c.foreign {
 				L.Push(dump)
 			}
 		}
@@ -37,20 +37,20 @@ func (gt *globalTable) openDump(strings *lua.LTable) {
 }
 
 // dump is string.dump.
-func (gt *globalTable) dump(L *lua.LState) int {
+func (ml *moduleLoader) dump(L *lua.LState) int {
 	fn := L.CheckFunction(1)
 	if fn.IsG {
 		L.RaiseError("unable to dump given function")
 	}
-	gt.checkOwner(L, fn)
+	ml.checkOwner(L, fn)
 	d := dumpedFunction{proto: fn.Proto}
-	if c := gt.in.source.chunkOf(caller(L).node); c != nil {
+	if c := ml.source.chunkOf(caller(L).node); c != nil {
 		d.owner = c.owner
 	}
-	i := slices.Index(gt.dumped, d)
+	i := slices.Index(ml.dumped, d)
 	if i < 0 {
-		i = len(gt.dumped)
-		gt.dumped = append(gt.dumped, d)
+		i = len(ml.dumped)
+		ml.dumped = append(ml.dumped, d)
 	}
 	L.Push(lua.LString(dumpMark + strconv.Itoa(i+1)))
 	return 1
@@ -58,16 +58,16 @@ func (gt *globalTable) dump(L *lua.LState) int {
 
 // undump returns a copy of a function that string.dump has written out, and nil for other texts. The variables of the
 // functions around it are nil in the copy.
-func (gt *globalTable) undump(L *lua.LState, text string, owner *Package) (*lua.LFunction, error) {
+func (ml *moduleLoader) undump(L *lua.LState, text string, owner *Package) (*lua.LFunction, error) {
 	digits, ok := strings.CutPrefix(text, dumpMark)
 	if !ok {
 		return nil, nil
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > len(gt.dumped) || gt.dumped[n-1].owner != owner {
+	if err != nil || n < 1 || n > len(ml.dumped) || ml.dumped[n-1].owner != owner {
 		return nil, fmt.Errorf("a function that string.dump has written can be loaded only in the same run")
 	}
-	fn := L.NewFunctionFromProto(gt.dumped[n-1].proto)
+	fn := L.NewFunctionFromProto(ml.dumped[n-1].proto)
 	for i := range fn.Upvalues {
 		fn.Upvalues[i] = &lua.Upvalue{}
 		fn.Upvalues[i].SetValue(lua.LNil)

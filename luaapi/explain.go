@@ -17,8 +17,8 @@ import (
 // expression. What the message lacks is read from the failing instruction and its node.
 func (rp *mistakeCollector) explain(L *lua.LState, e *diag.Error, f frame, message string) {
 	e.Err = errors.New(message)
-	x := explainer{Interp: rp.in, L: L, e: e, node: f.node}
-	if c := rp.in.source.chunkOf(f.node); c != nil {
+	x := explainer{mistakeCollector: rp, L: L, e: e, node: f.node}
+	if c := rp.source.chunkOf(f.node); c != nil {
 		x.tree = c.tree()
 		x.ast = x.tree.Node(f.node)
 	}
@@ -86,7 +86,7 @@ func match(text, message string) (parts []string, ok bool) {
 
 // An explainer makes one message.
 type explainer struct {
-	*Interp
+	*mistakeCollector
 	L    *lua.LState
 	e    *diag.Error
 	tree *syntax.Tree
@@ -173,7 +173,7 @@ func (x *explainer) call([]string) {
 	if id, ok := n.Func.(*ast.IdentExpr); ok {
 		x.say("%s %s", x.name(id), what)
 		op := x.operand(lua.OP_CALL, lua.OP_TAILCALL)
-		switch global := x.globals.get(id.Value); {
+		switch global := global(x.L, id.Value); {
 		case global == lua.LNil:
 		case op.ok && x.register(op.a) == global:
 			x.e.Hint = "call one of its functions, as " + id.Value + ".NAME(...)"
@@ -235,7 +235,7 @@ func (x *explainer) concatOperand() (ast.Expr, lua.LValue, bool) {
 	if op := x.operand(lua.OP_CONCAT); op.ok {
 		first = op.b
 	} else if top, ok := x.L.GetStack(x.top); ok { // join is running
-		if fn, err := x.L.GetInfo("f", top, lua.LNil); err == nil && fn == lua.LValue(x.Interp.concat.fn) {
+		if fn, err := x.L.GetInfo("f", top, lua.LNil); err == nil && fn == lua.LValue(x.join) {
 			dbg = top
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // WithoutCallSites compiles every declaration of in through a table.
-func (in *Interp) WithoutCallSites() { in.noCallSites = true }
+func (in *Interp) WithoutCallSites() { in.modules.noCallSites = true }
 
 // Corpus returns the texts of the tests.
 func Corpus(t testing.TB) (texts []string) {
@@ -40,7 +40,7 @@ func (in *Interp) Divisions(text string) (int, error) {
 			written++
 		}
 	}, nil)
-	fn, _, err := in.load("x", "", text)
+	fn, _, err := in.modules.load("x", "", text)
 	if err != nil {
 		return 0, err
 	}

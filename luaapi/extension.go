@@ -22,7 +22,7 @@ func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValu
 			key := keyText(L.Get(2))
 			open := in.globals.makers[key]
 			if open == nil {
-				L.Push(in.globals.undefined(L, L.Get(2)))
+				L.Push(in.modules.undefined(L, L.Get(2)))
 				return 1
 			}
 			v := open(L)
@@ -50,7 +50,7 @@ func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValu
 
 // Field adds a field to the table ccm. Get is called each time that a script reads it.
 func (in *Interp) Field(name string, get func(L *lua.LState) lua.LValue) {
-	contents := in.Tables.Contents(in.globals.get("ccm").(*lua.LTable))
+	contents := in.Tables.Contents(global(in.vm, "ccm").(*lua.LTable))
 	if in.globals.fields == nil {
 		in.globals.fields = make(map[string]func(*lua.LState) lua.LValue)
 		mt := in.vm.CreateTable(0, 1)
@@ -102,12 +102,7 @@ func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (
 func Missing(table, name string, known []string) error { return &unknownNameError{name, table, known} }
 
 // SiteDir returns the absolute directory of the script.
-func (in *Interp) SiteDir() string {
-	if len(in.source.chunks) > 0 {
-		return in.source.chunks[0].dir
-	}
-	return ""
-}
+func (in *Interp) SiteDir() string { return in.source.siteDir() }
 
 // Properties returns a read-only table. The function of a field is called each time that a script
 // reads the field. An unknown name is a mistake.
@@ -139,7 +134,7 @@ func (in *Interp) LookupEnv(name string) (string, bool) { return in.opts.Env(nam
 func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.source.framePos(caller(L)), msg) }
 
 // Context returns the context of the evaluation, which has the time limit of the script.
-func (in *Interp) Context() context.Context { return in.limits.ctx }
+func (in *Interp) Context() context.Context { return in.report.ctx }
 
 // Outer returns the context of everything that the scripts do, also long after their evaluation.
 func (in *Interp) Outer() context.Context { return in.opts.Context }

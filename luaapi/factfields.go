@@ -42,8 +42,8 @@ func (d *rewriter) checkedFact(e *ast.AttrGetExpr, path []string) ast.Expr {
 	all.SetLine(e.Line())
 	check := d.call(func(L *lua.LState) int {
 		text, ok := L.Get(1).(lua.LString)
-		if ok && L.Get(2) == d.in.globals.get("facts") && L.GetField(text, last) == lua.LNil {
-			L.Push(d.in.Tables.partOfText(L, path))
+		if ok && L.Get(2) == global(d.ev.vm, "facts") && L.GetField(text, last) == lua.LNil {
+			L.Push(d.ev.Tables.partOfText(L, path))
 			return 1
 		}
 		L.SetTop(1)
@@ -77,13 +77,13 @@ func (d *rewriter) checkedText(e *ast.AttrGetExpr, part string) ast.Expr {
 	check := d.call(func(L *lua.LState) int {
 		L.SetTop(1)
 		text, ok := L.Get(1).(lua.LString)
-		if !ok || d.in.opts.Facts == nil || L.GetField(text, part) != lua.LNil {
+		if !ok || d.ev.opts.Facts == nil || L.GetField(text, part) != lua.LNil {
 			return 1
 		}
 		path := []string{"os", "release"}
-		if release, err := d.in.opts.Facts.At(path); err == nil && release == string(text) {
-			if _, err := d.in.opts.Facts.At(append(path, part)); err == nil {
-				L.Push(d.in.Tables.partOfText(L, append(path, part)))
+		if release, err := d.ev.opts.Facts.At(path); err == nil && release == string(text) {
+			if _, err := d.ev.opts.Facts.At(append(path, part)); err == nil {
+				L.Push(d.ev.Tables.partOfText(L, append(path, part)))
 			}
 		}
 		return 1

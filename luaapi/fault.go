@@ -29,12 +29,12 @@ func (e *stopError) Unwrap() error { return e.cause }
 // stopped returns the mistake for an evaluation that was stopped at pos.
 func (rp *mistakeCollector) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	e := &diag.Error{Pos: pos, Notes: notes}
-	switch cause := context.Cause(rp.in.limits.ctx); {
+	switch cause := context.Cause(rp.ctx); {
 	case errors.Is(cause, errTimeout):
-		e.Err = &stopError{fmt.Sprintf("script exceeded the time limit of %s", words.Duration(rp.in.opts.Timeout)), context.DeadlineExceeded}
+		e.Err = &stopError{fmt.Sprintf("script exceeded the time limit of %s", words.Duration(rp.opts.Timeout)), context.DeadlineExceeded}
 		e.Hint = "raise it with --eval-timeout"
 	case errors.Is(cause, errMemory):
-		e.Err = &stopError{fmt.Sprintf("script exceeded the memory limit of %d MiB", rp.in.opts.Memory>>20), cause}
+		e.Err = &stopError{fmt.Sprintf("script exceeded the memory limit of %d MiB", rp.opts.Memory>>20), cause}
 	default:
 		e.Err = &stopError{"interrupted", cause}
 	}
@@ -78,7 +78,7 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 		if len(frames) == 0 {
 			return diag.Pos{}, nil
 		}
-		return rp.in.source.framePos(frames[0]), rp.in.source.notes(frames)
+		return rp.source.framePos(frames[0]), rp.source.notes(frames)
 	}
 	err, ok := r.(*lua.ApiError)
 	if !ok {
@@ -86,7 +86,7 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: panicked(r)}
 	}
 	text, ok := err.Object.(lua.LString)
-	if !ok && rp.in.limits.ctx.Err() != nil {
+	if !ok && rp.ctx.Err() != nil {
 		return rp.stopped(here())
 	}
 	if !ok {
@@ -94,32 +94,32 @@ func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(rp.valueText(L, err.Object))}
 	}
 	if e := rp.lastThrown.mistake; e != nil && string(text) == rp.lastThrown.text {
-		if rp.in.limits.ctx.Err() != nil && !tellsEnd(rp.in.limits.ctx, e) {
+		if rp.ctx.Err() != nil && !tellsEnd(rp.ctx, e) {
 			return rp.stopped(e.Pos, e.Notes)
 		}
 		return e
 	}
-	f, rest, found := rp.in.source.cutPosition(string(text))
+	f, rest, found := rp.source.cutPosition(string(text))
 	if !found {
 		pos, notes := here()
-		if rp.in.limits.ctx.Err() != nil {
+		if rp.ctx.Err() != nil {
 			return rp.stopped(pos, notes)
 		}
 		return &diag.Error{Pos: pos, Notes: notes, Err: UnplacedError(strings.TrimSpace(rest))}
 	}
 	var notes []diag.Note
 	if i := slices.IndexFunc(frames, func(g frame) bool { return g.node == f.node }); i >= 0 {
-		f, notes = frames[i], rp.in.source.notes(frames[i:])
+		f, notes = frames[i], rp.source.notes(frames[i:])
 	} else if f.node >= nodeBase {
 		// The error comes from a coroutine that is gone, so the calls in its message count. A
 		// message without a node was caught and thrown again: its calls are not those that led to
 		// the error.
-		notes = rp.in.source.notes(append([]frame{f}, frames...))
+		notes = rp.source.notes(append([]frame{f}, frames...))
 	}
-	if rp.in.limits.ctx.Err() != nil {
-		return rp.stopped(rp.in.source.framePos(f), notes)
+	if rp.ctx.Err() != nil {
+		return rp.stopped(rp.source.framePos(f), notes)
 	}
-	e := &diag.Error{Pos: rp.in.source.framePos(f), Notes: notes}
+	e := &diag.Error{Pos: rp.source.framePos(f), Notes: notes}
 	if f.column > 0 {
 		e.Pos.Col = f.column
 	}

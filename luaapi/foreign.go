@@ -12,17 +12,17 @@ var foreignNames = []string{"io", "collectgarbage", "getfenv", "setfenv", "newpr
 
 // foreignGlobal returns a global that only the code of others has, nil for none. Their modules read them when they are
 // loaded: io with its standard streams, and functions for the globals of a function. No file can be opened.
-func (gt *globalTable) foreignGlobal(name string) lua.LValue {
-	L := gt.in.vm
+func (ml *moduleLoader) foreignGlobal(name string) lua.LValue {
+	L := ml.vm
 	switch name {
 	case "io":
-		return gt.ioTable()
+		return ml.ioTable()
 	case "collectgarbage":
-		return L.NewFunction(gt.in.weak.collectGarbage)
+		return L.NewFunction(ml.weak.collectGarbage)
 	case "getfenv":
-		return L.NewFunction(gt.getEnvironment)
+		return L.NewFunction(ml.getEnvironment)
 	case "setfenv":
-		return L.NewFunction(gt.setEnvironment)
+		return L.NewFunction(ml.setEnvironment)
 	case "newproxy":
 		return L.NewFunction(newProxy)
 	}
@@ -32,58 +32,58 @@ func (gt *globalTable) foreignGlobal(name string) lua.LValue {
 // vendoredGlobals returns the globals of the modules in vendor. It is one table for all of them: they see what one of them
 // defines, and the site does not. A global of ccm is copied into it on first use, all of them once a module reads _G,
 // which is the table: modules then find in it what they look for, and can give it a metatable.
-func (gt *globalTable) vendoredGlobals() *lua.LTable {
-	if gt.vendored != nil {
-		return gt.vendored
+func (ml *moduleLoader) vendoredGlobals() *lua.LTable {
+	if ml.vendored != nil {
+		return ml.vendored
 	}
-	L := gt.in.vm
+	L := ml.vm
 	t, mt := L.CreateTable(0, 0), L.CreateTable(0, 1)
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		key := L.Get(2)
 		if key == lua.LString("_G") {
-			L.Push(gt.allVendored())
+			L.Push(ml.allVendored())
 			return 1
 		}
-		v := gt.vendoredGlobal(L, key)
+		v := ml.vendoredGlobal(L, key)
 		t.RawSet(key, v)
 		L.Push(v)
 		return 1
 	}))
 	t.Metatable = mt
-	gt.vendored = t
+	ml.vendored = t
 	return t
 }
 
 // vendoredGlobal returns a global as modules in vendor see it.
-func (gt *globalTable) vendoredGlobal(L *lua.LState, key lua.LValue) lua.LValue {
-	v := L.GetTable(gt.in.vm.Env, key) // which makes it if this is its first use
+func (ml *moduleLoader) vendoredGlobal(L *lua.LState, key lua.LValue) lua.LValue {
+	v := L.GetTable(ml.vm.Env, key) // which makes it if this is its first use
 	var more []builtin
 	switch keyText(key) {
 	case "os":
-		more = []builtin{{"getenv", gt.getVariable}, {"setlocale", setLocale}}
+		more = []builtin{{"getenv", ml.getVariable}, {"setlocale", setLocale}}
 	case "debug":
 		none := func(*lua.LState) int { return 0 }
-		more = []builtin{{"gethook", none}, {"sethook", none}, {"setmetatable", gt.setMetatableOfAny}}
+		more = []builtin{{"gethook", none}, {"sethook", none}, {"setmetatable", ml.setMetatableOfAny}}
 	case "require": // what is a module and a global in Lua is the one that modules in vendor have
 		return L.NewFunction(func(L *lua.LState) int {
 			switch name := L.CheckString(1); name {
 			case "_G", "debug", "io", "os":
-				L.Push(L.GetField(gt.vendored, name))
+				L.Push(L.GetField(ml.vendored, name))
 				return 1
 			}
-			return gt.in.modules.require(L)
+			return ml.require(L)
 		})
 	default:
 		return v
 	}
 	own := copied(L, v.(*lua.LTable))
-	gt.define(own, more)
+	ml.define(own, more)
 	return own
 }
 
 // allVendored returns the globals of the modules in vendor with all that there are.
-func (gt *globalTable) allVendored() *lua.LTable {
-	L, t := gt.in.vm, gt.vendoredGlobals()
+func (ml *moduleLoader) allVendored() *lua.LTable {
+	L, t := ml.vm, ml.vendoredGlobals()
 	if t.RawGetString("_G") != lua.LNil {
 		return t
 	}
@@ -95,35 +95,35 @@ func (gt *globalTable) allVendored() *lua.LTable {
 		}
 	}
 	for _, name := range foreignNames {
-		take(name, gt.foreignGlobal(name))
+		take(name, ml.foreignGlobal(name))
 	}
-	for _, name := range slices.Concat(slices.Sorted(maps.Keys(gt.makers)), stringKeys(L.Env)) {
-		take(name, gt.vendoredGlobal(L, lua.LString(name)))
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(ml.globals.makers)), stringKeys(L.Env)) {
+		take(name, ml.vendoredGlobal(L, lua.LString(name)))
 	}
 	return t
 }
 
 // getEnvironment is getfenv.
-func (gt *globalTable) getEnvironment(L *lua.LState) int {
-	env := gt.vendoredGlobals()
-	if c := gt.in.source.chunkOf(caller(L).node); c != nil && c.owner != nil {
+func (ml *moduleLoader) getEnvironment(L *lua.LState) int {
+	env := ml.vendoredGlobals()
+	if c := ml.source.chunkOf(caller(L).node); c != nil && c.owner != nil {
 		env = c.env
 	}
 	if level, ok := L.Get(1).(lua.LNumber); !ok || level != 0 {
-		if running := gt.functionArgument(L, true); !running[0].IsG {
+		if running := ml.functionArgument(L, true); !running[0].IsG {
 			env = running[0].Env
 		}
 	}
-	if env == gt.vendored {
-		env = gt.allVendored()
+	if env == ml.vendored {
+		env = ml.allVendored()
 	}
 	L.Push(env)
 	return 1
 }
 
 // setEnvironment is setfenv.
-func (gt *globalTable) setEnvironment(L *lua.LState) int {
-	running := gt.functionArgument(L, false)
+func (ml *moduleLoader) setEnvironment(L *lua.LState) int {
+	running := ml.functionArgument(L, false)
 	env := L.CheckTable(2)
 	for _, fn := range running {
 		if fn.IsG {
@@ -138,9 +138,9 @@ func (gt *globalTable) setEnvironment(L *lua.LState) int {
 // functionArgument returns argument 1, a function, or the running function at that level: 1 is the calling one, the default
 // if optional. A part of a divided function is one for Lua, so the function that it is a part of follows it. A package gets
 // its own functions only: others lead to globals that are denied to it.
-func (gt *globalTable) functionArgument(L *lua.LState, optional bool) []*lua.LFunction {
+func (ml *moduleLoader) functionArgument(L *lua.LState, optional bool) []*lua.LFunction {
 	if fn, ok := L.Get(1).(*lua.LFunction); ok {
-		gt.checkOwner(L, fn)
+		ml.checkOwner(L, fn)
 		return []*lua.LFunction{fn}
 	}
 	level := 0
@@ -153,8 +153,8 @@ func (gt *globalTable) functionArgument(L *lua.LState, optional bool) []*lua.LFu
 		L.ArgError(1, "level must be positive")
 	}
 	var out []*lua.LFunction
-	for level = gt.in.concat.scriptLevel(L, level); ; level++ {
-		at, dbg, found := gt.in.limits.stackAt(L, level)
+	for level = ml.concat.scriptLevel(L, level); ; level++ {
+		at, dbg, found := ml.limits.stackAt(L, level)
 		if !found {
 			break
 		}
@@ -163,7 +163,7 @@ func (gt *globalTable) functionArgument(L *lua.LState, optional bool) []*lua.LFu
 		if err != nil || !ok || len(out) > 0 && (fn.IsG || dbg.CurrentLine != hiddenLine) {
 			break
 		}
-		gt.checkOwner(L, fn)
+		ml.checkOwner(L, fn)
 		out = append(out, fn)
 	}
 	if len(out) == 0 {
@@ -173,12 +173,12 @@ func (gt *globalTable) functionArgument(L *lua.LState, optional bool) []*lua.LFu
 }
 
 // checkOwner throws if the calling code is that of a package, and the function is not from it.
-func (gt *globalTable) checkOwner(L *lua.LState, fn *lua.LFunction) {
-	c := gt.in.source.chunkOf(caller(L).node)
+func (ml *moduleLoader) checkOwner(L *lua.LState, fn *lua.LFunction) {
+	c := ml.source.chunkOf(caller(L).node)
 	if c == nil || c.owner == nil {
 		return
 	}
-	if from := gt.in.source.chunkOfFunction(fn); from == nil || from.owner != c.owner {
+	if from := ml.source.chunkOfFunction(fn); from == nil || from.owner != c.owner {
 		L.ArgError(1, "the function belongs to another module")
 	}
 }
@@ -199,8 +199,8 @@ func newProxy(L *lua.LState) int {
 }
 
 // getVariable is os.getenv, which reads what env of scripts does.
-func (gt *globalTable) getVariable(L *lua.LState) int {
-	if v, ok := gt.in.opts.Env(L.CheckString(1)); ok {
+func (ml *moduleLoader) getVariable(L *lua.LState) int {
+	if v, ok := ml.opts.Env(L.CheckString(1)); ok {
 		L.Push(lua.LString(v))
 	} else {
 		L.Push(lua.LNil)
@@ -221,12 +221,12 @@ func setLocale(L *lua.LState) int {
 
 // setMetatableOfAny is debug.setmetatable. It gives all texts a metatable too: a module takes away their methods while it
 // runs a text that it does not trust.
-func (gt *globalTable) setMetatableOfAny(L *lua.LState) int {
+func (ml *moduleLoader) setMetatableOfAny(L *lua.LState) int {
 	if v := L.Get(1); v.Type() == lua.LTString {
 		L.CheckTypes(2, lua.LTNil, lua.LTTable)
 		L.SetMetatable(v, L.Get(2))
 		L.Push(v)
 		return 1
 	}
-	return (&baseLib{in: gt.in}).setMetatable(L)
+	return (&baseLib{ev: ml.evaluator}).setMetatable(L)
 }

@@ -9,8 +9,8 @@ import (
 
 // ioTable returns the table io for the code of others: the standard streams. What is written to them goes where print
 // writes, and to read them gives nothing. No file can be opened.
-func (gt *globalTable) ioTable() *lua.LTable {
-	L := gt.in.vm
+func (ml *moduleLoader) ioTable() *lua.LTable {
+	L := ml.vm
 	t, meta, methods := L.CreateTable(0, 10), L.CreateTable(0, 2), L.CreateTable(0, 7)
 	stream := func() *lua.LUserData {
 		u := L.NewUserData()
@@ -22,7 +22,7 @@ func (gt *globalTable) ioTable() *lua.LTable {
 		for i := from; i <= L.GetTop(); i++ {
 			L.CheckString(i)
 			// If the standard error is closed there is no way to report it.
-			_, _ = io.WriteString(gt.in.opts.Print, gt.in.textOf(L, L.Get(i)))
+			_, _ = io.WriteString(ml.opts.Print, ml.textOf(L, L.Get(i)))
 		}
 	}
 	returns := func(v lua.LValue) lua.LGFunction {
@@ -51,11 +51,11 @@ func (gt *globalTable) ioTable() *lua.LTable {
 		}
 	}
 	meta.RawSetString("__index", methods)
-	gt.define(meta, []builtin{{"__tostring", func(L *lua.LState) int {
+	ml.define(meta, []builtin{{"__tostring", func(L *lua.LState) int {
 		L.Push(lua.LString(fmt.Sprintf("file (%p)", L.CheckUserData(1))))
 		return 1
 	}}})
-	gt.define(methods, []builtin{
+	ml.define(methods, []builtin{
 		{"write", func(L *lua.LState) int {
 			write(L, 2)
 			return itself(L)
@@ -66,7 +66,7 @@ func (gt *globalTable) ioTable() *lua.LTable {
 	t.RawSetString("stdin", stdin)
 	t.RawSetString("stdout", stdout)
 	t.RawSetString("stderr", stderr)
-	gt.define(t, []builtin{
+	ml.define(t, []builtin{
 		{"write", func(L *lua.LState) int {
 			write(L, 1)
 			L.Push(stdout)

@@ -32,7 +32,7 @@ func (lib *stringLib) format(L *lua.LState) int {
 			n++
 		}
 		if n == len(text) {
-			lib.in.report.throw(L, "write %% for a percent sign", "string.format: incomplete directive at the end of the format")
+			lib.ev.report.throw(L, "write %% for a percent sign", "string.format: incomplete directive at the end of the format")
 		}
 		arg++
 		more, ok := appendPlain(out, L.Get(arg), text[:n], text[n])
@@ -41,11 +41,11 @@ func (lib *stringLib) format(L *lua.LState) int {
 		}
 		out = more
 		if len(out) > maxString {
-			lib.in.limits.tooLong(L, "string.format")
+			lib.ev.limits.tooLong(L, "string.format")
 		}
 		text = text[n+1:]
 	}
-	lib.in.limits.takeString(L, "string.format", len(out)+len(text))
+	lib.ev.limits.takeString(L, "string.format", len(out)+len(text))
 	L.Push(lua.LString(append(out, text...)))
 	return 1
 }
@@ -86,7 +86,7 @@ const flagSigns = "-+ #0"
 func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int) string {
 	width, precision, hasPrecision := strings.Cut(strings.TrimLeft(flags, flagSigns), ".")
 	if len(width) > 2 || len(precision) > 2 || strings.Contains(precision, ".") {
-		lib.in.report.throw(L, "", "string.format: the width or precision in %%%s%c has more than two digits", flags, verb)
+		lib.ev.report.throw(L, "", "string.format: the width or precision in %%%s%c has more than two digits", flags, verb)
 	}
 	f := field{signs: flags[:len(flags)-len(strings.TrimLeft(flags, flagSigns))]}
 	f.width, _ = strconv.Atoi(width)
@@ -132,13 +132,13 @@ func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int)
 	case 'q':
 		return quoted(L.CheckString(arg))
 	case 's':
-		s := lib.in.textOf(L, L.CheckAny(arg))
+		s := lib.ev.textOf(L, L.CheckAny(arg))
 		if hasPrecision {
 			s = s[:min(least, len(s))]
 		}
 		return f.pad("", s, false)
 	}
-	lib.in.report.throw(L, "write %% for a percent sign", "string.format: unknown directive %%%s%c", flags, verb)
+	lib.ev.report.throw(L, "write %% for a percent sign", "string.format: unknown directive %%%s%c", flags, verb)
 	return ""
 }
 

@@ -3,6 +3,7 @@ package luaapi
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -61,30 +62,28 @@ const (
 	serviceHint = `use service { "name", ensure = "running" }`
 )
 
-// A globalTable is the table of globals.
+// A globalTable knows the globals of scripts.
 type globalTable struct {
-	in         *Interp
+	library    fs.FS                                   // the modules that ship with ccm, or nil
 	names      []string                                // for "did you mean"
 	makers     map[string]func(*lua.LState) lua.LValue // of globals that are made on first use
 	fields     map[string]func(*lua.LState) lua.LValue // of the table ccm, added by packages above this one
 	fieldNames []string
-	vendored   *lua.LTable // the globals of the modules in vendor, once there are any
-	dumped     []dumpedFunction
 }
 
 // makeStrict makes reading and writing an undefined global a mistake.
-func (gt *globalTable) makeStrict(globals *lua.LTable) {
-	mt := gt.in.vm.CreateTable(0, 3)
-	mt.RawSetString("__index", gt.in.vm.NewFunction(func(L *lua.LState) int {
-		L.Push(gt.undefined(L, L.Get(2)))
+func (ml *moduleLoader) makeStrict(globals *lua.LTable) {
+	mt := ml.vm.CreateTable(0, 3)
+	mt.RawSetString("__index", ml.vm.NewFunction(func(L *lua.LState) int {
+		L.Push(ml.undefined(L, L.Get(2)))
 		return 1
 	}))
-	mt.RawSetString("__newindex", gt.in.vm.NewFunction(func(L *lua.LState) int {
-		if c := gt.in.source.chunkOf(caller(L).node); c != nil && c.foreign {
+	mt.RawSetString("__newindex", ml.vm.NewFunction(func(L *lua.LState) int {
+		if c := ml.source.chunkOf(caller(L).node); c != nil && c.foreign {
 			c.env.RawSet(L.Get(2), L.Get(3))
 			return 0
 		}
-		gt.in.report.throw(L, "pass values to modules as arguments", "a script cannot define the global %q", keyText(L.Get(2)))
+		ml.report.throw(L, "pass values to modules as arguments", "a script cannot define the global %q", keyText(L.Get(2)))
 		return 0
 	}))
 	mt.RawSetString("__metatable", lua.LFalse)
@@ -93,13 +92,13 @@ func (gt *globalTable) makeStrict(globals *lua.LTable) {
 
 // undefined returns the value of a global that no script has: what modules of others have defined or have instead, nil for
 // those of Lua. In other files it throws a mistake.
-func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) lua.LValue {
+func (ml *moduleLoader) undefined(L *lua.LState, key lua.LValue) lua.LValue {
 	name, f := keyText(key), caller(L)
-	if c := gt.in.source.chunkOf(f.node); c != nil && c.foreign {
+	if c := ml.source.chunkOf(f.node); c != nil && c.foreign {
 		if v := c.env.RawGet(key); v != lua.LNil {
 			return v
 		}
-		v := gt.foreignGlobal(name)
+		v := ml.foreignGlobal(name)
 		if v != lua.LNil {
 			c.env.RawSet(key, v)
 		}
@@ -108,7 +107,7 @@ func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) lua.LValue {
 	if _, ok := absentGlobals[name]; ok {
 		return lua.LNil
 	}
-	gt.in.report.throw(L, gt.undefinedHint(name, gt.in.source.locals(f)), "undefined global %q", name)
+	ml.report.throw(L, ml.globals.undefinedHint(name, ml.source.locals(f)), "undefined global %q", name)
 	return lua.LNil
 }
 
@@ -117,22 +116,22 @@ func (gt *globalTable) undefinedHint(name string, locals []string) string {
 	if hint := absentGlobals[name]; hint != "" {
 		return hint
 	}
-	if gt.in.modules.shipsType(name) {
+	if gt.shipsType(name) {
 		return "use " + stdPrefix + name
 	}
 	return diag.DidYouMean(name, append(locals, gt.names...))
 }
 
 // noteGlobal records an assignment to a global, once for each place.
-func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) {
+func (rp *mistakeCollector) noteGlobal(L *lua.LState, name string, value lua.LValue) {
 	f := caller(L)
 	at := fmt.Sprint(f.node, f.file)
-	if gt.in.report.globals[at] {
+	if rp.assigned[at] {
 		return
 	}
-	gt.in.report.globals[at] = true
-	if slices.Contains(gt.names, name) {
-		gt.in.report.noteAt(L, f, diag.SubjectCannot(fmt.Sprintf("%q is a global of ccm and", name), "be replaced"),
+	rp.assigned[at] = true
+	if slices.Contains(rp.globals.names, name) {
+		rp.noteAt(L, f, diag.SubjectCannot(fmt.Sprintf("%q is a global of ccm and", name), "be replaced"),
 			"declare a variable with local "+name)
 		return
 	}
@@ -140,35 +139,35 @@ func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) 
 	if value.Type() == lua.LTFunction {
 		hint = "declare it with local function " + name
 	}
-	if near := diag.Nearest(name, gt.in.source.locals(f)); near != "" {
+	if near := diag.Nearest(name, rp.source.locals(f)); near != "" {
 		hint = fmt.Sprintf("did you mean %q? declare a new variable with local %s", near, name)
 	}
-	gt.in.report.noteAt(L, f, fmt.Errorf("assignment to undefined global %q", name), hint)
+	rp.noteAt(L, f, fmt.Errorf("assignment to undefined global %q", name), hint)
 }
 
-// get returns a global without checking that it is defined.
-func (gt *globalTable) get(name string) lua.LValue { return gt.in.vm.Env.RawGetString(name) }
+// global returns a global without checking that it is defined.
+func global(L *lua.LState, name string) lua.LValue { return L.G.Global.RawGetString(name) }
 
 // defineConstructors defines the global of each type: a table that can be called. A
 // table of Lua with that name, package, keeps its fields.
-func (gt *globalTable) defineConstructors(globals *lua.LTable) {
-	for _, t := range gt.in.types {
-		mt := gt.in.vm.CreateTable(0, 5)
-		mt.RawSetString("__call", gt.in.vm.NewFunction(gt.in.declarer.construct(t)))
-		set := gt.in.vm.NewFunction(gt.in.declarer.setDefaults(t))
+func (dc *declarer) defineConstructors(globals *lua.LTable) {
+	for _, t := range dc.types {
+		mt := dc.vm.CreateTable(0, 5)
+		mt.RawSetString("__call", dc.vm.NewFunction(dc.construct(t)))
+		set := dc.vm.NewFunction(dc.setDefaults(t))
 		if table, ok := globals.RawGetString(t.Name).(*lua.LTable); ok {
 			table.RawSetString("defaults", set)
 			table.Metatable = mt
 			continue
 		}
-		globals.RawSetString(t.Name, gt.constructorTable(t, mt, set))
+		globals.RawSetString(t.Name, dc.constructorTable(t, mt, set))
 	}
 }
 
-func (gt *globalTable) constructorTable(t *resource.Type, mt *lua.LTable, set *lua.LFunction) *lua.LTable {
-	fields := gt.in.vm.CreateTable(0, 1)
+func (dc *declarer) constructorTable(t *resource.Type, mt *lua.LTable, set *lua.LFunction) *lua.LTable {
+	fields := dc.vm.CreateTable(0, 1)
 	fields.RawSetString("defaults", set)
-	table := gt.in.Tables.readonly(readonlyTable{
+	table := dc.Tables.readonly(readonlyTable{
 		name:     t.Name,
 		contents: fields,
 		missingField: func(key lua.LValue) (lua.LValue, error) {
@@ -177,7 +176,7 @@ func (gt *globalTable) constructorTable(t *resource.Type, mt *lua.LTable, set *l
 	})
 	own := table.Metatable.(*lua.LTable)
 	own.RawSetString("__call", mt.RawGetString("__call"))
-	own.RawSetString("__tostring", gt.in.vm.NewFunction(func(L *lua.LState) int {
+	own.RawSetString("__tostring", dc.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LString("constructor " + t.Name))
 		return 1
 	}))
@@ -185,16 +184,16 @@ func (gt *globalTable) constructorTable(t *resource.Type, mt *lua.LTable, set *l
 }
 
 // isConstructor reports whether v is the global of a type.
-func (gt *globalTable) isConstructor(v lua.LValue) bool {
+func (dc *declarer) isConstructor(v lua.LValue) bool {
 	t, ok := v.(*lua.LTable)
 	if !ok {
 		return false
 	}
-	if gt.in.declarer.constructors[t] {
+	if dc.constructors[t] {
 		return true
 	}
-	for _, typ := range gt.in.types {
-		if gt.get(typ.Name) == lua.LValue(t) {
+	for _, typ := range dc.types {
+		if global(dc.vm, typ.Name) == lua.LValue(t) {
 			return true
 		}
 	}
@@ -202,54 +201,54 @@ func (gt *globalTable) isConstructor(v lua.LValue) bool {
 }
 
 // ccmTable returns the table ccm.
-func (gt *globalTable) ccmTable() *lua.LTable {
-	t := gt.in.vm.CreateTable(0, 6)
-	t.RawSetString("version", lua.LString(gt.in.opts.Version))
-	t.RawSetString("noop", lua.LBool(gt.in.opts.Noop))
-	t.RawSetString("warn", gt.in.vm.NewFunction(func(L *lua.LState) int {
-		gt.in.opts.Warn(gt.in.source.framePos(caller(L)), gt.words(L, "ccm.warn", " "))
+func (in *Interp) ccmTable() *lua.LTable {
+	t := in.vm.CreateTable(0, 6)
+	t.RawSetString("version", lua.LString(in.opts.Version))
+	t.RawSetString("noop", lua.LBool(in.opts.Noop))
+	t.RawSetString("warn", in.vm.NewFunction(func(L *lua.LState) int {
+		in.opts.Warn(in.source.framePos(caller(L)), in.words(L, "ccm.warn", " "))
 		return 0
 	}))
-	t.RawSetString("optional", gt.in.vm.NewFunction(func(L *lua.LState) int {
+	t.RawSetString("optional", in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(L.Get(1))
 		return 1
 	}))
-	t.RawSetString("fail", gt.in.vm.NewFunction(gt.fail))
-	t.RawSetString("lazy", gt.in.vm.NewFunction(gt.in.makeLazy))
-	t.RawSetString("defaults", gt.in.vm.NewFunction(gt.in.declarer.setCommonDefaults))
-	t.RawSetString("resources", gt.in.vm.NewFunction(gt.in.declarer.collect))
-	t.RawSetString("after", gt.in.vm.NewFunction(gt.in.callAfter))
-	return gt.in.Tables.readonly(readonlyTable{name: "ccm", contents: t, missingField: func(key lua.LValue) (lua.LValue, error) {
+	t.RawSetString("fail", in.vm.NewFunction(in.fail))
+	t.RawSetString("lazy", in.vm.NewFunction(in.results.makeLazy))
+	t.RawSetString("defaults", in.vm.NewFunction(in.declarer.setCommonDefaults))
+	t.RawSetString("resources", in.vm.NewFunction(in.declarer.collect))
+	t.RawSetString("after", in.vm.NewFunction(in.results.callAfter))
+	return in.Tables.readonly(readonlyTable{name: "ccm", contents: t, missingField: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{"ccm", keyText(key), stringKeys(t)}
 	}})
 }
 
 // fail is ccm.fail: it ends the evaluation, and no pcall stops it.
-func (gt *globalTable) fail(L *lua.LState) int {
-	f, notes := gt.in.source.origin(L)
-	text := gt.words(L, "ccm.fail", " ")
+func (ev *evaluator) fail(L *lua.LState) int {
+	f, notes := ev.source.origin(L)
+	text := ev.words(L, "ccm.fail", " ")
 	if text == "" {
 		text = "the script failed"
 	}
-	gt.in.report.fatal = &diag.Error{Pos: gt.in.source.framePos(f), Err: errors.New(text), Notes: notes}
+	ev.report.fatal = &diag.Error{Pos: ev.source.framePos(f), Err: errors.New(text), Notes: notes}
 	L.Error(lua.LString(text), 0)
 	return 0
 }
 
 // words returns the arguments of a call as print writes them.
-func (gt *globalTable) words(L *lua.LState, function, sep string) string {
+func (ev *evaluator) words(L *lua.LState, function, sep string) string {
 	var out strings.Builder
 	for i := 1; i <= L.GetTop(); i++ {
 		if i > 1 {
 			out.WriteString(sep)
 		}
-		word := gt.in.textOf(L, L.Get(i))
+		word := ev.textOf(L, L.Get(i))
 		if out.Len()+len(word) > maxString {
-			gt.in.limits.tooLong(L, function)
+			ev.limits.tooLong(L, function)
 		}
 		out.WriteString(word)
 	}
-	gt.in.Take(L, out.Len())
+	ev.limits.take(L, out.Len())
 	return out.String()
 }
 

@@ -71,12 +71,12 @@ func handleOf(v lua.LValue) (resource.ID, bool) {
 
 // handle returns a handle that holds x.
 func (dc *declarer) handle(x any) *lua.LUserData {
-	return &lua.LUserData{Value: x, Env: dc.in.vm.Env, Metatable: dc.handles}
+	return &lua.LUserData{Value: x, Env: dc.vm.Env, Metatable: dc.handles}
 }
 
 // openHandles makes the metatable of handles.
 func (dc *declarer) openHandles() {
-	mt := dc.in.vm.CreateTable(0, 8)
+	mt := dc.vm.CreateTable(0, 8)
 	for _, m := range []struct {
 		event string
 		fn    lua.LGFunction
@@ -90,7 +90,7 @@ func (dc *declarer) openHandles() {
 		{"__len", func(L *lua.LState) int {
 			g, ok := groupOf(L.Get(1))
 			if !ok {
-				dc.in.report.throw(L, "only handles of several names have a length", "%s is one resource", handleText(L.Get(1)))
+				dc.report.throw(L, "only handles of several names have a length", "%s is one resource", handleText(L.Get(1)))
 			}
 			L.Push(lua.LNumber(len(g)))
 			return 1
@@ -105,10 +105,10 @@ func (dc *declarer) openHandles() {
 		}},
 		{"__call", dc.handleCall},
 	} {
-		mt.RawSetString(m.event, dc.in.vm.NewFunction(m.fn))
+		mt.RawSetString(m.event, dc.vm.NewFunction(m.fn))
 	}
 	mt.RawSetString("__metatable", lua.LFalse)
-	dc.handles, dc.setter = mt, dc.in.vm.NewFunction(dc.handleSet)
+	dc.handles, dc.setter = mt, dc.vm.NewFunction(dc.handleSet)
 }
 
 // concatenable returns the text of a handle, a string or a number for the operator .. .
@@ -142,13 +142,13 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	case "id":
 		L.Push(lua.LString(id.String()))
 	case "changed", "failed", "outcome", "stdout", "stderr", "exit_code":
-		L.Push(dc.in.resultField(L, L.CheckUserData(1), key))
+		L.Push(dc.results.field(L, L.CheckUserData(1), key))
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
 			hint = "fields of a handle: type, name, id, set, and after the resource was applied: changed, failed, outcome"
 		}
-		dc.in.report.throw(L, hint, "%s: %w", id, diag.Unknown("field", key, nil))
+		dc.report.throw(L, hint, "%s: %w", id, diag.Unknown("field", key, nil))
 	}
 	return 1
 }
@@ -166,20 +166,20 @@ func (dc *declarer) groupField(L *lua.LState, g handleGroup, key lua.LValue) lua
 	case "changed", "failed":
 		is := lua.LFalse
 		for _, h := range g {
-			if dc.in.resultField(L, h.(*lua.LUserData), field) == lua.LTrue {
+			if dc.results.field(L, h.(*lua.LUserData), field) == lua.LTrue {
 				is = lua.LTrue
 			}
 		}
 		return is
 	default:
 		hint := "fields of several handles: changed, failed; [1] is the first handle"
-		dc.in.report.throw(L, hint, "%s are %d resources: %w", g, len(g), diag.Unknown("field", field, nil))
+		dc.report.throw(L, hint, "%s are %d resources: %w", g, len(g), diag.Unknown("field", field, nil))
 	}
 	return lua.LNil
 }
 
 func (dc *declarer) handleAssign(L *lua.LState) int {
-	dc.in.report.throw(L, "use handle:set { "+keyText(L.Get(2))+" = ... }", "%s cannot be changed by assignment", handleText(L.Get(1)))
+	dc.report.throw(L, "use handle:set { "+keyText(L.Get(2))+" = ... }", "%s cannot be changed by assignment", handleText(L.Get(1)))
 	return 0
 }
 
@@ -193,13 +193,13 @@ func (dc *declarer) handleCall(L *lua.LState) int {
 		if one {
 			hint = fmt.Sprintf("write the properties directly after the name: %s %q { ... }", id.Type, id.Name)
 		}
-		dc.in.report.note(L, diag.Already(handleText(ud), "declared"), hint)
+		dc.report.note(L, diag.Already(handleText(ud), "declared"), hint)
 		L.Push(ud)
 		return 1
 	}
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() > 2 {
-		dc.in.report.note(L, diag.Expected("a table of properties after %s %q", p.typ.Name, p.names[0].String()).Got("%s", kindOf(L.Get(2))), "")
+		dc.report.note(L, diag.Expected("a table of properties after %s %q", p.typ.Name, p.names[0].String()).Got("%s", kindOf(L.Get(2))), "")
 		return dc.failedHandles(L, caller(L), p.typ, p.names)
 	}
 	return dc.declareTable(L, caller(L), p.typ, p.names, props)

@@ -122,7 +122,7 @@ func (s *Console) compile(p *input, name, dir string) (*lua.LFunction, *chunk, e
 		return nil, nil, p.err
 	}
 	c.numberNodes(p.stmts)
-	proto, err := (&rewriter{in: in, c: c, chunk: len(in.source.chunks)}).compile(share(p.stmts))
+	proto, err := (&rewriter{ev: in.evaluator, declarer: in.declarer, c: c, chunk: len(in.source.chunks)}).compile(share(p.stmts))
 	if err != nil {
 		return nil, nil, in.report.compileMistake(c, err)
 	}

@@ -21,7 +21,7 @@ import (
 // console a type can be defined again.
 func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 	add := in.opts.Registry.Add
-	if in.console != nil {
+	if in.entries != nil {
 		add = in.opts.Registry.Replace
 	}
 	if in.invoked > 0 {
@@ -33,7 +33,7 @@ func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 	}
 	mt := in.vm.CreateTable(0, 1)
 	mt.RawSetString("__call", in.vm.NewFunction(in.declarer.construct(t)))
-	c := in.globals.constructorTable(t, mt, in.vm.NewFunction(in.declarer.setDefaults(t)))
+	c := in.declarer.constructorTable(t, mt, in.vm.NewFunction(in.declarer.setDefaults(t)))
 	if in.declarer.constructors == nil {
 		in.declarer.constructors = make(map[*lua.LTable]bool)
 	}
@@ -42,7 +42,7 @@ func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 }
 
 // IsInteractive reports whether the texts come from a [Console].
-func (in *Interp) IsInteractive() bool { return in.console != nil }
+func (in *Interp) IsInteractive() bool { return in.entries != nil }
 
 // errClosed is the error of a declaration after the catalog is complete.
 var errClosed = errors.New("nothing can be declared during the run")
@@ -53,32 +53,32 @@ var errClosed = errors.New("nothing can be declared during the run")
 //
 // The function is ended with ctx, and when it has run for the time limit of a script. Time in
 // [Interp.Outside] does not count.
-func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) (out []lua.LValue, err error) {
+func (ev *evaluator) Invoke(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) (out []lua.LValue, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := newStopwatch(in.opts.Timeout, in.opts.WaitTime, func() { cancel(errTimeout) })
+	watch := newStopwatch(ev.opts.Timeout, ev.opts.WaitTime, func() { cancel(errTimeout) })
 	defer watch.stop()
-	defer in.limits.watchMemory(cancel)()
-	defer in.enter(ctx, watch)()
-	L := in.thread()
+	defer ev.limits.watchMemory(cancel)()
+	defer ev.nest(ctx, watch)()
+	L := ev.thread()
 	L.SetContext(ctx)
 	defer func() {
 		r := recover()
 		if r == nil {
-			in.worker = L
-			err = in.report.mistakes.Err()
+			ev.worker = L
+			err = ev.report.mistakes.Err()
 			return
 		}
-		e := in.report.fault(L, r)
+		e := ev.report.fault(L, r)
 		switch cause := context.Cause(ctx); {
-		case cause == nil || tellsEnd(in.limits.ctx, e):
+		case cause == nil || tellsEnd(ev.report.ctx, e):
 		case ofLimits(cause):
 			e.Hint = ""
 		default:
 			e = &diag.Error{Pos: e.Pos, Notes: e.Notes, Err: cause}
 		}
-		in.report.mistakes.Add(e)
-		if out, err = nil, in.report.mistakes.Err(); len(in.report.mistakes) == 1 {
+		ev.report.mistakes.Add(e)
+		if out, err = nil, ev.report.mistakes.Err(); len(ev.report.mistakes) == 1 {
 			err = e
 		}
 	}()
@@ -97,36 +97,35 @@ func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, ar
 
 // thread returns the thread of Invoke. After a call without an error it is put back; after an
 // error the interrupted calls are still on its stack.
-func (in *Interp) thread() *lua.LState {
-	L := in.worker
-	in.worker = nil
+func (ev *evaluator) thread() *lua.LState {
+	L := ev.worker
+	ev.worker = nil
 	if L == nil {
-		L, _ = in.vm.NewThread()
+		L, _ = ev.vm.NewThread()
 		L.Panic = throwObject
 	}
 	return L
 }
 
-// enter saves the state of the current evaluation and begins a new one. The function that
+// nest saves the state of the current evaluation and begins a new one. The function that
 // it returns restores the state.
-func (in *Interp) enter(ctx context.Context, watch *stopwatch) (leave func()) {
+func (ev *evaluator) nest(ctx context.Context, watch *stopwatch) (leave func()) {
 	type state struct {
-		ctx       context.Context
 		report    mistakeCollector
 		loadStack []string
 		nested    int
 		watch     *stopwatch
 		current   *lua.LState
 	}
-	was := state{in.limits.ctx, *in.report, in.modules.loadStack, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread}
-	in.limits.ctx = ctx
-	in.report.reset()
-	in.modules.loadStack, in.limits.coroutines, in.limits.watch = nil, 0, watch
-	in.invoked++
+	was := state{*ev.report, ev.loading, ev.limits.coroutines, ev.limits.watch, ev.vm.G.CurrentThread}
+	ev.report.reset()
+	ev.report.ctx = ctx
+	ev.loading, ev.limits.coroutines, ev.limits.watch = nil, 0, watch
+	ev.invoked++
 	return func() {
-		in.invoked--
-		in.limits.ctx, *in.report = was.ctx, was.report
-		in.modules.loadStack, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread = was.loadStack, was.nested, was.watch, was.current
+		ev.invoked--
+		*ev.report = was.report
+		ev.loading, ev.limits.coroutines, ev.limits.watch, ev.vm.G.CurrentThread = was.loadStack, was.nested, was.watch, was.current
 	}
 }
 
@@ -170,7 +169,7 @@ func (in *Interp) require(ctx context.Context, script, module string) (value lua
 	in.report.reset()
 	in.modules.setScript(script)
 	err = in.evaluate(ctx, in.vm.NewFunction(func(L *lua.LState) int {
-		L.Push(in.globals.get("require"))
+		L.Push(global(in.vm, "require"))
 		L.Push(lua.LString(module))
 		L.Call(1, 1)
 		value = L.Get(-1)

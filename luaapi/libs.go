@@ -36,17 +36,17 @@ type builtin struct {
 	fn   lua.LGFunction
 }
 
-// open makes the globals of scripts.
-func (gt *globalTable) open() {
-	L := gt.in.vm
+// openGlobals makes the globals of scripts.
+func (in *Interp) openGlobals() {
+	L := in.vm
 	origin := L.G.Global
 	for _, lib := range libraries {
 		L.Push(L.NewFunction(lib.open))
 		L.Push(lua.LString(lib.name))
 		L.Call(1, 0)
 	}
-	table := &tableLib{gt.in}
-	base := &baseLib{in: gt.in, table: table}
+	table := &tableLib{in.evaluator}
+	base := &baseLib{ev: in.evaluator, modules: in.modules, table: table}
 	math := &mathLib{}
 	math.seed(1)
 	base.iterators(origin)
@@ -69,7 +69,7 @@ func (gt *globalTable) open() {
 				case name == "select":
 					v = L.NewFunction(withNumbers(1, 1, fn.GFunction))
 				case lib.name == "string":
-					v = L.NewFunction(gt.in.Derived(withNumbers(2, 3, fn.GFunction)))
+					v = L.NewFunction(in.Derived(withNumbers(2, 3, fn.GFunction)))
 				case lib.name == "math":
 					v = L.NewFunction(withNumbers(1, gomath.MaxInt, fn.GFunction))
 				}
@@ -77,55 +77,55 @@ func (gt *globalTable) open() {
 			to.RawSetString(name, v)
 		}
 	}
-	gt.define(globals, base.functions())
-	gt.define(globals.RawGetString("string").(*lua.LTable), (&stringLib{in: gt.in, patterns: make(map[string]*compiledPattern)}).functions())
-	gt.define(globals.RawGetString("table").(*lua.LTable), table.functions())
-	gt.define(globals.RawGetString("coroutine").(*lua.LTable), base.coroutineFunctions(create.GFunction, resume.GFunction, yield.GFunction))
-	gt.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", math.random}, {"randomseed", math.randomSeed}})
+	in.define(globals, base.functions())
+	in.define(globals.RawGetString("string").(*lua.LTable), (&stringLib{ev: in.evaluator, patterns: make(map[string]*compiledPattern)}).functions())
+	in.define(globals.RawGetString("table").(*lua.LTable), table.functions())
+	in.define(globals.RawGetString("coroutine").(*lua.LTable), base.coroutineFunctions(create.GFunction, resume.GFunction, yield.GFunction))
+	in.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", math.random}, {"randomseed", math.randomSeed}})
 	mathTable := globals.RawGetString("math").(*lua.LTable)
 	mathTable.RawSetString("huge", lua.LNumber(gomath.Inf(1))) // that of gopher-lua is the largest finite number
 	mathTable.RawSetString("mod", mathTable.RawGetString("fmod"))
-	gt.define(globals.RawGetString("os").(*lua.LTable), []builtin{{"date", date}, {"time", timeOf}})
+	in.define(globals.RawGetString("os").(*lua.LTable), []builtin{{"date", date}, {"time", timeOf}})
 	debug := L.CreateTable(0, 4)
 	globals.RawSetString("debug", debug)
-	gt.openDump(globals.RawGetString("string").(*lua.LTable))
-	gt.define(debug, []builtin{{"traceback", base.traceback}, {"getinfo", base.getInfo}, {"getmetatable", realMetatable}, {"setmetatable", base.setMetatable}})
+	in.modules.openDump(globals.RawGetString("string").(*lua.LTable))
+	in.define(debug, []builtin{{"traceback", base.traceback}, {"getinfo", base.getInfo}, {"getmetatable", realMetatable}, {"setmetatable", base.setMetatable}})
 	methods := L.CreateTable(0, 1)
 	methods.RawSetString("__index", globals.RawGetString("string"))
-	gt.define(methods, textArithmetic())
+	in.define(methods, textArithmetic())
 	L.SetMetatable(lua.LString(""), methods)
 
 	globals.RawSetString("_G", globals)
-	gt.in.modules.openPackage(globals)
-	gt.in.declarer.openHandles()
-	globals.RawSetString("facts", gt.in.Tables.factsTable())
-	globals.RawSetString("env", gt.in.Tables.envTable())
-	globals.RawSetString("ccm", gt.ccmTable())
-	gt.in.modules.packageTable().RawGetString("loaded").(*lua.LTable).RawSetString("ccm", globals.RawGetString("ccm"))
-	globals.RawSetString("arg", L.CreateTable(len(gt.in.opts.Args), 0))
-	gt.define(globals, []builtin{{"fact", gt.in.Tables.fact}, {"require", gt.in.modules.require}})
-	gt.defineConstructors(globals)
-	gt.names = stringKeys(globals)
-	gt.makeStrict(globals)
-	if gt.in.opts.Library != nil {
-		gt.in.Define("std", "", func(L *lua.LState) lua.LValue {
-			return gt.in.modules.stdTable(L.NewFunction(gt.in.modules.require))
+	in.modules.openPackage(globals)
+	in.declarer.openHandles()
+	globals.RawSetString("facts", in.Tables.factsTable())
+	globals.RawSetString("env", in.Tables.envTable())
+	globals.RawSetString("ccm", in.ccmTable())
+	in.modules.packageTable().RawGetString("loaded").(*lua.LTable).RawSetString("ccm", globals.RawGetString("ccm"))
+	globals.RawSetString("arg", L.CreateTable(len(in.opts.Args), 0))
+	in.define(globals, []builtin{{"fact", in.Tables.fact}, {"require", in.modules.require}})
+	in.declarer.defineConstructors(globals)
+	in.globals.names = stringKeys(globals)
+	in.modules.makeStrict(globals)
+	if in.opts.Library != nil {
+		in.Define("std", "", func(L *lua.LState) lua.LValue {
+			return in.modules.stdTable(L.NewFunction(in.modules.require))
 		})
 	}
 }
 
 // define adds functions to a table.
-func (gt *globalTable) define(t *lua.LTable, list []builtin) {
+func (ev *evaluator) define(t *lua.LTable, list []builtin) {
 	for _, b := range list {
-		t.RawSetString(b.name, gt.in.vm.NewFunction(b.fn))
+		t.RawSetString(b.name, ev.vm.NewFunction(b.fn))
 	}
 }
 
 // setScript sets arg and package.path for the name of the script.
 func (ml *moduleLoader) setScript(name string) {
-	arg := ml.in.globals.get("arg").(*lua.LTable)
+	arg := global(ml.vm, "arg").(*lua.LTable)
 	arg.RawSet(lua.LNumber(0), lua.LString(name))
-	for i, a := range ml.in.opts.Args {
+	for i, a := range ml.opts.Args {
 		arg.RawSetInt(i+1, lua.LString(a))
 	}
 	ml.setPath(name)

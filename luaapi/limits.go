@@ -25,15 +25,14 @@ type limits struct {
 	opts           *Options
 	report         *mistakeCollector
 	tables         *Tables
-	ctx            context.Context // of the innermost evaluation
-	lens           *lua.LFunction  // the function for #, or nil
-	memory         *memory         // of the innermost evaluation, or nil
-	watch          *stopwatch      // of the innermost call of Invoke, or nil
-	coroutines     int             // number of nested coroutines
-	protectedCalls []*lua.LState   // threads of the running protected calls, the innermost last
-	idle           []*lua.LState   // threads of protected calls that have ended
-	callArgument   *lua.LFunction  // [limits.callFunction], or nil
-	noHandler      *lua.LFunction  // [limits.handlerFunction] of no handler, or nil
+	lens           *lua.LFunction // the function for #, or nil
+	memory         *memory        // of the innermost evaluation, or nil
+	watch          *stopwatch     // of the innermost call of Invoke, or nil
+	coroutines     int            // number of nested coroutines
+	protectedCalls []*lua.LState  // threads of the running protected calls, the innermost last
+	idle           []*lua.LState  // threads of protected calls that have ended
+	callArgument   *lua.LFunction // [limits.callFunction], or nil
+	noHandler      *lua.LFunction // [limits.handlerFunction] of no handler, or nil
 }
 
 // begin starts an evaluation that ends with ctx, or when it exceeds its time or memory. The
@@ -42,7 +41,7 @@ func (lm *limits) begin(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := newStopwatch(lm.opts.Timeout, lm.opts.WaitTime, func() { cancel(errTimeout) })
 	unwatch := lm.watchMemory(cancel)
-	lm.ctx = ctx
+	lm.report.ctx = ctx
 	return func() {
 		unwatch()
 		watch.stop()
@@ -51,7 +50,7 @@ func (lm *limits) begin(ctx context.Context) (end func()) {
 }
 
 // isOver reports whether the evaluation has to end whatever the script does.
-func (lm *limits) isOver() bool { return lm.report.fatal != nil || lm.ctx.Err() != nil }
+func (lm *limits) isOver() bool { return lm.report.fatal != nil || lm.report.ctx.Err() != nil }
 
 // takeString throws if a string of size bytes would be too long, or if there is no
 // memory for it. It is called before the string is made.

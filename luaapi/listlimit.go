@@ -73,7 +73,7 @@ func (d *rewriter) measured(e *ast.UnaryLenOpExpr) ast.Expr {
 		return e
 	}
 	if d.len == 0 {
-		d.functions = append(d.functions, d.in.limits.lengths())
+		d.functions = append(d.functions, d.ev.limits.lengths())
 		d.len = len(d.functions)
 	}
 	call := &ast.FuncCallExpr{Func: d.placeholder(d.len - 1), Args: []ast.Expr{e.Expr}, AdjustRet: true}

@@ -34,7 +34,7 @@ type Namer interface{ LuaName() string }
 type Keyer interface{ Key() string }
 
 // liveTables makes the metatables of live values.
-type liveTables struct{ in *Interp }
+type liveTables struct{ ev *evaluator }
 
 // Live returns a value for scripts that reads through to v.
 func (s *Console) Live(v any) lua.LValue {
@@ -42,7 +42,7 @@ func (s *Console) Live(v any) lua.LValue {
 	if v == nil {
 		return lua.LNil
 	}
-	(&liveTables{s.in}).expose(reflect.TypeOf(v))
+	(&liveTables{s.in.evaluator}).expose(reflect.TypeOf(v))
 	return luar.New(L, v)
 }
 
@@ -64,7 +64,7 @@ func (lv *liveTables) expose(t reflect.Type) {
 	default:
 		return
 	}
-	L := lv.in.vm
+	L := lv.ev.vm
 	config := luar.GetConfig(L)
 	config.FieldNames = func(_ reflect.Type, f reflect.StructField) []string { return liveField(f) }
 	config.MethodNames = func(t reflect.Type, m reflect.Method) []string {
@@ -95,7 +95,7 @@ func (lv *liveTables) expose(t reflect.Type) {
 
 // restrict changes a metatable of gopher-luar to that of a live value.
 func (lv *liveTables) restrict(mt *lua.LTable) {
-	L := lv.in.vm
+	L := lv.ev.vm
 	get := mt.RawGetString("__index")
 	for _, event := range []string{"__pow", "__unm", "__add"} {
 		mt.RawSetString(event, lua.LNil)
@@ -114,7 +114,7 @@ func (lv *liveTables) restrict(mt *lua.LTable) {
 				L.Push(luar.New(L, e))
 				return 1
 			}
-			lv.in.report.throwError(L, &fieldError{liveName(ud.Value), keyText(key), liveNames(ud.Value)})
+			lv.ev.report.throwError(L, &fieldError{liveName(ud.Value), keyText(key), liveNames(ud.Value)})
 		}
 		L.Push(get)
 		L.Push(ud)
@@ -123,11 +123,11 @@ func (lv *liveTables) restrict(mt *lua.LTable) {
 		return 1
 	}))
 	mt.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
-		lv.in.report.throw(L, "", "%s is read-only", liveName(L.CheckUserData(1).Value))
+		lv.ev.report.throw(L, "", "%s is read-only", liveName(L.CheckUserData(1).Value))
 		return 0
 	}))
 	list := L.NewFunction(func(L *lua.LState) int {
-		L.Push(lv.in.next)
+		L.Push(lv.ev.next)
 		L.Push(lv.list(L, L.CheckUserData(1).Value))
 		L.Push(lua.LNil)
 		return 3

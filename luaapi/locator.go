@@ -12,7 +12,7 @@ import (
 // A locator is the schema.Locator of a declaration. It keeps only the node of the call, and
 // finds the positions of properties in the syntax tree when a message needs them.
 type locator struct {
-	in       *Interp
+	source   *sourceMap
 	typ      *resource.Type
 	node     int // the call
 	file     string
@@ -26,7 +26,7 @@ var _ schema.Locator = (*locator)(nil)
 func (p *locator) Locate(path schema.Path, key bool) diag.Pos {
 	pos := p.locate(path, key)
 	if pos.Line == 0 {
-		return p.in.source.lineOf(p.node, p.file)
+		return p.source.lineOf(p.node, p.file)
 	}
 	if pos.File == "" {
 		pos.File = p.file
@@ -35,7 +35,7 @@ func (p *locator) Locate(path schema.Path, key bool) diag.Pos {
 }
 
 func (p *locator) locate(path schema.Path, key bool) diag.Pos {
-	c := p.in.source.chunkOf(p.node)
+	c := p.source.chunkOf(p.node)
 	if c == nil {
 		return diag.Pos{}
 	}

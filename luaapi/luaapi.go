@@ -22,8 +22,6 @@ import (
 	"path/filepath"
 	"time"
 
-	lua "github.com/yuin/gopher-lua"
-
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -91,38 +89,11 @@ type Options struct {
 
 // An Interp evaluates scripts that add to one catalog. It is not safe for use
 // by several goroutines.
-//
-// Each part of the work has a type of its own. Many reach one another through the Interp.
 type Interp struct {
-	vm    *lua.LState
-	opts  Options
-	types []*resource.Type
-	next  *lua.LFunction // the iterator of pairs
-
-	worker  *lua.LState // the thread of Invoke, nil until needed
-	invoked int         // number of nested calls of Invoke
-	console *Console    // for texts one after the other, or nil
-
-	// Tables has the read-only tables of ccm.
-	Tables *Tables
-
-	source    *sourceMap
-	report    *mistakeCollector
-	limits    *limits
-	globals   *globalTable
-	modules   *moduleLoader
-	declarer  *declarer
-	convert   *converter
-	callbacks callbacks
-	taint     *taintTracker
-	concat    *concatenator
-	weak      weakTables
-
-	noCallSites bool // no declaration is a call site; for tests
-	// environments are the metatables of environments, by the globals that they lead to.
-	environments map[*lua.LTable]*lua.LTable
-	nilFields    map[*nilableField]bool // that were reported
-	lazyNils     map[diag.Pos]bool      // that were reported
+	*evaluator
+	results  *Results
+	declarer *declarer
+	modules  *moduleLoader
 }
 
 // New returns an Interp that has not run a script yet.
@@ -154,35 +125,15 @@ func New(opts Options) *Interp {
 	if opts.Context == nil {
 		opts.Context = context.Background()
 	}
+	if opts.Add == nil {
+		opts.Add = opts.Builder.Add
+	}
 	limitLists()
-	in := &Interp{
-		vm: lua.NewState(lua.Options{
-			SkipOpenLibs:        true,
-			CallStackSize:       callDepth,
-			MinimizeStackMemory: true,
-			RegistrySize:        2048,
-			RegistryGrowStep:    4096,
-			RegistryMaxSize:     registrySize,
-		}),
-		opts:  opts,
-		types: opts.Registry.Types(),
-	}
-	in.source = &sourceMap{notesOf: make(map[string][]diag.Note)}
-	in.report = &mistakeCollector{in: in}
-	in.report.reset()
-	in.Tables = &Tables{
-		vm: in.vm, opts: &in.opts, report: in.report, source: in.source,
-		byProxy: make(map[*lua.LTable]*readonlyTable), byContents: make(map[*lua.LTable]*readonlyTable),
-	}
-	in.limits = &limits{vm: in.vm, opts: &in.opts, report: in.report, tables: in.Tables, ctx: opts.Context}
-	in.globals = &globalTable{in: in}
-	in.modules = &moduleLoader{in: in}
-	in.concat = &concatenator{vm: in.vm, limits: in.limits, source: in.source}
-	in.declarer = &declarer{in: in}
-	in.convert = &converter{tables: in.Tables}
-	in.taint = &taintTracker{secrets: opts.Secrets, tables: in.Tables, limits: in.limits, report: in.report}
-	in.vm.Panic = throwObject
-	in.globals.open()
+	in := &Interp{evaluator: newEvaluator(&opts)}
+	in.results = &Results{ev: in.evaluator}
+	in.declarer = &declarer{evaluator: in.evaluator, results: in.results}
+	in.modules = &moduleLoader{evaluator: in.evaluator, declarer: in.declarer}
+	in.openGlobals()
 	if opts.Extend != nil {
 		opts.Extend(in)
 	}
@@ -193,7 +144,7 @@ func New(opts Options) *Interp {
 // ccm.after: their functions are needed until the end of the run. Positions can be found after
 // Close.
 func (in *Interp) Close() {
-	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.Results().Needed() {
+	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.results.Needed() {
 		in.vm.Close()
 	}
 }
@@ -220,7 +171,7 @@ func (in *Interp) Run(ctx context.Context, name, text string) error {
 	}
 	in.modules.setScript(name)
 	defer in.limits.begin(ctx)()
-	fn, c, err := in.load(name, dir, text)
+	fn, c, err := in.modules.load(name, dir, text)
 	if err == nil {
 		c.script = true
 		err = in.call(fn)
@@ -232,52 +183,4 @@ func (in *Interp) Run(ctx context.Context, name, text string) error {
 	}
 	in.report.mistakes.Add(err)
 	return in.report.mistakes.Err()
-}
-
-// evaluate calls a function within the limits of time and memory. The error is
-// a [*diag.Error], or nil; the mistakes of declarations are in in.report.
-func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) error {
-	defer in.limits.begin(ctx)()
-	return in.call(fn)
-}
-
-// call calls a function in an evaluation whose limits have begun.
-func (in *Interp) call(fn *lua.LFunction) (err error) {
-	L := in.vm
-	L.SetContext(in.limits.ctx)
-	defer func() {
-		if r := recover(); r != nil {
-			err = in.report.fault(L, r)
-			in.renew()
-		}
-	}()
-	L.Push(fn)
-	L.Call(0, 0)
-	if in.limits.ctx.Err() != nil {
-		return in.report.stopped(diag.Pos{}, nil)
-	}
-	return nil
-}
-
-// forgetFrame overwrites the frame of the last call: gopher-lua leaves it on its stack, where it
-// keeps all code of the script in memory.
-func (in *Interp) forgetFrame() {
-	in.vm.Push(in.vm.NewFunction(func(*lua.LState) int { return 0 }))
-	in.vm.Call(0, 0)
-}
-
-// throwObject throws an error. gopher-lua's own function formats the stack for every error; here
-// that is done only when needed.
-func throwObject(L *lua.LState) {
-	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: L.Get(-1)})
-}
-
-// renew replaces the thread of scripts after an error, because the interrupted calls are
-// still on its stack.
-func (in *Interp) renew() {
-	in.vm.RemoveContext()
-	th, _ := in.vm.NewThread()
-	th.Panic = throwObject
-	th.G.MainThread, th.G.CurrentThread = th, th
-	in.vm, in.limits.coroutines, in.modules.loadStack = th, 0, nil
 }

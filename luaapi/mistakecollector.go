@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -12,16 +13,22 @@ import (
 
 // A mistakeCollector collects the mistakes of an evaluation and throws those that end it.
 type mistakeCollector struct {
-	in         *Interp
+	opts     *Options
+	source   *sourceMap
+	globals  *globalTable
+	contents func(*lua.LTable) *lua.LTable // of read-only tables
+	join     *lua.LFunction                // what the operator .. is compiled to
+
+	ctx        context.Context // of the innermost evaluation
 	mistakes   diag.List
-	globals    map[string]bool // reported assignments to globals
+	assigned   map[string]bool // reported assignments to globals
 	lastThrown thrownError
 	fatal      *diag.Error // ccm.fail, or nil
 }
 
 // reset begins an evaluation without mistakes.
 func (rp *mistakeCollector) reset() {
-	rp.mistakes, rp.globals, rp.lastThrown, rp.fatal = nil, make(map[string]bool), thrownError{}, nil
+	rp.mistakes, rp.assigned, rp.lastThrown, rp.fatal = nil, make(map[string]bool), thrownError{}, nil
 }
 
 // A thrownError is a mistake on its way through Lua. Lua sees it as a text, which a script that
@@ -39,9 +46,9 @@ func (rp *mistakeCollector) raise(L *lua.LState, e *diag.Error) {
 
 // throw throws a mistake at the place of the calling script.
 func (rp *mistakeCollector) throw(L *lua.LState, hint, format string, args ...any) {
-	f, notes := rp.in.source.origin(L)
+	f, notes := rp.source.origin(L)
 	err := fmt.Errorf(format, args...)
-	rp.raise(L, &diag.Error{Pos: rp.in.source.framePos(f), Err: err, Hint: cmp.Or(hint, diag.HintOf(err)), Notes: notes})
+	rp.raise(L, &diag.Error{Pos: rp.source.framePos(f), Err: err, Hint: cmp.Or(hint, diag.HintOf(err)), Notes: notes})
 }
 
 // throwError throws an error of this program, with its hint if it has one.
@@ -55,17 +62,17 @@ func (rp *mistakeCollector) note(L *lua.LState, err error, hint string) {
 }
 
 func (rp *mistakeCollector) noteAt(L *lua.LState, f frame, err error, hint string) {
-	rp.mistakes.Add(&diag.Error{Pos: rp.in.source.framePos(f), Err: err, Hint: hint, Notes: rp.in.source.chain(L, f)})
+	rp.mistakes.Add(&diag.Error{Pos: rp.source.framePos(f), Err: err, Hint: hint, Notes: rp.source.chain(L, f)})
 }
 
 // warn reports a likely mistake as a warning or, with Strict, as an error.
 func (rp *mistakeCollector) warn(L *lua.LState, f frame, e *diag.Error) {
-	if rp.in.opts.Strict {
-		e.Notes = rp.in.source.chain(L, f)
+	if rp.opts.Strict {
+		e.Notes = rp.source.chain(L, f)
 		rp.mistakes.Add(e)
 		return
 	}
-	rp.in.opts.Warn(e.Pos, e.Message())
+	rp.opts.Warn(e.Pos, e.Message())
 }
 
 // dropRepeated removes repeated mistakes. The mistakes from number before on are those of a

@@ -28,19 +28,25 @@ const libraryDir = "stdlib"
 // InLibrary reports whether a place is in a module that ships with ccm.
 func InLibrary(p diag.Pos) bool { return strings.HasPrefix(p.File, libraryDir+"/") }
 
-// A moduleLoader has the functions require and the table package.
+// A moduleLoader loads texts and modules, each with the globals that its code sees. It has the functions require and the
+// table package.
 type moduleLoader struct {
-	in        *Interp
-	loadStack []string // the modules that are being loaded
-	packages  int      // files of packages that were loaded
-	vendor    string   // the directory of others' modules beside the script, with a slash at its end
+	*evaluator
+	declarer *declarer
+	packages int    // files of packages that were loaded
+	vendor   string // the directory of others' modules beside the script, with a slash at its end
+	// environments are the metatables of environments, by the globals that they lead to.
+	environments map[*lua.LTable]*lua.LTable
+	vendored     *lua.LTable // the globals of the modules in vendor, once there are any
+	dumped       []dumpedFunction
+	noCallSites  bool // no declaration is a call site; for tests
 }
 
 // openPackage makes the table package. It is that of Lua without the
 // loaders of C libraries.
 func (ml *moduleLoader) openPackage(globals *lua.LTable) {
-	p := ml.in.vm.CreateTable(0, 8)
-	loaded := ml.in.vm.CreateTable(0, 16)
+	p := ml.vm.CreateTable(0, 8)
+	loaded := ml.vm.CreateTable(0, 16)
 	for k, v := globals.Next(lua.LNil); k != lua.LNil; k, v = globals.Next(k) {
 		if t, ok := v.(*lua.LTable); ok {
 			loaded.RawSet(k, t)
@@ -51,13 +57,13 @@ func (ml *moduleLoader) openPackage(globals *lua.LTable) {
 	p.RawSetString("cpath", lua.LString(""))
 	p.RawSetString("loaded", loaded)
 	p.RawSetString("path", lua.LString(""))
-	p.RawSetString("preload", ml.in.vm.CreateTable(0, 0))
-	loaders := ml.in.vm.CreateTable(3, 0)
+	p.RawSetString("preload", ml.vm.CreateTable(0, 0))
+	loaders := ml.vm.CreateTable(3, 0)
 	for i, fn := range []lua.LGFunction{ml.preloader, ml.pathLoader, ml.libraryLoader} {
-		loaders.RawSetInt(i+1, ml.in.vm.NewFunction(fn))
+		loaders.RawSetInt(i+1, ml.vm.NewFunction(fn))
 	}
 	p.RawSetString("loaders", loaders)
-	p.RawSetString("searchpath", ml.in.vm.NewFunction(ml.searchPath))
+	p.RawSetString("searchpath", ml.vm.NewFunction(ml.searchPath))
 	globals.RawSetString("package", p)
 }
 
@@ -65,7 +71,7 @@ func (ml *moduleLoader) openPackage(globals *lua.LTable) {
 // and the directories that the user named.
 func (ml *moduleLoader) setPath(script string) {
 	var list []string
-	for i, dir := range append([]string{filepath.Dir(script)}, ml.in.opts.Path...) {
+	for i, dir := range append([]string{filepath.Dir(script)}, ml.opts.Path...) {
 		here := templates
 		if i == 0 {
 			here = slices.Concat(templates, vendorTemplates)
@@ -83,13 +89,13 @@ func (ml *moduleLoader) isVendored(file string) bool {
 	return ml.vendor != "" && strings.HasPrefix(filepath.Clean(file), ml.vendor)
 }
 
-func (ml *moduleLoader) packageTable() *lua.LTable { return ml.in.globals.get("package").(*lua.LTable) }
+func (ml *moduleLoader) packageTable() *lua.LTable { return global(ml.vm, "package").(*lua.LTable) }
 
 // packageField returns a field of package that must be a table.
 func (ml *moduleLoader) packageField(L *lua.LState, name string) *lua.LTable {
 	t, ok := ml.packageTable().RawGetString(name).(*lua.LTable)
 	if !ok {
-		ml.in.report.throw(L, "", "package.%s must be a table", name)
+		ml.report.throw(L, "", "package.%s must be a table", name)
 	}
 	return t
 }
@@ -140,7 +146,7 @@ func (ml *moduleLoader) loader(L *lua.LState, name string) lua.LValue {
 			tried.WriteString(string(v))
 		}
 	}
-	ml.in.report.throw(L, ml.nearModule(name), "module '%s' not found:%s", name, tried.String())
+	ml.report.throw(L, ml.nearModule(name), "module '%s' not found:%s", name, tried.String())
 	return nil
 }
 
@@ -169,20 +175,20 @@ func (ml *moduleLoader) pathLoader(L *lua.LState) int {
 	name := L.CheckString(1)
 	paths, ok := ml.packageTable().RawGetString("path").(lua.LString)
 	if !ok {
-		ml.in.report.throw(L, "", "package.path must be a string")
+		ml.report.throw(L, "", "package.path must be a string")
 	}
 	var tried strings.Builder
 	for _, file := range candidates(name, string(paths)) {
-		text, err := ml.in.opts.ReadFile(file)
+		text, err := ml.opts.ReadFile(file)
 		if err == nil {
 			dir, err := filepath.Abs(filepath.Dir(file))
 			if err != nil {
-				ml.in.report.throwError(L, err)
+				ml.report.throwError(L, err)
 			}
 			return ml.pushModule(L, filepath.Clean(file), dir, string(text))
 		}
 		if !isMissing(err) {
-			ml.in.report.throw(L, "", "module '%s': %w", name, err)
+			ml.report.throw(L, "", "module '%s': %w", name, err)
 		}
 		fmt.Fprintf(&tried, "\n\tno file '%s'", file)
 	}
@@ -206,20 +212,20 @@ func isMissing(err error) bool {
 
 func (ml *moduleLoader) libraryLoader(L *lua.LState) int {
 	name := L.CheckString(1)
-	if ml.in.opts.Library == nil {
+	if ml.opts.Library == nil {
 		L.Push(lua.LString(""))
 		return 1
 	}
 	if name == "std" { // unless the site has a module of that name
 		L.Push(L.NewFunction(func(L *lua.LState) int {
-			L.Push(L.GetField(ml.in.vm.Env, "std"))
+			L.Push(L.GetField(ml.vm.Env, "std"))
 			return 1
 		}))
 		return 1
 	}
 	var tried strings.Builder
 	for _, file := range candidates(name, "?.lua;?/init.lua") {
-		text, err := fs.ReadFile(ml.in.opts.Library, path.Clean(file))
+		text, err := fs.ReadFile(ml.opts.Library, path.Clean(file))
 		if err == nil {
 			// Declarations of a shipped module have no directory of their own.
 			return ml.pushModule(L, path.Join(libraryDir, file), "", string(text))
@@ -237,14 +243,14 @@ func (ml *moduleLoader) pushModule(L *lua.LState, file, dir, text string) int {
 
 // pushText pushes the function of a module; of is its package, or nil.
 func (ml *moduleLoader) pushText(L *lua.LState, of *Package, file, dir, text string) int {
-	fn, _, err := ml.in.loadOf(of, file, dir, text, false)
+	fn, _, err := ml.loadOf(of, file, dir, text, false)
 	if err != nil {
 		e, ok := errors.AsType[*diag.Error](err)
 		if !ok {
-			ml.in.report.throwError(L, err)
+			ml.report.throwError(L, err)
 		}
-		e.Notes = ml.in.source.notes(append([]frame{{}}, trace(L)...))
-		ml.in.report.raise(L, e)
+		e.Notes = ml.source.notes(append([]frame{{}}, trace(L)...))
+		ml.report.raise(L, e)
 	}
 	L.Push(fn)
 	return 1

@@ -104,20 +104,20 @@ func Show(e ast.Expr) string {
 }
 
 // checkNil reports the written fields of the call at f that are nil in its table.
-func (in *Interp) checkNil(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
-	if c := in.source.chunkOf(f.node); c != nil {
+func (dc *declarer) checkNil(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
+	if c := dc.source.chunkOf(f.node); c != nil {
 		for i := range c.nilable[f.node] {
 			w := &c.nilable[f.node][i]
-			in.checkNilField(L, f, t, w, nil, fieldOf(props, w.key))
+			dc.checkNilField(L, f, t, w, nil, fieldOf(props, w.key))
 		}
 	}
 }
 
 // checkNilField reports a field that is nil, and those in its table.
-func (in *Interp) checkNilField(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path, v lua.LValue) {
+func (dc *declarer) checkNilField(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path, v lua.LValue) {
 	if v == lua.LNil {
 		if w.nilable {
-			in.noteNil(L, f, t, w, append(path, w.key))
+			dc.noteNil(L, f, t, w, append(path, w.key))
 		}
 		return
 	}
@@ -125,9 +125,9 @@ func (in *Interp) checkNilField(L *lua.LState, f frame, t *resource.Type, w *nil
 	if !ok || w.inner == nil {
 		return
 	}
-	table = in.Tables.Contents(table)
+	table = dc.Tables.Contents(table)
 	for i := range w.inner {
-		in.checkNilField(L, f, t, &w.inner[i], append(path, w.key), fieldOf(table, w.inner[i].key))
+		dc.checkNilField(L, f, t, &w.inner[i], append(path, w.key), fieldOf(table, w.inner[i].key))
 	}
 }
 
@@ -139,28 +139,28 @@ func fieldOf(t *lua.LTable, key any) lua.LValue {
 }
 
 // noteNil reports a nil property, once for each position in the text.
-func (in *Interp) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path) {
-	if in.nilFields[w] {
+func (dc *declarer) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path) {
+	if dc.nilFields[w] {
 		return
 	}
-	if in.nilFields == nil {
-		in.nilFields = make(map[*nilableField]bool)
+	if dc.nilFields == nil {
+		dc.nilFields = make(map[*nilableField]bool)
 	}
-	in.nilFields[w] = true
-	where := locator{in: in, typ: t, node: f.node, file: f.file}
+	dc.nilFields[w] = true
+	where := locator{source: dc.source, typ: t, node: f.node, file: f.file}
 	e := &diag.Error{Pos: where.Locate(path, false)}
 	text := ""
 	if expr := where.expression(path); expr != nil {
 		text = Show(expr)
-		x := explainer{Interp: in, L: L, e: e, node: f.node, tree: in.source.chunkOf(f.node).tree()}
+		x := explainer{mistakeCollector: dc.report, L: L, e: e, node: f.node, tree: dc.source.chunkOf(f.node).tree()}
 		x.find()
 		x.near(expr)
 	}
 	e.Err = GivenAsNil(path, text)
-	if in.opts.Strict && e.Hint == "" {
+	if dc.opts.Strict && e.Hint == "" {
 		e.Hint = OptionalHint(text)
 	}
-	in.report.warn(L, f, e)
+	dc.report.warn(L, f, e)
 }
 
 // GivenAsNil returns the error that the expression of a property is nil.
@@ -181,28 +181,28 @@ func OptionalHint(expression string) string {
 
 // lazyNil reports that a function of ccm.lazy returned nil for a property: as a warning or, with
 // Strict, as an error.
-func (in *Interp) lazyNil(where *locator, key string) error {
+func (rs *Results) lazyNil(where *locator, key string) error {
 	path := schema.Path{key}
 	if e := where.expression(path); e != nil && !MayBeNil(e) {
 		return nil
 	}
 	e := &diag.Error{Pos: where.Locate(path, false), Err: GivenAsNil(path, "by its function"), Hint: OptionalHint("")}
-	if in.opts.Strict {
+	if rs.ev.opts.Strict {
 		return e
 	}
-	if !in.lazyNils[e.Pos] {
-		if in.lazyNils == nil {
-			in.lazyNils = make(map[diag.Pos]bool)
+	if !rs.lazyNils[e.Pos] {
+		if rs.lazyNils == nil {
+			rs.lazyNils = make(map[diag.Pos]bool)
 		}
-		in.lazyNils[e.Pos] = true
-		in.opts.Warn(e.Pos, e.Err.Error())
+		rs.lazyNils[e.Pos] = true
+		rs.ev.opts.Warn(e.Pos, e.Err.Error())
 	}
 	return nil
 }
 
 // expression returns the expression at path in the table of a call, or nil.
 func (p *locator) expression(path schema.Path) ast.Expr {
-	c := p.in.source.chunkOf(p.node)
+	c := p.source.chunkOf(p.node)
 	if c == nil {
 		return nil
 	}

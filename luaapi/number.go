@@ -186,16 +186,16 @@ func (lib *baseLib) toNumber(L *lua.LState) int {
 func (lib *baseLib) toString(L *lua.LState) int {
 	v := L.CheckAny(1)
 	if n, ok := v.(lua.LNumber); ok {
-		v = lua.LString(lib.in.source.numberText(L, n))
+		v = lua.LString(lib.ev.source.numberText(L, n))
 	}
 	L.Push(L.ToStringMeta(v))
 	return 1
 }
 
 // textOf returns a value as tostring does.
-func (in *Interp) textOf(L *lua.LState, v lua.LValue) string {
+func (ev *evaluator) textOf(L *lua.LState, v lua.LValue) string {
 	if n, ok := v.(lua.LNumber); ok {
-		return in.source.numberText(L, n)
+		return ev.source.numberText(L, n)
 	}
 	return L.ToStringMeta(v).String()
 }

@@ -23,7 +23,7 @@ func mayHaveNumerals(text string) bool { return unusualNumeral().MatchString(tex
 
 // markNumerals replaces such numbers in the properties of a declaration that are texts. The decoder refuses them.
 func (dc *declarer) markNumerals(t *resource.Type, entries []schema.Entry, where *locator) {
-	c := dc.in.source.chunkOf(where.node)
+	c := dc.source.chunkOf(where.node)
 	if c == nil || !c.numerals {
 		return
 	}

@@ -100,7 +100,7 @@ func (x *explainer) nearIn(object ast.Expr, key string) {
 	if !ok {
 		return
 	}
-	x.e.Hint = diag.DidYouMean(key, stringKeys(x.Tables.Contents(t)))
+	x.e.Hint = diag.DidYouMean(key, stringKeys(x.contents(t)))
 }
 
 // stringKeys returns the names in a table in their order.
@@ -129,12 +129,12 @@ func (x *explainer) eval(e ast.Expr) lua.LValue {
 		if slices.Contains(x.tree.Locals(x.node), e.Value) {
 			return x.local(e)
 		}
-		return x.globals.get(e.Value)
+		return global(x.L, e.Value)
 	case *ast.AttrGetExpr:
 		key, ok := e.Key.(*ast.StringExpr)
 		t, isTable := x.eval(e.Object).(*lua.LTable)
 		if ok && isTable {
-			return x.Tables.Contents(t).RawGetString(key.Value)
+			return x.contents(t).RawGetString(key.Value)
 		}
 	}
 	return lua.LNil

@@ -28,7 +28,7 @@ func (in *Interp) Globals() []Global {
 			out[i].Fields = in.modules.shippedNames()
 			continue
 		}
-		if v, ok := in.globals.get(name).(*lua.LTable); ok {
+		if v, ok := global(in.vm, name).(*lua.LTable); ok {
 			if name != "_G" && name != "facts" && name != "env" && name != "arg" {
 				out[i].Fields = stringKeys(in.Tables.Contents(v))
 			}

@@ -50,27 +50,27 @@ func (dc *declarer) collect(L *lua.LState) int {
 	if L.GetTop() > 0 {
 		props, ok := L.Get(1).(*lua.LTable)
 		if !ok || L.GetTop() > 1 {
-			dc.in.report.throw(L, `use ccm.resources {  type = "file", tags = "web" }`, "ccm.resources: %w", diag.Expected("a table").Got("%s", kindOf(L.Get(1))))
+			dc.report.throw(L, `use ccm.resources {  type = "file", tags = "web" }`, "ccm.resources: %w", diag.Expected("a table").Got("%s", kindOf(L.Get(1))))
 		}
-		dc.readFilter(L, dc.in.Tables.Contents(props), &c.filter)
+		dc.readFilter(L, dc.Tables.Contents(props), &c.filter)
 	}
-	list := dc.in.vm.CreateTable(0, 0)
-	for _, r := range dc.in.opts.Builder.Resources() {
+	list := dc.vm.CreateTable(0, 0)
+	for _, r := range dc.opts.Builder.Resources() {
 		if dc.matches(c, r) {
 			list.Append(dc.handle(r))
 		}
 	}
-	mt := dc.in.vm.CreateTable(0, 2)
-	set := dc.in.vm.NewFunction(func(L *lua.LState) int {
+	mt := dc.vm.CreateTable(0, 2)
+	set := dc.vm.NewFunction(func(L *lua.LState) int {
 		if L.Get(1) != lua.LValue(list) {
-			dc.in.report.throw(L, "use :set { ... }", "set called without a colon")
+			dc.report.throw(L, "use :set { ... }", "set called without a colon")
 		}
 		o := dc.readOverride(L)
 		if len(c.overrides) == 0 {
 			dc.overrides.collections = append(dc.overrides.collections, c)
 		}
 		c.overrides = append(c.overrides, o)
-		for _, r := range slices.Clone(dc.in.opts.Builder.Resources()) {
+		for _, r := range slices.Clone(dc.opts.Builder.Resources()) {
 			if dc.matches(c, r) {
 				dc.applyOverride(r, o)
 			}
@@ -78,11 +78,11 @@ func (dc *declarer) collect(L *lua.LState) int {
 		L.Push(list)
 		return 1
 	})
-	mt.RawSetString("__index", dc.in.vm.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__index", dc.vm.NewFunction(func(L *lua.LState) int {
 		switch key := L.Get(2).(type) {
 		case lua.LString:
 			if key != "set" {
-				dc.in.report.throw(L, "the list of handles has the function set only", "ccm.resources: %w", diag.Unknown("field", string(key), nil))
+				dc.report.throw(L, "the list of handles has the function set only", "ccm.resources: %w", diag.Unknown("field", string(key), nil))
 			}
 			L.Push(set)
 		default:
@@ -98,7 +98,7 @@ func (dc *declarer) collect(L *lua.LState) int {
 
 // readFilter reads the argument of ccm.resources.
 func (dc *declarer) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Filter) {
-	report := dc.in.report
+	report := dc.report
 	text := func(key string, v lua.LValue) string {
 		s, ok := v.(lua.LString)
 		if !ok || s == "" {
@@ -116,7 +116,7 @@ func (dc *declarer) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Filt
 			f.Name = text(key, v)
 		case "tags":
 			if list, ok := v.(*lua.LTable); ok {
-				list = dc.in.Tables.Contents(list)
+				list = dc.Tables.Contents(list)
 				for i := 1; i <= list.Len(); i++ {
 					f.Tags = append(f.Tags, text(key, list.RawGetInt(i)))
 				}
@@ -136,7 +136,7 @@ func (dc *declarer) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Filt
 
 // typeNames returns the names of all types known by now.
 func (dc *declarer) typeNames() (names []string) {
-	for _, t := range dc.in.opts.Registry.Types() {
+	for _, t := range dc.opts.Registry.Types() {
 		names = append(names, t.Name)
 	}
 	return names
@@ -144,7 +144,7 @@ func (dc *declarer) typeNames() (names []string) {
 
 // knowsType reports whether a type exists, or the name is a pattern.
 func (dc *declarer) knowsType(name string) bool {
-	return strings.ContainsAny(name, "*?[") || dc.in.opts.Registry.Type(name) != nil
+	return strings.ContainsAny(name, "*?[") || dc.opts.Registry.Type(name) != nil
 }
 
 func (dc *declarer) matches(c *collection, r *resource.Resource) bool {
@@ -162,17 +162,17 @@ func (dc *declarer) handleSet(L *lua.LState) int {
 	if group, ok := groupOf(handle); ok {
 		handles = group
 	} else if _, ok := handleOf(handle); !ok {
-		dc.in.report.throw(L, "use handle:set { ... }", "set called without a colon")
+		dc.report.throw(L, "use handle:set { ... }", "set called without a colon")
 	}
 	o := dc.readOverride(L)
 	for _, h := range handles {
 		switch x := h.(*lua.LUserData).Value.(type) {
 		case *resource.Resource:
-			if now := dc.in.opts.Builder.Get(x.ID); now != nil {
+			if now := dc.opts.Builder.Get(x.ID); now != nil {
 				dc.applyOverride(now, o)
 			}
 		case *partialDeclaration:
-			dc.in.report.throw(L, "write the properties directly after the name", "%s is not declared yet", handleText(h))
+			dc.report.throw(L, "write the properties directly after the name", "%s is not declared yet", handleText(h))
 		}
 	}
 	L.Push(handle)
@@ -182,20 +182,20 @@ func (dc *declarer) handleSet(L *lua.LState) int {
 // readOverride reads the argument of set.
 func (dc *declarer) readOverride(L *lua.LState) *override {
 	o := &override{frame: caller(L)}
-	o.calls = dc.in.source.chain(L, o.frame)
+	o.calls = dc.source.chain(L, o.frame)
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() != 2 {
-		dc.in.report.throw(L, `use handle:set { mode = "0600" }`, "set: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(2))))
+		dc.report.throw(L, `use handle:set { mode = "0600" }`, "set: %w", diag.Expected("a table of properties").Got("%s", kindOf(L.Get(2))))
 	}
-	if dc.in.invoked > 0 {
-		dc.in.report.throw(L, "", "set: %w", errClosed)
+	if dc.invoked > 0 {
+		dc.report.throw(L, "", "set: %w", errClosed)
 	}
-	if c := dc.in.source.chunkOf(o.frame.node); c != nil {
+	if c := dc.source.chunkOf(o.frame.node); c != nil {
 		o.dir = c.dir
 	}
-	props = dc.in.Tables.Contents(props)
+	props = dc.Tables.Contents(props)
 	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
-		o.entries = append(o.entries, schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)})
+		o.entries = append(o.entries, schema.Entry{Key: keyText(k), Val: dc.convert.property(v)})
 	}
 	slices.SortFunc(o.entries, func(a, b schema.Entry) int { return strings.Compare(a.Key, b.Key) })
 	return o
@@ -208,7 +208,7 @@ func (dc *declarer) applyOverrides(r *resource.Resource) {
 			continue
 		}
 		for _, o := range c.overrides {
-			if now := dc.in.opts.Builder.Get(r.ID); now != nil {
+			if now := dc.opts.Builder.Get(r.ID); now != nil {
 				dc.applyOverride(now, o)
 			}
 		}
@@ -217,27 +217,26 @@ func (dc *declarer) applyOverrides(r *resource.Resource) {
 
 // endOverrides warns of collections whose overrides matched nothing; with Strict that is a mistake.
 func (dc *declarer) endOverrides() {
-	in := dc.in
 	for _, c := range dc.overrides.collections {
-		e := &diag.Error{Pos: in.source.framePos(c.frame), Err: errors.New("ccm.resources matches no resource: nothing is set")}
+		e := &diag.Error{Pos: dc.source.framePos(c.frame), Err: errors.New("ccm.resources matches no resource: nothing is set")}
 		switch {
 		case c.matched:
-		case in.opts.Strict:
-			in.report.mistakes.Add(e)
+		case dc.opts.Strict:
+			dc.report.mistakes.Add(e)
 		default:
-			in.opts.Warn(e.Pos, e.Message())
+			dc.opts.Warn(e.Pos, e.Message())
 		}
 	}
 }
 
 // applyOverride declares a resource again with an override. Mistakes are noted with both places.
 func (dc *declarer) applyOverride(r *resource.Resource, o *override) {
-	where := &overrideLocator{locator{in: dc.in, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Positions, r.Pos}
+	where := &overrideLocator{locator{source: dc.source, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Positions, r.Pos}
 	now, err := dc.overridden(r, o, where)
 	if err == nil {
-		dc.in.opts.Builder.Replace(r, now)
-		if dc.in.console != nil {
-			dc.in.console.recordReplacement(r, now)
+		dc.opts.Builder.Replace(r, now)
+		if dc.entries != nil {
+			dc.entries.replace(r, now)
 		}
 		return
 	}
@@ -253,7 +252,7 @@ func (dc *declarer) applyOverride(r *resource.Resource, o *override) {
 			e.Notes = append(e.Notes, diag.Note{Pos: r.Pos, Text: "declared here"})
 		}
 	}
-	dc.in.report.mistakes = append(dc.in.report.mistakes, list...)
+	dc.report.mistakes = append(dc.report.mistakes, list...)
 }
 
 // overridden returns a resource with the properties of an override.
@@ -296,7 +295,7 @@ func (dc *declarer) overridden(r *resource.Resource, o *override, where *overrid
 	}
 	now, err := r.Type.Decode(tab, from)
 	if err == nil && now.Common.Provider != "" {
-		err = dc.in.opts.Registry.CheckProvider(now)
+		err = dc.opts.Registry.CheckProvider(now)
 	}
 	if err != nil {
 		return nil, err

@@ -49,12 +49,12 @@ type Packages interface {
 // requirePackage is require for the code of from, nil for scripts. It is false if the name
 // belongs to no package.
 func (ml *moduleLoader) requirePackage(L *lua.LState, from *Package, name string) bool {
-	if ml.in.opts.Packages == nil {
+	if ml.opts.Packages == nil {
 		return false
 	}
-	found, err := ml.in.opts.Packages.Find(from, name)
+	found, err := ml.opts.Packages.Find(from, name)
 	if err != nil {
-		ml.in.report.throwFatal(L, err)
+		ml.report.throwFatal(L, err)
 	}
 	if found == nil {
 		return false
@@ -66,9 +66,9 @@ func (ml *moduleLoader) requirePackage(L *lua.LState, from *Package, name string
 	}
 	ml.enter(L, found.Key)
 	defer ml.leave()
-	text, err := ml.in.opts.Packages.Read(found)
+	text, err := ml.opts.Packages.Read(found)
 	if err != nil {
-		ml.in.report.throwFatal(L, fmt.Errorf("module '%s': %w", name, err))
+		ml.report.throwFatal(L, fmt.Errorf("module '%s': %w", name, err))
 	}
 	ml.packages++
 	ml.pushText(L, found.Owner, found.ShownPath, found.Dir, string(text))
@@ -96,15 +96,15 @@ func (ml *moduleLoader) requireIn(from *Package) lua.LGFunction {
 		}
 		if global, ok := strings.CutPrefix(name, stdPrefix); ok || name == "ccm" {
 			if err := from.Denial(global); err != nil {
-				ml.in.report.throwError(L, err)
+				ml.report.throwError(L, err)
 			}
 			// A shipped module is loaded once for all callers, with the rights of ccm.
-			L.Push(ml.in.vm.NewFunction(ml.require))
+			L.Push(ml.vm.NewFunction(ml.require))
 			L.Push(lua.LString(name))
 			L.Call(1, 1)
 			return 1
 		}
-		ml.in.report.throw(L, "a module can require its own files and the exports of its dependencies", "module '%s' not found in %s", name, from.Name)
+		ml.report.throw(L, "a module can require its own files and the exports of its dependencies", "module '%s' not found in %s", name, from.Name)
 		return 0
 	}
 }
@@ -132,15 +132,15 @@ var plainTables = []string{"string", "table", "math", "os", "coroutine", "debug"
 // packageGlobals returns the globals for the code of a package. Each is copied into the table on
 // first use, and is then as fast as for scripts: most packages use few. _G is the table with all
 // of them.
-func (gt *globalTable) packageGlobals(p *Package) *lua.LTable {
+func (ml *moduleLoader) packageGlobals(p *Package) *lua.LTable {
 	if p.globals != nil {
 		return p.globals
 	}
-	L := gt.in.vm
+	L := ml.vm
 	real := L.Env
 	t := L.CreateTable(0, 0)
 	take := func(name string) lua.LValue {
-		v := gt.packageGlobal(p, name)
+		v := ml.packageGlobal(p, name)
 		if v == nil {
 			v = L.GetField(real, name) // which makes it if this is its first use
 		}
@@ -154,7 +154,7 @@ func (gt *globalTable) packageGlobals(p *Package) *lua.LTable {
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := keyText(L.Get(2))
 		if err := p.Denial(name); err != nil {
-			gt.in.report.throwError(L, err)
+			ml.report.throwError(L, err)
 		}
 		if name != "_G" {
 			L.Push(take(name))
@@ -177,28 +177,28 @@ func (gt *globalTable) packageGlobals(p *Package) *lua.LTable {
 }
 
 // packageGlobal returns a global that differs for packages, nil if it is the same as for scripts.
-func (gt *globalTable) packageGlobal(p *Package, name string) lua.LValue {
-	L := gt.in.vm
+func (ml *moduleLoader) packageGlobal(p *Package, name string) lua.LValue {
+	L := ml.vm
 	switch name {
 	case "require":
-		return L.NewFunction(gt.in.modules.requireIn(p))
+		return L.NewFunction(ml.requireIn(p))
 	case "load", "loadstring":
-		return L.NewFunction(func(L *lua.LState) int { return (&baseLib{in: gt.in}).loadIn(L, p) })
+		return L.NewFunction(func(L *lua.LState) int { return (&baseLib{ev: ml.evaluator, modules: ml}).loadIn(L, p) })
 	case "getmetatable":
 		return L.NewFunction(getMetatable)
 	case "package":
-		return gt.packageTable()
+		return ml.packageTableCopy()
 	case "std":
-		return gt.in.modules.stdTable(L.NewFunction(gt.in.modules.requireIn(p)))
+		return ml.stdTable(L.NewFunction(ml.requireIn(p)))
 	}
 	return nil
 }
 
-// packageTable returns the table package for packages: the constructor of its type, without the
+// packageTableCopy returns the table package for packages: the constructor of its type, without the
 // tables by which require finds and keeps modules.
-func (gt *globalTable) packageTable() *lua.LTable {
-	real := gt.in.modules.packageTable()
-	t := gt.in.vm.CreateTable(0, 4)
+func (ml *moduleLoader) packageTableCopy() *lua.LTable {
+	real := ml.packageTable()
+	t := ml.vm.CreateTable(0, 4)
 	for _, name := range []string{"config", "defaults"} {
 		if v := real.RawGetString(name); v != lua.LNil {
 			t.RawSetString(name, v)
@@ -257,8 +257,8 @@ func getMetatable(L *lua.LState) int {
 // throwFatal throws a mistake that no pcall stops. A mistake with a file of its own is shown
 // there, with the place of the calling script.
 func (rp *mistakeCollector) throwFatal(L *lua.LState, err error) {
-	f, notes := rp.in.source.origin(L)
-	here := rp.in.source.framePos(f)
+	f, notes := rp.source.origin(L)
+	here := rp.source.framePos(f)
 	var list diag.List
 	list.Add(err)
 	e := *list[0]
@@ -277,11 +277,11 @@ func (rp *mistakeCollector) throwFatal(L *lua.LState, err error) {
 // enter notes that a module is being loaded. If it is being loaded already, it throws a mistake
 // with the chain.
 func (ml *moduleLoader) enter(L *lua.LState, name string) {
-	if i := slices.Index(ml.loadStack, name); i >= 0 {
-		chain := append(slices.Clone(ml.loadStack[i:]), name)
-		ml.in.report.throw(L, "", "import cycle: %s", strings.Join(chain, " -> "))
+	if i := slices.Index(ml.loading, name); i >= 0 {
+		chain := append(slices.Clone(ml.loading[i:]), name)
+		ml.report.throw(L, "", "import cycle: %s", strings.Join(chain, " -> "))
 	}
-	ml.loadStack = append(ml.loadStack, name)
+	ml.loading = append(ml.loading, name)
 }
 
-func (ml *moduleLoader) leave() { ml.loadStack = ml.loadStack[:len(ml.loadStack)-1] }
+func (ml *moduleLoader) leave() { ml.loading = ml.loading[:len(ml.loading)-1] }

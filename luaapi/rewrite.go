@@ -24,7 +24,8 @@ const tableName = "(table)"
 // (concat.go, listlimit.go, factfields.go), and makes do with the registers of gopher-lua
 // (registers.go).
 type rewriter struct {
-	in        *Interp
+	ev        *evaluator
+	declarer  *declarer
 	c         *chunk
 	chunk     int              // its number
 	functions []*lua.LFunction // functions in the constants of the code

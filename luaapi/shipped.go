@@ -18,27 +18,27 @@ const stdPrefix = "std."
 
 // ships reports whether a module of that name ships with ccm.
 func (ml *moduleLoader) ships(name string) bool {
-	if ml.in.opts.Library == nil || !fs.ValidPath(name) {
+	if ml.opts.Library == nil || !fs.ValidPath(name) {
 		return false
 	}
-	_, err := fs.Stat(ml.in.opts.Library, strings.ReplaceAll(name, ".", "/")+".lua")
+	_, err := fs.Stat(ml.opts.Library, strings.ReplaceAll(name, ".", "/")+".lua")
 	return err == nil
 }
 
 // shipsType reports whether the module std.NAME ships with ccm and returns the constructor of a type. Other modules are
 // parts of these.
-func (ml *moduleLoader) shipsType(name string) bool {
-	if ml.in.opts.Library == nil || !luadata.IsName(name) {
+func (gt *globalTable) shipsType(name string) bool {
+	if gt.library == nil || !luadata.IsName(name) {
 		return false
 	}
-	text, err := fs.ReadFile(ml.in.opts.Library, "std/"+name+".lua")
+	text, err := fs.ReadFile(gt.library, "std/"+name+".lua")
 	return err == nil && bytes.Contains(text, []byte("\nreturn ccm.type"))
 }
 
 // shippedNames returns the names of the shipped modules in order, such as line and str for std.line and std.str.
 func (ml *moduleLoader) shippedNames() []string {
 	var names []string
-	files, _ := fs.Glob(ml.in.opts.Library, "std/*.lua") // which has no other error than a bad pattern
+	files, _ := fs.Glob(ml.opts.Library, "std/*.lua") // which has no other error than a bad pattern
 	for _, file := range files {
 		names = append(names, strings.TrimSuffix(path.Base(file), ".lua"))
 	}
@@ -56,20 +56,20 @@ func (ml *moduleLoader) shippedNames() []string {
 // stdTable returns the table std, whose field NAME is what require returns for std.NAME. A module is loaded when its field
 // is first read. Require is that of the code for which the table is.
 func (ml *moduleLoader) stdTable(require *lua.LFunction) *lua.LTable {
-	L := ml.in.vm
+	L := ml.vm
 	contents, absent := L.CreateTable(0, 8), L.CreateTable(0, 1)
 	absent.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		key := L.Get(2)
 		v, err := ml.shippedField(L, require, key)
 		if err != nil {
-			ml.in.report.throwError(L, err)
+			ml.report.throwError(L, err)
 		}
 		contents.RawSet(key, v)
 		L.Push(v)
 		return 1
 	}))
-	t := ml.in.Tables.readonly(readonlyTable{name: "std", contents: contents, names: ml.shippedNames,
-		missingField: func(key lua.LValue) (lua.LValue, error) { return ml.shippedField(ml.in.vm, require, key) },
+	t := ml.Tables.readonly(readonlyTable{name: "std", contents: contents, names: ml.shippedNames,
+		missingField: func(key lua.LValue) (lua.LValue, error) { return ml.shippedField(ml.vm, require, key) },
 		list: func() (*lua.LTable, error) {
 			return nil, errors.New("std cannot be listed: use one module, such as std.line")
 		}})

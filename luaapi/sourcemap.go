@@ -20,6 +20,14 @@ type sourceMap struct {
 	notesOf map[string][]diag.Note // by the nodes of the calls
 }
 
+// siteDir returns the absolute directory of the script.
+func (sm *sourceMap) siteDir() string {
+	if len(sm.chunks) > 0 {
+		return sm.chunks[0].dir
+	}
+	return ""
+}
+
 // nextNode returns the number of the first node of the next chunk.
 func (sm *sourceMap) nextNode() int {
 	if len(sm.chunks) == 0 {

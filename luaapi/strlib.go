@@ -29,7 +29,7 @@ const maxPatterns = 256
 
 // A stringLib holds the functions of string.
 type stringLib struct {
-	in       *Interp
+	ev       *evaluator
 	patterns map[string]*compiledPattern
 }
 
@@ -50,7 +50,7 @@ func (lib *stringLib) functions() []builtin {
 		{"upper", func(L *lua.LState) int { return letters(L, 'a', 'z') }},
 	}
 	for i := range list {
-		list[i].fn = lib.in.Derived(list[i].fn)
+		list[i].fn = lib.ev.Derived(list[i].fn)
 	}
 	return list
 }
@@ -110,10 +110,10 @@ func (lib *stringLib) rep(L *lua.LState) int {
 		return 1
 	}
 	if float64(n)*float64(len(s)+len(sep)) > maxString {
-		lib.in.limits.tooLong(L, "string.rep")
+		lib.ev.limits.tooLong(L, "string.rep")
 	}
 	count := int(math.Min(float64(n), maxString))
-	lib.in.Take(L, count*(len(s)+len(sep)))
+	lib.ev.limits.take(L, count*(len(s)+len(sep)))
 	if len(s)+len(sep) == 0 {
 		count = 1
 	}
@@ -146,7 +146,7 @@ func (lib *stringLib) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
 	if *which == nil {
 		p, err := pattern.Compile(text, anchor)
 		if err != nil {
-			lib.in.report.throwError(L, err)
+			lib.ev.report.throwError(L, err)
 		}
 		*which = p
 	}
@@ -155,14 +155,14 @@ func (lib *stringLib) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
 
 // budget returns the limit of steps for matching s.
 func (lib *stringLib) budget(s string) *pattern.Budget {
-	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: lib.in.limits.ctx.Err}
+	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: lib.ev.report.ctx.Err}
 }
 
 // search finds the next match, or throws.
 func (lib *stringLib) search(L *lua.LState, p *pattern.Pattern, s string, init int, b *pattern.Budget, buf []pattern.Span) (pattern.Match, bool) {
 	m, ok, err := p.Find(s, init, b, buf)
 	if err != nil {
-		lib.in.report.throwError(L, err)
+		lib.ev.report.throwError(L, err)
 	}
 	return m, ok
 }
@@ -263,7 +263,7 @@ func (lib *stringLib) gsub(L *lua.LState) int {
 		out.WriteString(s[at:m.Start])
 		lib.replace(L, &out, s, m)
 		if out.Len() > maxString {
-			lib.in.limits.tooLong(L, "string.gsub")
+			lib.ev.limits.tooLong(L, "string.gsub")
 		}
 		at = m.End
 		if m.Start == m.End {
@@ -279,7 +279,7 @@ func (lib *stringLib) gsub(L *lua.LState) int {
 	if at < len(s) {
 		out.WriteString(s[at:])
 	}
-	lib.in.limits.takeString(L, "string.gsub", out.Len())
+	lib.ev.limits.takeString(L, "string.gsub", out.Len())
 	L.Push(lua.LString(out.String()))
 	L.Push(lua.LNumber(count))
 	return 2
@@ -302,7 +302,7 @@ func (lib *stringLib) replace(L *lua.LState, out *strings.Builder, s string, m p
 		v = L.Get(-1)
 		L.Pop(1)
 	default:
-		lib.expand(L, out, s, m, lib.in.textOf(L, r))
+		lib.expand(L, out, s, m, lib.ev.textOf(L, r))
 		return
 	}
 	if !lua.LVAsBool(v) {
@@ -310,9 +310,9 @@ func (lib *stringLib) replace(L *lua.LState, out *strings.Builder, s string, m p
 		return
 	}
 	if !lua.LVCanConvToString(v) {
-		lib.in.report.throw(L, "", "string.gsub: %w", diag.Expected("a string to replace %q", s[m.Start:m.End]).Got("%s", kindOf(v)))
+		lib.ev.report.throw(L, "", "string.gsub: %w", diag.Expected("a string to replace %q", s[m.Start:m.End]).Got("%s", kindOf(v)))
 	}
-	out.WriteString(lib.in.textOf(L, v))
+	out.WriteString(lib.ev.textOf(L, v))
 }
 
 // expand writes a replacement with %0 to %9 filled in.
@@ -329,12 +329,12 @@ func (lib *stringLib) expand(L *lua.LState, out *strings.Builder, s string, m pa
 		} else if piece := lib.captured(L, s, m, int(c-'0')); out.Len()+len(piece) <= maxString {
 			out.WriteString(piece)
 		} else {
-			lib.in.limits.tooLong(L, "string.gsub")
+			lib.ev.limits.tooLong(L, "string.gsub")
 		}
 		repl = rest[1:]
 		if n%checkExpansion == 0 {
-			if err := lib.in.limits.ctx.Err(); err != nil {
-				lib.in.report.throwError(L, err)
+			if err := lib.ev.report.ctx.Err(); err != nil {
+				lib.ev.report.throwError(L, err)
 			}
 		}
 	}
@@ -347,7 +347,7 @@ func (lib *stringLib) captured(L *lua.LState, s string, m pattern.Match, n int) 
 	case n == 0 || n == 1 && len(m.Captures) == 0:
 		return s[m.Start:m.End]
 	case n > len(m.Captures):
-		lib.in.report.throw(L, "", "string.gsub: the replacement has %%%d, the pattern %d captures", n, len(m.Captures))
+		lib.ev.report.throw(L, "", "string.gsub: the replacement has %%%d, the pattern %d captures", n, len(m.Captures))
 	}
 	return capture(s, m.Captures[n-1]).String()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A tableLib holds the functions of table.
-type tableLib struct{ in *Interp }
+type tableLib struct{ ev *evaluator }
 
 // functions lists the functions of table. They read the contents of read-only tables and do not
 // write them.
@@ -20,13 +20,13 @@ func (lib *tableLib) functions() []builtin {
 		{"foreach", lib.foreach},
 		{"foreachi", lib.foreachi},
 		{"getn", func(L *lua.LState) int {
-			L.Push(lua.LNumber(lib.in.limits.length(L, lib.in.Tables.Contents(L.CheckTable(1)))))
+			L.Push(lua.LNumber(lib.ev.limits.length(L, lib.ev.Tables.Contents(L.CheckTable(1)))))
 			return 1
 		}},
 		{"insert", lib.insert},
 		{"maxn", func(L *lua.LState) int {
 			largest := lua.LNumber(0)
-			lib.in.Tables.Contents(L.CheckTable(1)).ForEach(func(key, _ lua.LValue) {
+			lib.ev.Tables.Contents(L.CheckTable(1)).ForEach(func(key, _ lua.LValue) {
 				if n, ok := key.(lua.LNumber); ok {
 					largest = max(largest, n)
 				}
@@ -52,7 +52,7 @@ func (lib *tableLib) functions() []builtin {
 
 // foreach calls a function with each key and value until it returns something.
 func (lib *tableLib) foreach(L *lua.LState) int {
-	t, fn := lib.in.Tables.Listing(L, L.CheckTable(1)), L.CheckFunction(2)
+	t, fn := lib.ev.Tables.Listing(L, L.CheckTable(1)), L.CheckFunction(2)
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
 		if returned(L, fn, k, v) {
 			return 1
@@ -63,8 +63,8 @@ func (lib *tableLib) foreach(L *lua.LState) int {
 
 // foreachi is foreach for the items of a list.
 func (lib *tableLib) foreachi(L *lua.LState) int {
-	t, fn := lib.in.Tables.Contents(L.CheckTable(1)), L.CheckFunction(2)
-	for i := 1; i <= lib.in.limits.length(L, t); i++ {
+	t, fn := lib.ev.Tables.Contents(L.CheckTable(1)), L.CheckFunction(2)
+	for i := 1; i <= lib.ev.limits.length(L, t); i++ {
 		if returned(L, fn, lua.LNumber(i), t.RawGetInt(i)) {
 			return 1
 		}
@@ -87,31 +87,31 @@ func returned(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) bool {
 }
 
 func (lib *tableLib) concat(L *lua.LState) int {
-	t, sep := lib.in.Tables.Contents(L.CheckTable(1)), L.OptString(2, "")
+	t, sep := lib.ev.Tables.Contents(L.CheckTable(1)), L.OptString(2, "")
 	from := optInt(L, 3, 1)
-	to := optInt(L, 4, lib.in.limits.length(L, t))
+	to := optInt(L, 4, lib.ev.limits.length(L, t))
 	var out strings.Builder
 	for i := from; i <= to; i++ {
 		v := t.RawGet(lua.LNumber(i))
 		if !lua.LVCanConvToString(v) {
-			lib.in.report.throw(L, "", "table.concat: %w", diag.Expected("a string or a number").Got("%s as item %d", kindOf(v), i))
+			lib.ev.report.throw(L, "", "table.concat: %w", diag.Expected("a string or a number").Got("%s as item %d", kindOf(v), i))
 		}
-		out.WriteString(lib.in.textOf(L, v))
+		out.WriteString(lib.ev.textOf(L, v))
 		if i < to {
 			out.WriteString(sep)
 		}
 		if out.Len() > maxString {
-			lib.in.limits.tooLong(L, "table.concat")
+			lib.ev.limits.tooLong(L, "table.concat")
 		}
 	}
-	lib.in.Take(L, out.Len())
+	lib.ev.limits.take(L, out.Len())
 	L.Push(lua.LString(out.String()))
 	return 1
 }
 
 func (lib *tableLib) insert(L *lua.LState) int {
-	t := lib.in.Tables.writable(L)
-	length := lib.in.limits.length(L, t)
+	t := lib.ev.Tables.writable(L)
+	length := lib.ev.limits.length(L, t)
 	switch L.GetTop() {
 	case 2:
 		t.RawSetInt(length+1, L.Get(2))
@@ -126,14 +126,14 @@ func (lib *tableLib) insert(L *lua.LState) int {
 			t.Insert(at, L.Get(3))
 		}
 	default:
-		lib.in.report.throw(L, "", "table.insert: %w", diag.Expected("a table, optionally a position, and a value"))
+		lib.ev.report.throw(L, "", "table.insert: %w", diag.Expected("a table, optionally a position, and a value"))
 	}
 	return 0
 }
 
 func (lib *tableLib) remove(L *lua.LState) int {
-	t := lib.in.Tables.writable(L)
-	n := lib.in.limits.length(L, t)
+	t := lib.ev.Tables.writable(L)
+	n := lib.ev.limits.length(L, t)
 	at := optInt(L, 2, n)
 	if at < 1 || at > n {
 		return 0
@@ -150,8 +150,8 @@ func (lib *tableLib) remove(L *lua.LState) int {
 // sort sorts the items up to the length of the list. gopher-lua's own function also sorts what it
 // keeps beyond, such as a last item that was set to nil.
 func (lib *tableLib) sort(L *lua.LState) int {
-	t := lib.in.Tables.writable(L)
-	items := make([]lua.LValue, lib.in.limits.length(L, t))
+	t := lib.ev.Tables.writable(L)
+	items := make([]lua.LValue, lib.ev.limits.length(L, t))
 	for i := range items {
 		items[i] = t.RawGetInt(i + 1)
 	}
@@ -175,9 +175,9 @@ func (lib *tableLib) sort(L *lua.LState) int {
 }
 
 func (lib *tableLib) unpack(L *lua.LState) int {
-	t := lib.in.Tables.Contents(L.CheckTable(1))
+	t := lib.ev.Tables.Contents(L.CheckTable(1))
 	from := optInt(L, 2, 1)
-	to := optInt(L, 3, lib.in.limits.length(L, t))
+	to := optInt(L, 3, lib.ev.limits.length(L, t))
 	if from > to {
 		return 0
 	}

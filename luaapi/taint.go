@@ -27,12 +27,12 @@ type taintTracker struct {
 
 // Derived wraps a function without side effects so that results that derive from secrets
 // are secret too. Without secrets it costs nothing.
-func (in *Interp) Derived(fn lua.LGFunction) lua.LGFunction {
+func (ev *evaluator) Derived(fn lua.LGFunction) lua.LGFunction {
 	return func(L *lua.LState) int {
-		if !in.opts.Secrets.Any() {
+		if !ev.opts.Secrets.Any() {
 			return fn(L)
 		}
-		return in.taint.callTracked(L, fn)
+		return ev.taint.callTracked(L, fn)
 	}
 }
 

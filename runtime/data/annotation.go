@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// An annotation is a line of a comment that begins with @.
+// An annotation is a line of a comment that belongs to a key and begins with @.
 type annotation struct {
 	text     string
 	nearLine int // a line of the file near text
@@ -73,7 +73,7 @@ func (r *resolver) rules(n *Node) (rules []Rule) {
 func (r *resolver) rulesBelow(n *Node, path []string, rules *[]Rule) {
 	for _, e := range n.Entries {
 		here := append(slices.Clip(path), e.Key.Text)
-		for _, a := range e.Key.src.annotations[e.Key] {
+		for _, a := range e.Key.annotations {
 			if rule, ok := r.rule(a, e.Key.src); ok {
 				rule.Path = here
 				*rules = append(*rules, rule)

@@ -178,7 +178,7 @@ func (r *blockReader) annotate(key *Node, line int, notes []string) {
 		list = append(list, annotation{text, line})
 	}
 	if list != nil {
-		r.src.annotate(key, list)
+		key.children = &children{annotations: list}
 	}
 }
 

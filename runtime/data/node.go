@@ -26,13 +26,14 @@ type Node struct {
 	src *source
 }
 
-// children are the parts of a List or a Map. They are separate because most nodes have none.
+// children are what most nodes lack: the parts of a List or a Map, the annotations of a key. So they are separate.
 type children struct {
-	Items   []*Node
-	Entries []Entry
+	Items       []*Node
+	Entries     []Entry
+	annotations []annotation
 }
 
-// noChildren is shared by all scalars, and must not be written to.
+// noChildren is shared by all other scalars, and must not be written to.
 var noChildren children
 
 // WithItems returns a list at the place of n.

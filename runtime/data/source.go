@@ -15,8 +15,6 @@ type source struct {
 	hasYAMLBreaks func() bool  // whether there are line breaks other than a newline
 	lines         func() []int // offsets at which lines begin
 	yamlLines     func() []int // the same with all the line breaks of YAML
-	// annotations are the comment lines that belong to a key and begin with @.
-	annotations map[*Node][]annotation
 	// place returns the line of the template that wrote a line of the text; nil if no
 	// template did.
 	place func(line int) diag.Pos
@@ -65,14 +63,6 @@ func newSource(file, text string) *source {
 		return at
 	})
 	return s
-}
-
-// annotate records the annotations of a key.
-func (s *source) annotate(key *Node, above []annotation) {
-	if s.annotations == nil {
-		s.annotations = make(map[*Node][]annotation)
-	}
-	s.annotations[key] = above
 }
 
 // line returns the text of a line, counted from 1.
