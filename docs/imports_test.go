@@ -43,7 +43,7 @@ var rooms = []room{
 	{"docs", "these pages, their search", "docs"},
 	{"host", "the machine: the only place with effects", "runtime/host runtime/testsystem"},
 	{"stdlib", "the types written in Lua", "stdlib"},
-	{"base", "errors, schemas, safe paths, secrets ...", "runtime studio/guard"},
+	{"base", "errors, schemas, safe paths, secrets ...", "runtime studio/guard luaapi/syntax"},
 	{"tests", "labs, benchmarks, example sites", "test examples"},
 }
 
@@ -158,7 +158,7 @@ var importRules = []importRule{
 	{packages: "runtime/ignore runtime/signers runtime/git", imports: ""},
 	{packages: "runtime/bundle", imports: "bytesize"},
 	{packages: "runtime/testsystem", imports: "atomicfile host lazyregexp"},
-	{packages: "runtime/luadata", imports: "diag"},
+	{packages: "runtime/luadata", imports: "syntax"},
 	{packages: "runtime/module", imports: "atomicfile diag host luadata safepath signers trust bytesize"},
 	{packages: "runtime/module/resolve", as: "module", imports: "git lazyregexp"},
 	{packages: "runtime/facts", imports: "diag host lazyregexp safepath trust"},
