@@ -3,26 +3,27 @@
 //	return { name = "nginx", exports = { "nginx", "nginx.vhost" } }
 //
 // Nothing is evaluated: only strings, numbers, booleans and tables of them are allowed. So a file has the same value
-// on every machine, and parsing needs time and memory in proportion to its size. Each value has its position, for
-// messages and for programs that change one value and keep all other text.
-//
-// The syntax is that of the Lua 5.1 Reference Manual, sections 2.1 and 2.5.7.
+// on every machine. Each value has its position, for messages and for programs that change one value and keep all other
+// text.
 //
 // Begin with [Parse].
 package luadata
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/words"
 )
 
-// Limits on a file, far beyond what a person writes.
-const (
-	MaxText  = 1 << 20 // bytes
-	maxDepth = 32      // nested tables
-)
+// MaxText is the largest size of a file in bytes, far beyond what a person writes.
+const MaxText = 1 << 20
 
 // A Kind is the kind of a value.
 type Kind string
@@ -38,9 +39,7 @@ const (
 // A Value is a value in a file. Start and End are its offsets in bytes.
 type Value struct {
 	Kind       Kind
-	Text       string // of a string
-	Number     float64
-	Bool       bool
+	Text       string  // of a string
 	Fields     []Field // of a table, in the order of the file
 	Start, End int
 }
@@ -56,16 +55,30 @@ type Field struct {
 type Document struct {
 	File, Text string
 	Root       *Value
+
+	lines []int // the offsets of the lines
 }
 
 // Parse parses a text. An error is a [*diag.Error] with the position of the mistake.
 func Parse(file, text string) (*Document, error) {
-	d := &Document{File: file, Text: text}
+	d := &Document{File: file, Text: text, lines: []int{0}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			d.lines = append(d.lines, i+1)
+		}
+	}
 	if len(text) > MaxText {
 		return nil, diag.At(diag.Pos{File: file}, diag.Exceeds("file", "1 MiB"))
 	}
-	p := &parser{scanner: scanner{doc: d}}
-	if err := p.document(); err != nil {
+	layout, err := syntax.ReadLayout(file, text)
+	if e, ok := errors.AsType[*diag.Error](err); ok {
+		return nil, e
+	}
+	if err != nil {
+		return nil, diag.At(diag.Pos{File: file}, err)
+	}
+	r := reader{d, layout}
+	if d.Root, err = r.root(); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -73,13 +86,12 @@ func Parse(file, text string) (*Document, error) {
 
 // Pos returns the position of the bytes from start to end.
 func (d *Document) Pos(start, end int) diag.Pos {
-	before := d.Text[:start]
-	line := strings.LastIndexByte(before, '\n') + 1
+	line, _ := slices.BinarySearch(d.lines, start+1) // of those that begin at start or before it
 	length := end - start
-	if nl := strings.IndexByte(d.Text[start:end], '\n'); nl >= 0 {
-		length = nl
+	if line < len(d.lines) {
+		length = min(length, d.lines[line]-1-start)
 	}
-	return diag.Pos{File: d.File, Line: strings.Count(before, "\n") + 1, Col: start - line + 1, Len: length}
+	return diag.Pos{File: d.File, Line: line, Col: start - d.lines[line-1] + 1, Len: length}
 }
 
 // PosOf returns the position of a value.
@@ -95,140 +107,96 @@ func (v *Value) Field(key string) *Field {
 	return nil
 }
 
-// A parser builds values from tokens.
-type parser struct {
-	scanner
-	depth int
+// A reader builds values from the syntax tree of a script.
+type reader struct {
+	doc *Document
+	*syntax.Layout
 }
 
-func (p *parser) document() error {
-	if err := p.next(); err != nil {
-		return err
+// root returns the table that the script returns.
+func (r *reader) root() (*Value, error) {
+	if len(r.Words) == 0 || r.Words[0].Type != parse.TReturn {
+		return nil, r.unexpected(0, 0, "return { ... }")
 	}
-	if p.kind != name || p.text != "return" {
-		return p.unexpected("return { ... }")
+	exprs := r.Statements[0].(*ast.ReturnStmt).Exprs
+	if len(exprs) == 1 && r.Words[1].Type == '{' {
+		return r.value(exprs[0])
 	}
-	if err := p.next(); err != nil {
-		return err
+	return nil, r.unexpected(1, len(r.Words)-1, "a table after return")
+}
+
+// value returns the value of an expression.
+func (r *reader) value(e ast.Expr) (*Value, error) {
+	first, _ := r.First(e)
+	last, _ := r.Last(e)
+	for slices.Contains([]int{'-', '#', '(', parse.TNot}, r.Words[first-1].Type) {
+		first-- // operators and parentheses are no nodes
 	}
-	if p.kind != sign || p.text != "{" {
-		return p.unexpected("a table after return")
+	last = max(last, r.Close(first))
+	v := &Value{Start: r.Words[first].From, End: r.Words[last].To}
+	if r.Words[first].Type == '(' {
+		e = nil
 	}
-	root, err := p.value()
-	if err != nil {
-		return err
-	}
-	p.doc.Root = root
-	if p.kind == sign && p.text == ";" {
-		if err := p.next(); err != nil {
-			return err
+	switch e := e.(type) {
+	case *ast.StringExpr:
+		v.Kind, v.Text = String, e.Value
+	case *ast.NumberExpr:
+		v.Kind = Number
+	case *ast.UnaryMinusOpExpr:
+		if r.Words[last].Type == parse.TNumber && first+1 == last {
+			v.Kind = Number
 		}
-	}
-	if p.kind != end {
-		return p.unexpected("nothing after the table")
-	}
-	return nil
-}
-
-// value parses the value that begins at the current token, and moves behind it.
-func (p *parser) value() (*Value, error) {
-	v := &Value{Start: p.start, End: p.end}
-	switch {
-	case p.kind == text:
-		v.Kind, v.Text = String, p.text
-	case p.kind == number:
-		v.Kind, v.Number = Number, p.number
-	case p.kind == name && (p.text == "true" || p.text == "false"):
-		v.Kind, v.Bool = Bool, p.text == "true"
-	case p.kind == sign && p.text == "{":
-		return v, p.table(v)
-	default:
-		return nil, p.unexpected("a string, number, boolean or table")
-	}
-	return v, p.next()
-}
-
-// table parses the fields of a table; its brace is the current token.
-func (p *parser) table(v *Value) error {
-	v.Kind = Table
-	if p.depth++; p.depth > maxDepth {
-		return p.mistake("tables are nested more than %d deep", maxDepth)
-	}
-	defer func() { p.depth-- }()
-	if err := p.next(); err != nil {
-		return err
-	}
-	known := make(map[string]bool)
-	for p.kind != sign || p.text != "}" {
-		f := Field{Start: p.start}
-		keyEnd := p.end
-		key, err := p.key()
-		if err != nil {
-			return err
-		}
-		if key != nil {
-			f.Key = *key
-			if f.Key == "" || known[f.Key] {
-				return diag.Errorf(p.doc.Pos(f.Start, keyEnd), "key %q is %s", f.Key, map[bool]string{true: "empty", false: "already defined"}[f.Key == ""])
+	case *ast.TrueExpr, *ast.FalseExpr:
+		v.Kind = Bool
+	case *ast.TableExpr:
+		v.Kind = Table
+		known := make(map[string]bool)
+		for _, f := range e.Fields {
+			field, err := r.field(f)
+			if err != nil {
+				return nil, err
 			}
-			known[f.Key] = true
-		}
-		if f.Value, err = p.value(); err != nil {
-			return err
-		}
-		v.Fields = append(v.Fields, f)
-		if p.kind == sign && (p.text == "," || p.text == ";") {
-			if err := p.next(); err != nil {
-				return err
+			if known[field.Key] {
+				return nil, diag.Errorf(r.doc.Pos(field.Start, field.Start+len(field.Key)), "key %q is already defined", field.Key)
 			}
-		} else if p.kind != sign || p.text != "}" {
-			return p.unexpected(", or }")
+			known[field.Key] = field.Key != ""
+			v.Fields = append(v.Fields, field)
 		}
 	}
-	v.End = p.end
-	return p.next()
+	if v.Kind == "" {
+		return nil, r.unexpected(first, last, "a string, number, boolean or table")
+	}
+	return v, nil
 }
 
-// key parses the key of a field and its equals sign. It returns nil for an element of a list.
-func (p *parser) key() (*string, error) {
-	switch {
-	case p.kind == name && p.text != "true" && p.text != "false":
-		key := p.text
-		if err := p.next(); err != nil {
-			return nil, err
+// field returns a field of a table.
+func (r *reader) field(f *ast.Field) (field Field, err error) {
+	if f.Key != nil {
+		at, _ := r.First(f.Key)
+		key, ok := f.Key.(*ast.StringExpr)
+		switch {
+		case !ok || key.Value == "" || r.Words[at].Type == parse.TString && r.Words[at-1].Type != '[':
+			last, _ := r.Last(f.Key)
+			return field, r.unexpected(at, last, "a name or a string as key")
+		case r.Words[at].Type == parse.TString:
+			at--
 		}
-		return &key, p.want("=")
-	case p.kind == sign && p.text == "[":
-		if err := p.next(); err != nil {
-			return nil, err
-		}
-		if p.kind != text {
-			return nil, p.unexpected("a string as key")
-		}
-		key := p.text
-		if err := p.next(); err != nil {
-			return nil, err
-		}
-		if err := p.want("]"); err != nil {
-			return nil, err
-		}
-		return &key, p.want("=")
+		field.Key, field.Start = key.Value, r.Words[at].From
 	}
-	return nil, nil
+	if field.Value, err = r.value(f.Value); err == nil && f.Key == nil {
+		field.Start = field.Value.Start
+	}
+	return field, err
 }
 
-// want moves behind a punctuation token, which must be s.
-func (p *parser) want(s string) error {
-	if p.kind != sign || p.text != s {
-		return p.unexpected(s)
+// unexpected returns the mistake that something else was expected in the place of words.
+func (r *reader) unexpected(first, last int, wanted string) error {
+	start, end, found := len(r.Text), len(r.Text), "the end of the file"
+	if first < len(r.Words) {
+		start, end = r.Words[first].From, r.Words[last].To
+		line, _, _ := strings.Cut(r.Text[start:end], "\n")
+		found = words.Shorten(line, 43)
 	}
-	return p.next()
-}
-
-func (p *parser) unexpected(wanted string) error {
-	found := "the end of the file"
-	if p.kind != end {
-		found = words.Shorten(p.doc.Text[p.start:p.end], 43)
-	}
-	return p.mistake("%w", diag.Expected("%s", wanted).Found("%s", found)).WithHint("use only return and a table of strings, numbers, booleans and tables: the file is not executed")
+	return diag.At(r.doc.Pos(start, end), diag.Expected("%s", wanted).Found("%s", found)).
+		WithHint("use only return and a table of strings, numbers, booleans and tables: the file is not executed")
 }
