@@ -178,7 +178,7 @@ func (f File) effect(have FileState) overlay.PathEffect {
 	case p.Kind == safepath.Directory:
 	case f.ManagesContent(have.Kind):
 		if p.Content = f.Content; f.Source != nil && !have.SourceUnknown {
-			p.Source = *f.Source
+			p.Source, p.Size = *f.Source, have.Source.Size
 		}
 	case have.Kind == safepath.Missing:
 		p.Content = new("")

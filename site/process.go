@@ -120,9 +120,7 @@ func offline(yes bool) string {
 
 // newHost returns the host for the options. In a container without an init system, no services run.
 func (p *Process) newHost(o host.Options) *host.Host {
-	if o.Offline != "" { // an image may be built without a network
-		o.Lookup = func(context.Context, string) ([]string, error) { return nil, nil }
-	}
+	o.AskNoServers = o.Offline != "" // an image may be built without a network
 	if o.Offline == "" && filepath.Clean("/"+o.Root) == "/" {
 		o.Offline = facts.WithoutInit()
 	}

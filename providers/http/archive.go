@@ -105,12 +105,16 @@ func origin(v *host.View, want resources.Archive) string {
 	return v.Extractions().Redact((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String())
 }
 
-// Predict implements resource.Predictor: it warns of a server whose name is unknown. It does not ask the server.
+// Predict implements resource.Predictor: it warns of a server whose name is unknown, and asks another one for the size.
 func (archives) Predict(ctx context.Context, v *host.View, want resources.Archive) (caveat string, err error) {
-	if name := v.UnknownServer(ctx, want.URL.Parse()); name != "" {
+	u := want.URL.Parse()
+	if u == nil || want.Ensure == resources.ArchiveAbsent {
+		return "", nil
+	}
+	if name := v.UnknownServer(ctx, u); name != "" {
 		return "the resolver does not know " + name, nil
 	}
-	return "", nil
+	return "", downloadError(v.AskSize(ctx, want.Name, request(want)))
 }
 
 // Inspect implements resource.Inspector: it always sets the checksum.
@@ -209,16 +213,25 @@ func copySource(ctx context.Context, h *host.Host, want resources.Archive, attr 
 }
 
 func download(ctx context.Context, h *host.Host, want resources.Archive, attr safepath.Attr) error {
+	return downloadError(h.Download(ctx, want.Name, attr, request(want)))
+}
+
+// request returns the request for an archive.
+func request(want resources.Archive) fetch.Request {
 	headers := make(map[string]string, len(want.Headers))
 	for name, value := range want.Headers {
 		headers[name] = string(value)
 	}
-	err := h.Download(ctx, want.Name, attr, fetch.Request{
+	return fetch.Request{
 		URL: want.URL.Parse(), Username: want.Username, Password: string(want.Password), Header: headers,
 		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout), MaxBytes: int64(want.MaxDownload),
-	})
+	}
+}
+
+// downloadError names the property that allows larger downloads.
+func downloadError(err error) error {
 	if _, tooLarge := errors.AsType[*fetch.SizeError](err); tooLarge {
-		err = fmt.Errorf("%w (raise it with max_download)", err)
+		return fmt.Errorf("%w (raise it with max_download)", err)
 	}
 	return err
 }

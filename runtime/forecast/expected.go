@@ -36,7 +36,7 @@ func (f *Forecaster) isExpected(ev *event.Event) bool {
 	if slices.ContainsFunc(x.Actions, func(a resource.Action) bool { return a.Intent != "" }) {
 		return false
 	}
-	if f.isBroughtByNone(ev) {
+	if f.isBroughtByNone(ev) || isCreation(x.Diff) && f.isAmongEntries(ev) {
 		return true
 	}
 	switch {
@@ -90,6 +90,16 @@ func (f *Forecaster) isBroughtByNone(ev *event.Event) bool {
 		}
 	}
 	return len(made) > 0
+}
+
+// isAmongEntries reports whether all suspects of an unknown resource are of its type, which names paths, and change only
+// files that are known and what commands report, as mounts do: each makes an entry of its own.
+func (f *Forecaster) isAmongEntries(ev *event.Event) bool {
+	paths, _ := managedBy(ev.Resource)
+	return len(paths) > 0 && !slices.ContainsFunc(f.suspects.suspectsOf[ev.Index], func(k int) bool {
+		x := f.suspects.effects.byIndex[k]
+		return x == nil || !x.onlyCommands || x.r.Type != ev.Resource.Type
+	})
 }
 
 // mayBring reports whether resource k may bring something to a path, as far as its effects and the lists of files tell.

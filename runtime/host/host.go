@@ -67,7 +67,7 @@ type machine struct {
 	sums            *sources.Sums
 	scratches       *sync.Map // the Scratch directories in use
 	sweeps          *target.Sweeps
-	servers         *serverNames
+	servers         *servers
 }
 
 // A Host is a View that can also change the machine.
@@ -112,6 +112,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Lookup returns the addresses of the name of a server, for plans; nil asks the resolver of the operating system.
 	Lookup func(ctx context.Context, name string) ([]string, error)
+	// AskNoServers is set if plans ask neither the resolver nor servers.
+	AskNoServers bool
 	// Progress is called with the progress of a download, at most ten times a second. May be nil.
 	Progress func(Progress)
 	// Output is called with each line that a command of [Host.Run] prints, at once. Of is the
@@ -130,7 +132,7 @@ type Options struct {
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse, foreign: o.Foreign || o.Runner == nil, offline: o.Offline, servers: &serverNames{lookup: o.Lookup}}
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse, foreign: o.Foreign || o.Runner == nil, offline: o.Offline, servers: newServers(o)}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs

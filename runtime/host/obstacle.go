@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/host/diskspace"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -206,6 +207,11 @@ func checkRoom(v *View, proposal *overlay.RoomProposal, p overlay.PathEffect, di
 		return nil
 	}
 	need := overlay.Claim{Bytes: bytesOf(v, p), Files: 1}
+	if v.announcedSize(p.Path) >= 0 {
+		if free, reserve, ok := diskspace.Free(dir.FD); ok {
+			room.Bytes, room.Reserved = free, reserve
+		}
+	}
 	uid, gid := ownerAfter(p, old)
 	for _, r := range append([]safepath.Room{room}, dir.Quotas(uid, gid)...) {
 		if e := claimRoom(v.overlay, proposal, r, p.Kind == safepath.Missing, need, dir, old); err == nil {
@@ -305,16 +311,21 @@ func roomError(room safepath.Room, dir string, earlier, need overlay.Claim) erro
 	if freed := -earlier.Files; freed > 0 {
 		room.Files, earlier.Files = room.Files+min(freed, math.MaxInt64-room.Files), 0
 	}
+	free := bytesize.Format(room.Bytes) + " free"
+	if room.Reserved > 0 {
+		free += fmt.Sprintf(", of which %s are reserved", bytesize.Format(room.Reserved))
+	}
+	room.Bytes -= room.Reserved
 	switch {
 	case need.Files > room.Files:
 		return obstacle(errno, "%s can hold no more files (%s)", what, files)
 	case need.Files > 0 && earlier.Files > room.Files-need.Files:
 		return obstacle(errno, "%s can hold only %d more files, which earlier changes of this plan create (%s)", what, room.Files, files)
 	case need.Bytes > room.Bytes:
-		return obstacle(errno, "%s is full: %s free, %s needed (%s)", what, bytesize.Format(room.Bytes), bytesize.Format(need.Bytes), space)
+		return obstacle(errno, "%s is full: %s, %s needed (%s)", what, free, bytesize.Format(need.Bytes), space)
 	case need.Bytes > 0 && earlier.Bytes > room.Bytes-need.Bytes:
-		return obstacle(errno, "%s is too small for this plan: %s free, %s needed by earlier changes and %s by this one (%s)",
-			what, bytesize.Format(room.Bytes), bytesize.Format(earlier.Bytes), bytesize.Format(need.Bytes), space)
+		return obstacle(errno, "%s is too small for this plan: %s, %s needed by earlier changes and %s by this one (%s)",
+			what, free, bytesize.Format(earlier.Bytes), bytesize.Format(need.Bytes), space)
 	}
 	return nil
 }
@@ -325,7 +336,7 @@ func bytesOf(v *View, p overlay.PathEffect) int64 {
 	case p.Content != nil:
 		return int64(len(*p.Content))
 	case p.Source == "" || fetch.IsURL(p.Source):
-		return p.Size
+		return max(p.Size, v.announcedSize(p.Path))
 	}
 	f, err := v.Sources().OpenFile(p.Source)
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 type Room struct {
 	Device uint64 // of the file system
 	Bytes  int64
-	Files  int64 // number of files that can be made
+	// Reserved is the part of Bytes that is kept free.
+	Reserved int64
+	Files    int64 // number of files that can be made
 	// Quota names the owner or group whose files count, such as "uid 1000"; "" if all files do.
 	Quota string
 }

@@ -80,7 +80,7 @@ return ccm.type {
     if verb == "remount" and #d.diff == 0 then table.insert(d.diff, { "options", "without " .. str.join(have.lacks, ","), str.join(fstab.wanted(want, have.found).options, ",") }) end
     d.actions = { verb and { verb, phrase } }
     if now ~= have.text then
-      table.insert(d.actions, { "write", want.ensure == "absent" and "removed it from /etc/fstab" or have.found and "updated /etc/fstab" or "added it to /etc/fstab" })
+      table.insert(d.actions, { "update_fstab", want.ensure == "absent" and "removed it from /etc/fstab" or have.found and "updated /etc/fstab" or "added it to /etc/fstab" })
       if #d.diff == 0 then d.diff = { { "ensure", "twice in fstab", want.ensure } } end
       d.text = { path = fstab.path, have = have.text, want = now }
     end
@@ -101,7 +101,7 @@ return ccm.type {
     -- With nofail, mount would succeed without a device.
     local options = str.join(tbl.filter(e.options, function(o) return o ~= "nofail" end), ",")
     if options == "" then options = "defaults" end
-    if action == "write" then
+    if action == "update_fstab" then
       return fstab.write(host, (fstab.edited(want, host.read(fstab.path) or "")))
     end
     if action == "remount" then return mount_options.remount(host, e, want.name, options) end

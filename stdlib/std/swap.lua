@@ -79,7 +79,7 @@ return ccm.type {
     local d, now = compare(), (edited(want, have))
     d.actions = tasks(want, have)
     if now ~= have.text then
-      table.insert(d.actions, { "write", want.ensure == "absent" and "removed it from /etc/fstab" or #have.names > 0 and "updated /etc/fstab" or "added it to /etc/fstab" })
+      table.insert(d.actions, { "update_fstab", want.ensure == "absent" and "removed it from /etc/fstab" or #have.names > 0 and "updated /etc/fstab" or "added it to /etc/fstab" })
       if #d.diff == 0 then d.diff = { { "ensure", "twice in fstab", want.ensure } } end
       d.text = { path = fstab.path, have = have.text, want = now }
     end

@@ -30,16 +30,22 @@ func (e *Error) Unwrap() error { return unix.ENOSPC }
 // Check returns an error if size more bytes on the disk of an open file would leave too little
 // free. A negative size is unknown.
 func Check(fd int, size int64) error {
-	var fs unix.Statfs_t
-	if unix.Fstatfs(fd, &fs) != nil || fs.Blocks == 0 {
-		return nil // the write will fail if the disk is full
-	}
-	block := int64(fs.Bsize) // 32 bits wide on some machines
-	free, reserve := int64(fs.Bavail)*block, min(int64(fs.Blocks)*block/20, largestReserve)
-	if size = max(size, 0); free-size < reserve {
+	free, reserve, ok := Free(fd)
+	if size = max(size, 0); ok && free-size < reserve {
 		return &Error{Free: free, Reserve: reserve, Size: size}
 	}
 	return nil
+}
+
+// Free returns the number of free bytes on the disk of an open file, and how many of them are kept free. It is not ok if
+// the disk does not report them: a write fails if the disk is full.
+func Free(fd int) (free, reserve int64, ok bool) {
+	var fs unix.Statfs_t
+	if unix.Fstatfs(fd, &fs) != nil || fs.Blocks == 0 {
+		return 0, 0, false
+	}
+	block := int64(fs.Bsize) // 32 bits wide on some machines
+	return int64(fs.Bavail) * block, min(int64(fs.Blocks)*block/20, largestReserve), true
 }
 
 // A Guard fails a write when too little of a disk is free.

@@ -80,7 +80,7 @@ var ErrNotModified = errors.New("not modified")
 
 // open sends the request, follows redirects and returns the response. It calls alive before each
 // request.
-func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*http.Response, error) {
+func (d Request) open(ctx context.Context, t http.RoundTripper, method string, alive func()) (*http.Response, error) {
 	first := *d.URL
 	if user := first.User; user != nil {
 		if d.Username == "" {
@@ -92,7 +92,7 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*
 	at, trusted, via := &first, true, func(err error) error { return err }
 	for range maxRedirects + 1 {
 		alive()
-		resp, err := d.get(ctx, t, at, trusted)
+		resp, err := d.send(ctx, t, method, at, trusted)
 		if err != nil {
 			return nil, via(err)
 		}
@@ -119,11 +119,11 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*
 	return nil, diag.Exceeds("", "%d redirects", maxRedirects)
 }
 
-// get sends one request. With trusted, the credentials go with it.
-func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trusted bool) (*http.Response, error) {
+// send sends one request. With trusted, the credentials go with it.
+func (d Request) send(ctx context.Context, t http.RoundTripper, method string, at *url.URL, trusted bool) (*http.Response, error) {
 	bare := *at
 	bare.User, bare.Fragment = nil, ""
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, bare.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, bare.String(), nil)
 	if err != nil {
 		return nil, diag.Expected("a valid URL")
 	}

@@ -50,8 +50,13 @@ func (x *Transfer) Close() {
 
 // Open sends the request, follows redirects, and returns when the header of the response is
 // there.
-func (x *Transfer) Open(t http.RoundTripper) error {
-	resp, err := x.request.open(x.ctx, t, x.guard.reset)
+func (x *Transfer) Open(t http.RoundTripper) error { return x.open(t, http.MethodGet) }
+
+// Head is Open for a response without content, of which only the header matters.
+func (x *Transfer) Head(t http.RoundTripper) error { return x.open(t, http.MethodHead) }
+
+func (x *Transfer) open(t http.RoundTripper, method string) error {
+	resp, err := x.request.open(x.ctx, t, method, x.guard.reset)
 	x.guard.pause()
 	if err != nil {
 		return err

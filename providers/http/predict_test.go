@@ -3,6 +3,8 @@ package http
 import (
 	"context"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,4 +60,43 @@ func TestUnknownServer(t *testing.T) {
 	v.Overlay().Assume(1, false, overlay.PathEffect{Path: "/etc/hosts", Kind: safepath.Regular})
 	require.Empty(t, predict(v, "https://nosuch.example.org/a.tar.gz"))
 	require.Len(t, asked, 3)
+}
+
+// TestAskSize: a plan asks the server of an archive once for its size, with the credentials of the download, and fails if
+// the size is known to be too large.
+func TestAskSize(t *testing.T) {
+	var asked []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		asked = append(asked, r.Method+" "+r.URL.Path+" "+password)
+		switch r.URL.Path {
+		case "/large.tar.gz":
+			w.Header().Set("Content-Length", "5000")
+		case "/refused.tar.gz":
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case "/moved.tar.gz":
+			http.Redirect(w, r, "/large.tar.gz", http.StatusFound)
+		}
+	}))
+	defer srv.Close()
+	predict := func(v *host.View, file string) error {
+		want := resources.Archive{Name: "/" + file, MaxDownload: 4999, Username: "ada", Password: "pw"}
+		require.NoError(t, want.URL.UnmarshalText([]byte(srv.URL+"/"+file)))
+		_, err := archives{}.Predict(t.Context(), v, want)
+		return err
+	}
+	h := host.New(host.Options{Root: t.TempDir(), Runner: &hosttest.Runner{}})
+	v := h.Planning(t.Context())
+	for range 2 {
+		require.EqualError(t, predict(v, "large.tar.gz"), "GET "+srv.URL+"/large.tar.gz: response of 4.9 KiB exceeds the limit of 4.9 KiB (raise it with max_download)")
+		require.NoError(t, predict(v, "refused.tar.gz"), "a server may refuse HEAD")
+	}
+	require.Equal(t, []string{"HEAD /large.tar.gz pw", "HEAD /refused.tar.gz pw"}, asked)
+	require.ErrorContains(t, predict(v, "moved.tar.gz"), "exceeds the limit")
+
+	asked = nil
+	require.NoError(t, predict(&h.View, "large.tar.gz"), "a run finds out")
+	h = host.New(host.Options{Root: t.TempDir(), Runner: &hosttest.Runner{}, AskNoServers: true})
+	require.NoError(t, predict(h.Planning(t.Context()), "large.tar.gz"))
+	require.Empty(t, asked)
 }
