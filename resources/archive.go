@@ -16,8 +16,8 @@ import (
 // ArchiveType is the type of archives.
 var ArchiveType = resource.Define[Archive, ArchiveState, ArchiveProvider]("archive")
 
-// Archive downloads or copies an archive, and extracts it if extract_parent is set: after
-// each download or copy, and when the path in creates does not exist. Archives are .tar.gz, .tgz,
+// Archive downloads or copies an archive, and extracts it. With extract_parent, it extracts after
+// each download or copy, and whenever the path in creates does not exist. Archives are .tar.gz, .tgz,
 // .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2, .tar and .zip. A single compressed file (.gz,
 // .xz, .zst, .bz2) gets the name of the archive without the suffix. Extracting needs no tools such as tar or unzip.
 type Archive struct {

@@ -80,7 +80,7 @@ func TestExecValidate(t *testing.T) {
 		"command: unterminated single-quoted string in \"echo it's\"\nunless: unterminated single-quoted string in \"test 'x\"")
 	require.NoError(t, quoted.ValidateWith(resource.Common{Provider: "shell"}))
 	for _, e := range []Exec{{Name: "a | b"}, {Name: "a", Command: "a | b"}, {Name: "a", OnlyIf: "a | b"}, {Name: "a", Unless: "a | b"}} {
-		require.ErrorContains(t, e.ValidateWith(resource.Common{}), `| requires a shell, and "a | b"`)
+		require.ErrorContains(t, e.ValidateWith(resource.Common{}), `| requires a shell, but "a | b"`)
 		require.NoError(t, e.ValidateWith(resource.Common{Provider: "shell"}))
 	}
 	require.NoError(t, Exec{Name: "a | b", Command: "a"}.ValidateWith(resource.Common{}))

@@ -32,7 +32,7 @@ func newAPICommand(e *cli.Env, f *oneOffFlags) *cobra.Command {
 	a := &apiFlags{output: cli.NewChoice("json", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "api",
-		Short: "Apply a resource for a program in another language",
+		Short: "Apply a resource that another program describes in JSON",
 		Long: `Read a request from standard input, as JSON or YAML, apply the resource, and write
 a response to standard output:
 

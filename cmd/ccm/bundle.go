@@ -39,16 +39,16 @@ script.
   ccm bundle site/ -o site.tar.gz
 
 A bundle contains the whole directory: scripts, data, templates, modules and files.
-ccm runs its site.lua, or else manifest.yaml. If FILE is given, it is another script
-or manifest, and the directory is the one that contains it. Equal directories make
-identical bundles. The SHA-256 is printed in the format of sha256sum.
+ccm runs its site.lua, or else manifest.yaml. With FILE instead of a directory, it
+runs that script or manifest, and the bundle contains the directory of FILE. Equal
+directories make identical bundles. The SHA-256 is printed in the format of sha256sum.
 
 Excluded are the patterns of .ccmignore, as in ccm lint, and version control
 directories such as .git. Links that lead out of the directory, devices, pipes and
 unencrypted secrets are refused. Modules are packed at the versions in ccm.lock.
 
-With --exe, the bundle is an executable that takes the arguments of ccm run; after
---ccm, those of ccm.`,
+With --exe, the bundle is an executable. Its arguments are those of ccm run, or after
+--ccm any command of ccm.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return diag.At(diag.Pos{}, diag.Expected("a site directory")).WithHint("%s DIR -o site.tar.gz", cmd.CommandPath())

@@ -64,8 +64,8 @@ func newRunCommand(e *cli.Env) *cobra.Command {
   ccm run site.lua
   ccm run site.lua --noop
 
-FILE may be - for standard input, a bundle or a URL. ARGs are arg[1] and following in
-a script; arguments after -- are never parsed as flags.
+FILE may be - for standard input, a bundle or a URL. A script reads ARGs as arg[1],
+arg[2] and so on. Arguments after -- are never parsed as flags.
 
 FILE may be a plan saved with ccm plan --out. Then exactly this plan is applied, or
 nothing if the site or the affected resources have changed since.`,
@@ -86,7 +86,7 @@ nothing if the site or the affected resources have changed since.`,
 		},
 	}
 	f.add(cmd, report.DiffSummary)
-	cmd.Flags().BoolVarP(&f.interactive, "interactive", "i", false, "evaluate FILE, then prompt as ccm repl")
+	cmd.Flags().BoolVarP(&f.interactive, "interactive", "i", false, "evaluate FILE, then start the prompt of ccm repl")
 	cmd.MarkFlagsMutuallyExclusive("interactive", "profile")
 	cmd.Flags().BoolVarP(&f.noop, "noop", "n", false, "show what would change, without changing anything")
 	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "same as --noop")

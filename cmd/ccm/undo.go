@@ -31,8 +31,9 @@ target or absence, and refresh resources that subscribe to these files.
 
 last is the newest run, even if it changed nothing.
 
-Removed users, groups, packages, mounts, units and others are made again as they were: a
-package in any version if its own is no longer available. Other effects of commands stay.
+Removed users, groups, packages, mounts, units and others are recreated as they were. If
+the version of a package is no longer available, another one is installed. Other effects
+of commands remain.
 
 With PATHs, only these and everything below them are restored. If one of the files changed
 after ccm wrote it, nothing is restored; --force overwrites it after backing it up.

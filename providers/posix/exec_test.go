@@ -178,7 +178,7 @@ func TestShellFeatures(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "A B\n", out)
 	_, err = run(t, execs{split: words}, resources.Exec{Name: "echo a | cat"})
-	require.EqualError(t, err, `| requires a shell, and "echo a | cat" runs without one`)
+	require.EqualError(t, err, `| requires a shell, but "echo a | cat" runs without one`)
 }
 
 func TestLogOutput(t *testing.T) {

@@ -15,7 +15,7 @@ type ShellSyntaxError struct{ Line, Word string }
 
 // Error names the word and the line.
 func (e *ShellSyntaxError) Error() string {
-	return fmt.Sprintf("%s requires a shell, and %q runs without one", e.Word, e.Line)
+	return fmt.Sprintf("%s requires a shell, but %q runs without one", e.Word, e.Line)
 }
 
 // Hint describes how to have a shell read the line, and how to pass the word as an argument.

@@ -71,7 +71,7 @@ Exit status: 1 if some resources cannot be imported; the others are printed.`,
 	cmd.AddCommand(newMachineCommand(e))
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "output format: lua, yaml (manifest) or json (one object per line)")
-	fs.StringVar(&f.files, "files", "files", "copy large files to `DIR`, which the script refers to as given here")
+	fs.StringVar(&f.files, "files", "files", "copy large files to `DIR`, and write DIR/... as their source")
 	fs.StringVar(&f.user, "user", "", "import services of user `NAME` instead of the system's")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
 	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")

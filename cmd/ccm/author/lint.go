@@ -37,7 +37,7 @@ would run every time, escapes that Lua 5.1 lacks, and unused variables.
 In a directory, all files named *.lua are checked. Skipped are directories named
 vendor or files, hidden directories, and whatever --exclude or .ccmignore excludes.
 .ccmignore has one pattern per line: *.gen.lua or old/ match anywhere, /drafts or
-lib/*_old.lua match from the directory on.
+lib/*_old.lua only at this path below the directory.
 
 The comment "-- ccm: ignore" silences a line; followed by names of rules, it
 silences only those:

@@ -31,7 +31,7 @@ func StudioCommand(e *cli.Env) *cobra.Command {
 in forms, and see the source, its problems and the plan beside them.
 
   ccm studio              the files of this directory
-  ccm studio site.yaml    the same, with one open
+  ccm studio site.yaml    the same, with this file open
 
 Studio writes files of the directory when you save them. It never applies anything
 to the machine.

@@ -50,7 +50,7 @@ func (f *systemFlags) add(fl *pflag.FlagSet) {
 }
 
 func (f *systemFlags) addDriver(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.refresh, "refresh", false, "make the images of the systems again, and download packages again")
+	fl.BoolVar(&f.refresh, "refresh", false, "rebuild the images of the systems, and download packages again")
 	fl.StringVar(&f.driver, "driver", "", "`DRIVER`: nspawn, podman, docker, incus, lxd (default: first usable)")
 }
 

@@ -37,7 +37,7 @@ func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 
 // AddWithDataFlag adds the flag about data in what is removed.
 func (f *SiteFlags) AddWithDataFlag(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.WithData, "with-data", false, "also remove data that ccm did not create")
+	fs.BoolVar(&f.WithData, "with-data", false, "with removals: also remove files that ccm did not create")
 }
 
 // Set replaces the options of the flags.

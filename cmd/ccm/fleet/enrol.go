@@ -339,7 +339,7 @@ private key.`,
 	fs.StringVar(&t.Name, "name", "", "names of machines, as a `PATTERN` such as 'web*'")
 	fs.StringVar(&t.Environment, "environment", "", "environment `NAME` (default: the only one)")
 	fs.IntVar(&t.Uses, "uses", 1, "number `N` of machines")
-	cli.DurationVar(fs, &life, "expires", life, "validity, as `DURATION`")
+	cli.DurationVar(fs, &life, "expires", life, "validity `DURATION`")
 	fs.StringArrayVar(&t.Tags, "tag", nil, "tag `NAME=VALUE` of these nodes (repeatable)")
 	fs.StringVar(&file, "token-file", "", "add it to `FILE` (default tokens in the fleet directory)")
 	fs.Var(output, "output", "output format: text or json")

@@ -84,7 +84,7 @@ Exit status: 4 if a node failed, refused, or did not respond.`,
 		fs.StringVar(&f.environment, "environment", "", "select `ENVIRONMENT` (default: the nodes' or the only one)")
 		fs.StringVar(&f.condition, "where", "", "nodes that match `CONDITION`")
 		fs.BoolVar(&f.all, "all", false, "all nodes of the environment")
-		cli.DurationVar(fs, &f.expires, "expires", 15*time.Minute, "latest start, as `DURATION` from now (plus 5m for clock skew)")
+		cli.DurationVar(fs, &f.expires, "expires", 15*time.Minute, "latest start, `DURATION` from now (plus 5m for clock skew)")
 		fs.StringVar(&f.reason, "reason", "", "reason stored with the job, as `TEXT`")
 		fs.Var(f.output, "output", "output format: text, json, or names of nodes that did not succeed")
 		cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))

@@ -83,7 +83,7 @@ Exit status: 4 if a node did not respond to --live.`,
 	fs.StringVar(&condition, "where", "", "only nodes that match `EXPRESSION`")
 	fs.StringVar(&environment, "environment", "", "only nodes of environment `NAME`")
 	fs.BoolVar(&live.live, "live", false, "query nodes now, with a signed job")
-	cli.DurationVar(fs, &live.timeout, "within", 30*time.Second, "with --live, time limit for responses, as `DURATION`")
+	cli.DurationVar(fs, &live.timeout, "within", 30*time.Second, "with --live: wait at most `DURATION` for responses")
 	live.sign.add(fs)
 	fs.Var(output, "output", "output format: text, json, yaml or names")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))

@@ -63,7 +63,7 @@ Exit status: 4 if some nodes do not use the new key yet.`,
 			return rekeyFleet(ctx, e, d, e.Clock.Now().Add(wait), leave, output.Value)
 		},
 	}
-	cli.DurationVar(cmd.Flags(), &wait, "wait", wait, "time to wait for nodes, as `DURATION`")
+	cli.DurationVar(cmd.Flags(), &wait, "wait", wait, "wait at most `DURATION` for nodes")
 	cmd.Flags().BoolVar(&leave, "leave-silent", false, "afterwards drop silent nodes, which must enrol again")
 	cmd.Flags().Var(output, "output", "output format: text or json")
 	return cmd

@@ -55,12 +55,12 @@ stage of nodes starts. A stage passes when all its nodes have run the release, f
 silent nodes are within their limits, and the soak time is over. ccm fleet rollout --watch
 starts the next stage.
 
-Secrets for a tag or environment that newer nodes cannot read yet are listed with these
-nodes.
+If newer nodes cannot read the secrets of their tag or environment yet, these secrets
+and nodes are listed.
 
 Nodes accept a release only if a trusted signer signed it. The signed documents and the
-bundle are also saved in the fleet directory: --again uploads the last ones to servers
-that lost them.`,
+bundle are also saved in the fleet directory: --again uploads those of the last release
+to servers that lost them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.again {
 				return cli.WantArguments(1, 1)(cmd, args)
@@ -91,7 +91,7 @@ that lost them.`,
 	fs.StringVar(&f.failed, "max-failed", "0", "maximum `NUMBER` or percentage of failed nodes, per stage and total")
 	fs.StringVar(&f.silent, "max-silent", "5%", "maximum `NUMBER` or percentage of silent nodes in a stage")
 	fs.StringVar(&f.spread, "spread", "0s", "spread the starts in a stage over `TIME`")
-	fs.StringVar(&f.reason, "reason", "", "reason, as `TEXT`")
+	fs.StringVar(&f.reason, "reason", "", "record `TEXT` as the reason")
 	fs.StringArrayVar(&f.plain, "allow-plain", nil, "include files matching `PATTERN` that look like secrets (repeatable)")
 	fs.Var(f.output, "output", "output format: text or json")
 	fs.BoolVar(&f.again, "again", false, "upload the last release and its rollout again")

@@ -165,7 +165,7 @@ older release, never to one that was rolled back.`,
 	}
 	f.sign.add(cmd.Flags())
 	alsoSign(cmd.Flags(), &also)
-	cmd.Flags().StringVar(&f.reason, "reason", "", "reason, as `TEXT`")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "record `TEXT` as the reason")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow the rollout until it ends, and advance it")
 	cmd.Flags().Var(f.output, "output", "output format: text or json")
 	return cmd

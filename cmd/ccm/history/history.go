@@ -36,8 +36,8 @@ With RUN, show what that run did. With PATH, which contains a slash, list the ru
 changed it or something below it.
 
 Other commands accept a unique prefix of a run's name, and last for the newest.
-Consecutive runs of one site that changed nothing and ended alike share a line;
---limit 0 lists each.
+Consecutive runs of one site that changed nothing and had the same result share a
+line; --limit 0 lists each.
 
 --pending lists refreshes that are still due, because a run was interrupted or the
 refresh failed. The next run performs them.`,

@@ -92,7 +92,7 @@ Exit status: the worst of all hosts; 5 if a host could not be reached or exceede
 	fs.IntVarP(&f.parallel, "parallel", "j", 32, "run on at most `N` hosts at a time")
 	fs.StringVar(&f.serial, "serial", "0", "batches of `N` hosts, or N%")
 	fs.StringVar(&f.maxFailed, "max-failed", "", "stop starting hosts after more than `N`, or N%, failed")
-	cli.DurationVar(fs, &f.timeout, "timeout", 0, "time limit for each host, as `DURATION`")
+	cli.DurationVar(fs, &f.timeout, "timeout", 0, "time limit `DURATION` for each host")
 	cli.DurationVar(fs, &f.connectTimeout, "connect-timeout", time.Minute, "connection timeout `DURATION` (0 for none)")
 	fs.Var(&f.output, "output", "output format: text or json")
 	fs.StringVar(&f.command, "ssh-command", "", "use `COMMAND` instead of ssh (default CCM_SSH)")
