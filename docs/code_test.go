@@ -104,3 +104,27 @@ func TestErrorsAreNotReadByTheirWords(t *testing.T) {
 		assert.True(t, found[name], "%s reads no words any more", name)
 	}
 }
+
+// abilities is the number of optional interfaces that who adds a type meets. It does not rise: what one type needs is a
+// field of resource.Traits or of resource.Bulk.
+const abilities = 21
+
+// TestAbilities: the interfaces of runtime/resource are those of the parts of a type, and few more.
+func TestAbilities(t *testing.T) {
+	var found []string
+	files, err := filepath.Glob(filepath.Join(root, "runtime/resource/*.go"))
+	require.NoError(t, err)
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.IsExported() && spec.Name.Name != "Spec" && spec.Name.Name != "Provider" {
+				if _, ok := spec.Type.(*ast.InterfaceType); ok {
+					found = append(found, spec.Name.Name)
+				}
+			}
+			return true
+		})
+	}
+	assert.Len(t, found, abilities, "optional interfaces of specs, states and providers: %s", strings.Join(found, " "))
+}

@@ -257,7 +257,7 @@ func (dc *declarer) applyOverride(r *resource.Resource, o *override) {
 
 // overridden returns a resource with the properties of an override.
 func (dc *declarer) overridden(r *resource.Resource, o *override, where *overrideLocator) (*resource.Resource, error) {
-	if _, ok := r.Spec.(resource.Applier); ok {
+	if resource.TraitsOf(r.Spec).Child != nil {
 		return nil, diag.SubjectCannot("the resource was already expanded and", "be changed")
 	}
 	if len(r.LazyProperties) > 0 {

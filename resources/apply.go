@@ -54,10 +54,7 @@ type ApplyProvider interface {
 	Status(ctx context.Context, v *host.View, want Apply) (ApplyState, error)
 }
 
-var (
-	_ resource.Applier               = Apply{}
-	_ resource.Refresher[ApplyState] = Apply{}
-)
+var _ resource.Refresher[ApplyState] = Apply{}
 
 // Validate implements resource.Spec.
 func (a Apply) Validate() error {
@@ -73,8 +70,8 @@ func (a Apply) Validate() error {
 	return nil
 }
 
-// Child implements resource.Applier.
-func (a Apply) Child() resource.Child {
+// child is the manifest or script.
+func (a Apply) child() resource.Child {
 	c := resource.Child{Path: a.Name, Data: a.Data, MayApply: a.AllowApply}
 	switch {
 	case a.HealthCheckOnly:
@@ -88,11 +85,8 @@ func (a Apply) Child() resource.Child {
 // WantedEnsure implements resource.EnsureReporter.
 func (a Apply) WantedEnsure() string { return string(a.Ensure) }
 
-// FailsWithParts implements resource.Applier.
-func (Apply) FailsWithParts() bool { return true }
-
 // Traits implements resource.Characterized: the resources of the child were verified already.
-func (Apply) Traits() resource.Traits { return resource.Traits{VerifiesItself: true} }
+func (a Apply) Traits() resource.Traits { return resource.Traits{VerifiesItself: true, Child: a.child} }
 
 // Decide implements resource.Spec.
 func (Apply) Decide(ApplyState) (d resource.Decision) { return d }

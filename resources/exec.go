@@ -204,15 +204,12 @@ func (e Exec) ValidateWith(c resource.Common) error {
 func (e Exec) Traits() resource.Traits {
 	guards := e.hasGuards()
 	return resource.Traits{
-		VerifiesItself: true, IsUncertain: guards, MayPrefetch: !guards, Command: e.plannedCommand,
+		VerifiesItself: true, BeginsWithZero: true, IsUncertain: guards, MayPrefetch: !guards, Command: e.plannedCommand,
 		ActsAlways: e.Creates == "" && e.Removes == "" && !guards && !e.RefreshOnly,
 	}
 }
 
 func (e Exec) hasGuards() bool { return e.OnlyIf != "" || e.Unless != "" || e.Check != "" }
-
-// Fresh implements resource.InitialState: guards that cannot be run yet may let the command run.
-func (Exec) Fresh() ExecState { return ExecState{} }
 
 // AsksGuards reports whether the guards have to be run: the paths of creates and removes, or
 // refreshonly, may decide without them.

@@ -246,20 +246,19 @@ func (f File) SourceName() string {
 	return *f.Source
 }
 
-// SecretProperties implements resource.SecretSource.
-func (f File) SecretProperties() []string {
-	if f.Decrypts() {
-		return []string{"source", "content"}
-	}
-	return nil
-}
-
 // WantedEnsure implements resource.EnsureReporter.
 func (f File) WantedEnsure() string { return string(f.Ensure) }
 
 // Traits implements resource.Characterized. A URL is fetched in its turn.
 func (f File) Traits() resource.Traits {
-	return resource.Traits{ProviderIgnoresSpec: true, MayPrefetch: f.Source == nil || !fetch.IsURL(*f.Source)}
+	t := resource.Traits{ProviderIgnoresSpec: true, MayPrefetch: f.Source == nil || !fetch.IsURL(*f.Source)}
+	if f.ManagesContent(safepath.Regular) {
+		t.WrittenFile = f.Name
+	}
+	if f.Decrypts() {
+		t.SecretProperties = []string{"source", "content"}
+	}
+	return t
 }
 
 // Bounds implements resource.PathConfined. A source may be any file, a validating command may do
@@ -283,14 +282,6 @@ func (f File) ConfinedTo() (paths []string, tree bool) {
 // ManagesContent reports whether the content of an existing entry of that kind is managed.
 func (f File) ManagesContent(have safepath.FileKind) bool {
 	return f.Ensure == FilePresent && (f.Content != nil || f.Source != nil) && (!f.ContentOnce || have == safepath.Missing)
-}
-
-// WrittenFile implements resource.WholeFile.
-func (f File) WrittenFile() string {
-	if f.ManagesContent(safepath.Regular) {
-		return f.Name
-	}
-	return ""
 }
 
 // SetsWhole implements resource.WholeSetter.

@@ -19,10 +19,7 @@ import (
 // PackageType is the type of software packages.
 var PackageType = resource.Define[Package, PackageState, PackageProvider]("package")
 
-var (
-	_ resource.BulkPerformer[Package, PackageProvider] = Package{}
-	_ resource.Recreator[Package, PackageState]        = Package{}
-)
+var _ resource.Recreator[Package, PackageState] = Package{}
 
 // Package manages one package of the operating system: whether it is installed,
 // and in which version. The providers pkg and brew were made from recorded
@@ -108,9 +105,6 @@ func (s PackageState) Installed() bool { return s.Metadata.Version != "" }
 // Removable reports whether a part of the package is left to remove, its configuration aside.
 func (s PackageState) Removable() bool { return s.Installed() || s.Problem != "" }
 
-// CurrentVersion implements resource.VersionReporter.
-func (s PackageState) CurrentVersion() string { return s.Metadata.Version }
-
 // CurrentEnsure implements resource.StateEnsure: it is the installed version,
 // or absent.
 func (s PackageState) CurrentEnsure() string {
@@ -121,7 +115,7 @@ func (s PackageState) CurrentEnsure() string {
 }
 
 // PackageProvider is a package system. Its verbs take the packages of one transaction: one, or
-// several for which [Package.Together] holds.
+// several for which [PackagesInBulk] allows one transaction.
 type PackageProvider interface {
 	// Status reports the installed version and compares it with the desired one.
 	Status(ctx context.Context, v *host.View, want Package) (PackageState, error)
@@ -139,7 +133,7 @@ type PackageProvider interface {
 
 // Traits implements resource.Characterized.
 func (Package) Traits() resource.Traits {
-	return resource.Traits{ProviderIgnoresSpec: true, BringsFiles: true}
+	return resource.Traits{ProviderIgnoresSpec: true, BringsFiles: true, EnsureIsVersion: true}
 }
 
 // Validate implements resource.Spec.
@@ -318,19 +312,29 @@ func (p Package) decideHold(held bool, d *resource.Decision) {
 
 // Perform implements resource.Spec.
 func (p Package) Perform(ctx context.Context, h *host.Host, prov PackageProvider, a resource.Action) error {
-	return p.PerformAll(ctx, h, prov, []Package{p}, a)
+	return performPackages(ctx, h, prov, []Package{p}, a)
 }
 
-// Together implements resource.BulkPerformer: packages share a transaction if their ensure is the
+// PackagesInBulk returns what every provider does for many packages at once.
+func PackagesInBulk(prov PackageProvider) resource.Bulk[Package, PackageState] {
+	return resource.Bulk[Package, PackageState]{
+		Together: Package.together,
+		Perform: func(ctx context.Context, h *host.Host, wants []Package, a resource.Action) error {
+			return performPackages(ctx, h, prov, wants, a)
+		},
+	}
+}
+
+// together reports whether packages share a transaction: they share a transaction if their ensure is the
 // same, or a version for each.
-func (p Package) Together(other Package) bool {
+func (p Package) together(other Package) bool {
 	same := p.Ensure == other.Ensure || p.Ensure.IsVersion() && other.Ensure.IsVersion()
 	return same && p.Source == "" && other.Source == "" && slices.Equal(p.Options, other.Options) &&
 		p.Refresh == other.Refresh && p.MayDowngrade() == other.MayDowngrade() && reflect.DeepEqual(p.Hold, other.Hold)
 }
 
-// PerformAll implements resource.BulkPerformer.
-func (Package) PerformAll(ctx context.Context, h *host.Host, prov PackageProvider, wants []Package, a resource.Action) error {
+// performPackages performs an action for packages that share a transaction.
+func performPackages(ctx context.Context, h *host.Host, prov PackageProvider, wants []Package, a resource.Action) error {
 	switch a.Verb {
 	case "Install":
 		return keepHold(ctx, h, prov, wants, prov.Install)

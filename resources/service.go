@@ -175,11 +175,8 @@ var serviceName = lazyregexp.New(`^([a-zA-Z0-9._+:~@-]|\\x[0-9a-f]{2})+$`)
 
 // Traits implements resource.Characterized.
 func (s Service) Traits() resource.Traits {
-	return resource.Traits{IsService: true, SettleTime: time.Duration(s.Settle), ProviderIgnoresSpec: true}
+	return resource.Traits{IsService: true, SettleTime: time.Duration(s.Settle), ProviderIgnoresSpec: true, BeginsWithZero: true}
 }
-
-// Fresh implements resource.InitialState: a newly installed service does not run.
-func (Service) Fresh() ServiceState { return ServiceState{} }
 
 // ServiceName returns the name in the service manager.
 func (s Service) ServiceName() string { return cmp.Or(s.Service, s.Name) }
@@ -329,9 +326,6 @@ func (s Service) decideOffline(have ServiceState) resource.Decision {
 	return d
 }
 
-// DroppedRefresh implements resource.RefreshDropper.
-func (s ServiceState) DroppedRefresh() string { return s.Offline }
-
 func errMasked(want string) error {
 	return diag.Expected("the service %s", want).Found("a masked one (unmask it with mask = false)")
 }
@@ -348,6 +342,7 @@ func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decisi
 		have.Flapping = ""
 		d = s.Decide(have)
 	}
+	d.DroppedRefresh = have.Offline
 	switch {
 	case d.Err != nil || have.Offline != "" || s.runState() != ServiceRunning || !have.Running:
 	case have.Masked && s.Mask == nil:

@@ -148,8 +148,7 @@ func isApply(t *resource.Type, u state.UndeclaredResource) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := r.Spec.(resource.Applier)
-	return ok
+	return resource.TraitsOf(r.Spec).Child != nil
 }
 
 // removalCommon are the common properties that a removal keeps.

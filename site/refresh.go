@@ -61,7 +61,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, o *Restor
 	refreshed := make(map[resource.ID]bool)
 	var b catalog.Builder
 	for i, r := range s.Catalog.Resources {
-		if _, composite := r.Spec.(resource.Applier); composite {
+		if resource.TraitsOf(r.Spec).Child != nil {
 			continue
 		}
 		for _, d := range s.Catalog.Deps[i] {

@@ -62,7 +62,12 @@ func (m randomMachine) providers() []resource.Binding {
 
 type randomPackages struct{ randomMachine }
 
-var _ resource.BulkPredictor[resources.Package] = randomPackages{}
+// Bulk implements resource.BulkProvider.
+func (p randomPackages) Bulk() resource.Bulk[resources.Package, resources.PackageState] {
+	b := resources.PackagesInBulk(p)
+	b.Predict = p.predictAll
+	return b
+}
 
 // Status implements resources.PackageProvider.
 func (p randomPackages) Status(_ context.Context, v *host.View, want resources.Package) (s resources.PackageState, err error) {
@@ -117,8 +122,7 @@ func (p randomPackages) offer(want resources.Package) (string, error) {
 	return version, nil
 }
 
-// PredictAll implements resource.BulkPredictor.
-func (p randomPackages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
+func (p randomPackages) predictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
 	list := make([]resource.Prediction, len(wants))
 	files := resource.NewFileLists(p.files)
 	for i, want := range wants {

@@ -29,9 +29,8 @@ type State struct {
 }
 
 var (
-	_ resource.StateEnsure     = State{}
-	_ resource.Describer       = State{}
-	_ resource.DesiredExporter = State{}
+	_ resource.StateEnsure = State{}
+	_ resource.Describer   = State{}
 )
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -57,10 +56,11 @@ func (s State) Describe(name, provider string) any {
 	return out
 }
 
-// DesiredProperties implements resource.DesiredExporter. It leaves out secrets and values that mean
+// export returns the properties of a state for an import. It leaves out secrets and values that mean
 // the same as no value: empty lists and texts. It has the name that status found, which may differ
 // from the name of the resource.
-func (s State) DesiredProperties() *schema.Table {
+func export(have any) *schema.Table {
+	s, _ := have.(State) // a simulated machine has states of its own
 	if s.CurrentEnsure() == "absent" || len(s.Data) == 0 {
 		return nil
 	}

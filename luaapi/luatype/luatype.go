@@ -141,7 +141,7 @@ func (d *definition) add(L *lua.LState) int {
 func (d *definition) functions() resource.Functions {
 	f := resource.Functions{
 		Name: d.name, Provider: "lua", Commands: d.commands, Live: d.live, Schema: d.schema, ResolvePaths: d.locate(),
-		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform,
+		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform, Export: export,
 	}
 	if d.validate != nil || d.hasLines() {
 		f.Validate = d.validateAny

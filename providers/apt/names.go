@@ -11,18 +11,14 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var (
-	_ resource.Lister                        = packages{}
-	_ resource.Companions[resources.Package] = packages{}
-)
+var _ resource.Lister = packages{}
 
-// Inventory implements resource.Companions: it is the names of all installed packages.
-func (packages) Inventory(ctx context.Context, v *host.View) (resource.Inventory, error) {
+// inventory returns the names of all installed packages.
+func (packages) inventory(ctx context.Context, v *host.View) (resource.Inventory, error) {
 	return pkgtool.ListLines(ctx, v, tool, "installed ", "dpkg-query", "-W", `-f=${db:Status-Status} ${Package}\n`)
 }
 
-// CompanionText implements resource.Companions.
-func (packages) CompanionText(wants []resources.Package, came, went []string) string {
+func (packages) companionText(wants []resources.Package, came, went []string) string {
 	bare := func(names []string) []string {
 		for i, name := range names {
 			names[i] = strings.TrimPrefix(name, "installed ")

@@ -15,20 +15,26 @@ import (
 // packages manages Debian packages.
 type packages struct{}
 
-var (
-	_ resources.PackageProvider                                      = packages{}
-	_ resource.BulkStatus[resources.Package, resources.PackageState] = packages{}
-)
+var _ pkgtool.Provider = packages{}
+
+// Bulk implements resource.BulkProvider.
+func (p packages) Bulk() resource.Bulk[resources.Package, resources.PackageState] {
+	b := resources.PackagesInBulk(p)
+	b.Status, b.Predict = p.StatusAll, p.PredictAll
+	b.Inventory, b.CompanionText = p.inventory, p.companionText
+	return b
+}
 
 // Describe implements resource.SelfDescriber.
 func (packages) Describe() resource.Description { return tool.Describe() }
 
 // Status implements resources.PackageProvider.
 func (p packages) Status(ctx context.Context, v *host.View, want resources.Package) (resources.PackageState, error) {
-	return pkgtool.Status(ctx, v, p, want)
+	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
+	return states[0], errs[0]
 }
 
-// StatusAll implements resource.BulkStatus: it asks dpkg once for all packages, and apt once for
+// StatusAll asks dpkg once for all packages, and apt once for
 // those whose available versions matter.
 func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 	return pkgtool.StatusAll(ctx, v, wants, p.statusAll)

@@ -9,12 +9,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var _ resource.BulkPredictor[resources.Package] = packages{}
-
 // repositories are the paths of apt's list of repositories and of their indexes.
 var repositories = []string{"/etc/apt", "/var/lib/apt/lists"}
 
-// PredictAll implements resource.BulkPredictor: apt simulates the installation of all packages
+// PredictAll predicts the success of packages: apt simulates the installation of all packages
 // once. Only if that fails, it is asked for each package.
 func (p packages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
 	return tool.Predict(ctx, v, wants, p.predict)

@@ -37,6 +37,11 @@ func ofFamily(name string, order int) resource.Suitability[resources.Package] {
 	}
 }
 
+// Bulk implements resource.BulkProvider.
+func (p packages) Bulk() resource.Bulk[resources.Package, resources.PackageState] {
+	return resources.PackagesInBulk(p)
+}
+
 // Status implements resources.PackageProvider.
 func (p packages) Status(_ context.Context, _ *host.View, want resources.Package) (s resources.PackageState, _ error) {
 	p.m.mu.Lock()

@@ -9,14 +9,13 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Inventory implements resource.Companions: it is the names of all installed packages.
-func (p *Packages) Inventory(ctx context.Context, v *host.View) (resource.Inventory, error) {
+// inventory returns the names of all installed packages.
+func (p *Packages) inventory(ctx context.Context, v *host.View) (resource.Inventory, error) {
 	names, err := p.Names(ctx, v, "")
 	return names, err
 }
 
-// CompanionText implements resource.Companions.
-func (p *Packages) CompanionText(wants []resources.Package, came, went []string) string {
+func (p *Packages) companionText(wants []resources.Package, came, went []string) string {
 	return CompanionText(wants, came, went, p.plain)
 }
 

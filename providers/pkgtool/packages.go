@@ -84,12 +84,24 @@ type Packages struct {
 type Simulation struct{ Installs, Removes []string }
 
 var (
-	_ resources.PackageProvider                                      = (*Packages)(nil)
-	_ resource.BulkStatus[resources.Package, resources.PackageState] = (*Packages)(nil)
-	_ resource.BulkPredictor[resources.Package]                      = (*Packages)(nil)
-	_ resource.Companions[resources.Package]                         = (*Packages)(nil)
-	_ resource.Lister                                                = (*Packages)(nil)
+	_ resources.PackageProvider = (*Packages)(nil)
+	_ Provider                  = (*Packages)(nil)
+	_ resource.Lister           = (*Packages)(nil)
 )
+
+// A Provider is a provider of packages that handles many of them at once.
+type Provider interface {
+	resources.PackageProvider
+	resource.BulkProvider[resources.Package, resources.PackageState]
+}
+
+// Bulk implements resource.BulkProvider.
+func (p *Packages) Bulk() resource.Bulk[resources.Package, resources.PackageState] {
+	b := resources.PackagesInBulk(p)
+	b.Status, b.Predict = p.StatusAll, p.PredictAll
+	b.Inventory, b.CompanionText = p.inventory, p.companionText
+	return b
+}
 
 // Names implements resource.Lister.
 func (p *Packages) Names(ctx context.Context, v *host.View, prefix string) ([]string, error) {
@@ -101,10 +113,11 @@ func (p *Packages) Names(ctx context.Context, v *host.View, prefix string) ([]st
 
 // Status implements resources.PackageProvider.
 func (p *Packages) Status(ctx context.Context, v *host.View, want resources.Package) (resources.PackageState, error) {
-	return Status(ctx, v, p, want)
+	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
+	return states[0], errs[0]
 }
 
-// StatusAll implements resource.BulkStatus: it asks once for the installed packages, and once for
+// StatusAll asks once for the installed packages, and once for
 // available versions of the packages that need them.
 func (p *Packages) StatusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 	return StatusAll(ctx, v, wants, p.statusAll)

@@ -108,12 +108,6 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 	})
 }
 
-// Status returns the state of one package by a BulkStatus.
-func Status(ctx context.Context, v *host.View, p resource.BulkStatus[resources.Package, resources.PackageState], want resources.Package) (resources.PackageState, error) {
-	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
-	return states[0], errs[0]
-}
-
 // StatusAll returns the states of packages. It calls status for the packages with the same
 // options.
 func StatusAll(ctx context.Context, v *host.View, wants []resources.Package,

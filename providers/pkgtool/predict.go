@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// PredictAll implements resource.BulkPredictor: it asks the package manager once for the
+// PredictAll asks the package manager once for the
 // available versions of all packages, and once whether it could install the absent ones.
 func (p *Packages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
 	return p.Predict(ctx, v, wants, p.PredictAlike)

@@ -36,7 +36,7 @@ func TestOffline(t *testing.T) {
 	} {
 		have, err := p.Status(t.Context(), &h.View, x.want)
 		require.NoError(t, err)
-		require.Equal(t, "it is an image", have.DroppedRefresh())
+		require.Equal(t, "it is an image", have.Offline)
 		d := resources.ServiceType.Type.Decide(&x.want, have, true)
 		require.NoError(t, d.Err)
 		var phrases []string

@@ -21,10 +21,10 @@ type provider struct {
 }
 
 var (
-	_ resources.ServiceProvider                                      = (*provider)(nil)
-	_ resource.BulkStatus[resources.Service, resources.ServiceState] = (*provider)(nil)
-	_ resource.Predictor[resources.Service]                          = (*provider)(nil)
-	_ resource.Lister                                                = (*provider)(nil)
+	_ resources.ServiceProvider                                        = (*provider)(nil)
+	_ resource.BulkProvider[resources.Service, resources.ServiceState] = (*provider)(nil)
+	_ resource.Predictor[resources.Service]                            = (*provider)(nil)
+	_ resource.Lister                                                  = (*provider)(nil)
 )
 
 // Describe implements resource.SelfDescriber.
@@ -33,6 +33,11 @@ func (*provider) Describe() resource.Description {
 		Doc:      "Queries systemd over the system bus, or with systemctl if the bus is not available. Makes changes with systemctl, and shows why a service failed with journalctl.",
 		Commands: []string{"systemctl", "journalctl"},
 	}
+}
+
+// Bulk implements resource.BulkProvider.
+func (p *provider) Bulk() resource.Bulk[resources.Service, resources.ServiceState] {
+	return resource.Bulk[resources.Service, resources.ServiceState]{Status: p.StatusAll}
 }
 
 // Names implements resource.Lister: the services of the system.
@@ -60,7 +65,7 @@ func (p *provider) Status(ctx context.Context, v *host.View, want resources.Serv
 	return states[0], errs[0]
 }
 
-// StatusAll implements resource.BulkStatus: each service manager is asked once for all.
+// StatusAll reports the states of services: each service manager is asked once for all.
 func (p *provider) StatusAll(ctx context.Context, v *host.View, wants []resources.Service) ([]resources.ServiceState, []error) {
 	states, errs := make([]resources.ServiceState, len(wants)), make([]error, len(wants))
 	of := make([]*services, len(wants))

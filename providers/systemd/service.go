@@ -25,8 +25,7 @@ type services struct {
 }
 
 var (
-	_ resources.ServiceProvider                                      = (*services)(nil)
-	_ resource.BulkStatus[resources.Service, resources.ServiceState] = (*services)(nil)
+	_ resources.ServiceProvider = (*services)(nil)
 )
 
 func newServices(wait svctool.Wait) *services {
@@ -39,7 +38,7 @@ func (s *services) Status(ctx context.Context, v *host.View, want resources.Serv
 	return states[0], errs[0]
 }
 
-// StatusAll implements resource.BulkStatus: systemd is asked once for all.
+// StatusAll reports the states of services: systemd is asked once for all.
 func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resources.Service) ([]resources.ServiceState, []error) {
 	states := make([]resources.ServiceState, len(wants))
 	linked, err := s.ctl.links(v)

@@ -24,13 +24,13 @@ func (b *Builder) Conflicts() (conflicts diag.List) {
 		return nil
 	}
 	for _, r := range b.list {
-		w, ok := r.Spec.(resource.WholeFile)
-		if !ok || r.Skip != "" {
+		written := resource.TraitsOf(r.Spec).WrittenFile
+		if written == "" || r.Skip != "" {
 			continue
 		}
-		for _, edit := range edits[path.Clean(w.WrittenFile())] {
+		for _, edit := range edits[path.Clean(written)] {
 			e := &diag.Error{Pos: edit.Pos, Subject: edit.ID.String(), Notes: edit.Calls}
-			e.Err = fmt.Errorf("edits %s, whose whole content is managed by %s at %s: every run would change it twice", w.WrittenFile(), r.ID, r.Pos)
+			e.Err = fmt.Errorf("edits %s, whose whole content is managed by %s at %s: every run would change it twice", written, r.ID, r.Pos)
 			conflicts.Add(e.WithHint("add it to that content, or set content_once = true on %s to use the content only for a new file", r.ID))
 		}
 	}
@@ -43,7 +43,7 @@ func (b *Builder) contradictions() (mistakes diag.List) {
 	type place struct{ typ, file, part string }
 	var first map[place]*resource.Resource
 	for _, r := range b.list {
-		e, ok := r.Spec.(resource.PartEditor)
+		e, ok := r.Spec.(resource.FileEditor)
 		if !ok || r.Skip != "" || len(r.LazyProperties) > 0 {
 			continue
 		}
@@ -51,7 +51,7 @@ func (b *Builder) contradictions() (mistakes diag.List) {
 		if part == "" {
 			continue
 		}
-		file := r.Spec.(resource.FileEditor).EditedFile()
+		file := e.EditedFile()
 		if first == nil {
 			first = make(map[place]*resource.Resource)
 		}
@@ -61,7 +61,7 @@ func (b *Builder) contradictions() (mistakes diag.List) {
 			first[at] = r
 			continue
 		}
-		if _, otherWanted := other.Spec.(resource.PartEditor).EditedPart(); otherWanted != wanted {
+		if _, otherWanted := other.Spec.(resource.FileEditor).EditedPart(); otherWanted != wanted {
 			e := r.Errorf(nil, "conflicts with %s at %s over the same part of %s: every run would change it twice", other.ID, other.Pos, file)
 			e.Pos = r.Pos
 			mistakes.Add(e.WithHint("remove one of them"))

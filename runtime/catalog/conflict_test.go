@@ -15,8 +15,9 @@ type (
 	edit      string
 )
 
-func (w wholeFile) WrittenFile() string { return string(w) }
-func (e edit) EditedFile() string       { return string(e) }
+func (w wholeFile) Traits() resource.Traits { return resource.Traits{WrittenFile: string(w)} }
+func (e edit) EditedFile() string           { return string(e) }
+func (edit) EditedPart() (string, string)   { return "", "" }
 
 func TestFileIsWrittenOrEdited(t *testing.T) {
 	at := func(typ, name string, line int, spec any) *resource.Resource {

@@ -71,7 +71,7 @@ func (u *Unit) addTrace(err error) error {
 // resources are added first.
 func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
 	u.rename(r)
-	if _, ok := r.Spec.(resource.Applier); ok && r.Skip == "" {
+	if r.Skip == "" && resource.TraitsOf(r.Spec).Child != nil {
 		return u.apply(ctx, r)
 	}
 	return u.units.Builder.Add(r)
@@ -95,7 +95,7 @@ func (u *Unit) childName(name string) string {
 // rename gives r, if it applies a child, its unique name in the catalog, and renames its
 // references to such resources.
 func (u *Unit) rename(r *resource.Resource) {
-	if _, ok := r.Spec.(resource.Applier); ok {
+	if resource.TraitsOf(r.Spec).Child != nil {
 		if name := u.childName(r.ID.Name); name != r.ID.Name {
 			if u.names == nil {
 				u.names = make(map[string]string)
@@ -118,7 +118,7 @@ func (u *Unit) rename(r *resource.Resource) {
 
 // apply loads the child of r, and adds r behind the child's resources.
 func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
-	child := r.Spec.(resource.Applier).Child()
+	child := resource.TraitsOf(r.Spec).Child()
 	if u.sealed {
 		return nil, u.applyError(r, "cannot apply here: %s is applied with allow_apply = false", u.Name)
 	}

@@ -35,8 +35,8 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 		if ev.Refreshed {
 			ev.RefreshedBy, ev.PendingRefreshes = by, pending
 		}
-		if x, ok := state.(resource.RefreshDropper); ok && x.DroppedRefresh() != "" {
-			w.view.Log().Info("refresh dropped: "+x.DroppedRefresh(), "resource", r.ID.String())
+		if d.DroppedRefresh != "" {
+			w.view.Log().Info("refresh dropped: "+d.DroppedRefresh, "resource", r.ID.String())
 		}
 	}
 	found := forecast.Finding{Decision: d, Joins: i}

@@ -234,13 +234,10 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 // nameVersion adds a version to the event of a thing that appears or disappears. The state is the
 // one that has the version: before a removal, after a creation.
 func nameVersion(ev *event.Event, d resource.Decision, state any) {
-	s, ok := state.(resource.VersionReporter)
-	if !ok || s.CurrentVersion() == "" {
-		return
-	}
+	version := versionOf(ev.Resource, state)
 	for _, x := range d.Diff {
-		if x.Property == "ensure" && (resource.IsAbsent(x.Have) && x.Want != s.CurrentVersion() || resource.IsAbsent(x.Want)) {
-			ev.Reason = event.JoinRemarks("version "+s.CurrentVersion(), ev.Reason)
+		if version != "" && x.Property == "ensure" && (resource.IsAbsent(x.Have) && x.Want != version || resource.IsAbsent(x.Want)) {
+			ev.Reason = event.JoinRemarks("version "+version, ev.Reason)
 		}
 	}
 }
@@ -248,12 +245,20 @@ func nameVersion(ev *event.Event, d resource.Decision, state any) {
 // nameNewVersion adds the new version to the event of a replaced thing, where the wanted ensure
 // does not tell it, such as "latest".
 func nameNewVersion(ev *event.Event, state any) {
-	s, ok := state.(resource.VersionReporter)
+	version := versionOf(ev.Resource, state)
 	for _, x := range ev.Diff {
-		if ok && x.Property == "ensure" && !resource.IsAbsent(x.Have) && !resource.IsAbsent(x.Want) && s.CurrentVersion() != "" && !strings.HasPrefix(s.CurrentVersion(), x.Want) {
-			ev.Reason = event.JoinRemarks("version "+s.CurrentVersion(), ev.Reason)
+		if version != "" && x.Property == "ensure" && !resource.IsAbsent(x.Have) && !resource.IsAbsent(x.Want) && !strings.HasPrefix(version, x.Want) {
+			ev.Reason = event.JoinRemarks("version "+version, ev.Reason)
 		}
 	}
+}
+
+// versionOf returns the version in a state, "" if the thing is absent or has none.
+func versionOf(r *resource.Resource, state any) string {
+	if version := ensureOf(state); resource.TraitsOf(r.Spec).EnsureIsVersion && !resource.IsAbsent(version) {
+		return version
+	}
+	return ""
 }
 
 func phrases(actions []resource.Action) string {

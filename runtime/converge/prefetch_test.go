@@ -76,7 +76,12 @@ func (b *board) Status(_ context.Context, _ *host.View, c cell) (string, error) 
 	return b.places[c.Place], nil
 }
 
-func (b *board) StatusAll(ctx context.Context, v *host.View, wants []cell) ([]string, []error) {
+// Bulk implements resource.BulkProvider.
+func (b *board) Bulk() resource.Bulk[cell, string] {
+	return resource.Bulk[cell, string]{Status: b.statusAll}
+}
+
+func (b *board) statusAll(ctx context.Context, v *host.View, wants []cell) ([]string, []error) {
 	b.batches++
 	states := make([]string, len(wants))
 	for i, c := range wants {

@@ -40,7 +40,7 @@ func (x scopeEnds) reason(r *resource.Resource) string {
 // failWithParts turns the skip of a composite into a failure if some of its parts failed or were
 // skipped.
 func failWithParts(c *catalog.Catalog, unmet []bool, ev *event.Event) {
-	if !resource.FailsWithParts(ev.Resource.Spec) {
+	if resource.TraitsOf(ev.Resource.Spec).Child == nil {
 		return
 	}
 	failed := 0

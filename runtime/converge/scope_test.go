@@ -25,11 +25,12 @@ type groups struct{}
 func (groups) Status(context.Context, *host.View, group) (string, error) { return "", nil }
 
 func (group) Validate() error                                                    { return nil }
-func (group) FailsWithParts() bool                                               { return true }
-func (group) Child() resource.Child                                              { return resource.Child{} }
-func (group) Traits() resource.Traits                                            { return resource.Traits{VerifiesItself: true} }
 func (group) Decide(string) (d resource.Decision)                                { return d }
 func (group) Perform(context.Context, *host.Host, groups, resource.Action) error { return nil }
+
+func (group) Traits() resource.Traits {
+	return resource.Traits{VerifiesItself: true, Child: func() resource.Child { return resource.Child{} }}
+}
 
 func (group) Refresh(_ string, d resource.Decision) resource.Decision {
 	d.AddAction("Apply", "applied changes")

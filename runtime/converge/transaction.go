@@ -13,7 +13,7 @@ import (
 )
 
 // A transaction is the same actions of consecutive resources, performed for all of them at once
-// (resource.BulkPerformer): a package manager takes about as long to install twenty packages as
+// (resource.Bulk): a package manager takes about as long to install twenty packages as
 // to install one. The walk goes on to decide about resources that may join, and commits the
 // transaction before the first one that may not. In a plan a transaction only tells which
 // resources a run would put together.
@@ -44,7 +44,7 @@ func (t *transaction) canWait(w *walk, i int) bool {
 func (t *transaction) joins(provider *resource.Binding, ev *event.Event, d resource.Decision) bool {
 	return t != nil && d.Err == nil && d.Uncertain == "" && !ev.Refreshed && provider.Same(t.provider) &&
 		slices.EqualFunc(d.Actions, t.members[0].decision.Actions, func(a, b resource.Action) bool { return a.Verb == b.Verb }) &&
-		t.provider.Type.Together(t.members[0].event.Resource.Spec, ev.Resource.Spec)
+		t.provider.Together(t.members[0].event.Resource.Spec, ev.Resource.Spec)
 }
 
 // commitUnlessJoins commits the transaction if the event's resource can neither join it nor is
@@ -66,7 +66,7 @@ func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, e
 	t, _ := w.open.(*transaction)
 	if t == nil {
 		r := ev.Resource
-		if w.open != nil || d.Uncertain != "" || ev.Refreshed || !w.grouping.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
+		if w.open != nil || d.Uncertain != "" || ev.Refreshed || !w.grouping.mayWait(ev.Index) || !provider.Together(r.Spec, r.Spec) {
 			return false
 		}
 		t = &transaction{first: ev.Index, provider: provider}

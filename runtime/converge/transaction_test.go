@@ -17,13 +17,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var _ resource.BulkPerformer[knob, knobs] = knob{}
+// Bulk implements resource.BulkProvider.
+func (w *world) Bulk() resource.Bulk[knob, string] {
+	return resource.Bulk[knob, string]{
+		Together: func(k, other knob) bool { return k.Joins != "" && k.Joins == other.Joins },
+		Perform:  w.performAll,
+	}
+}
 
-func (k knob) Together(other knob) bool { return k.Joins != "" && k.Joins == other.Joins }
-
-// PerformAll sets knobs until one breaks. A knob with the value "taker" removes others.
-func (knob) PerformAll(_ context.Context, _ *host.Host, p knobs, wants []knob, a resource.Action) error {
-	w := p.(*world)
+// performAll sets knobs until one breaks. A knob with the value "taker" removes others.
+func (w *world) performAll(_ context.Context, _ *host.Host, wants []knob, a resource.Action) error {
 	var names []string
 	for _, k := range wants {
 		names = append(names, k.Name)

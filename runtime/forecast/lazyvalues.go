@@ -35,12 +35,12 @@ func (f *Forecaster) CloseIfLazyValuesUnknown(ctx context.Context, ev *event.Eve
 // isMissing reports whether a file with lazy values is going to be made: nothing is at its path, and no
 // pending resource is going to bring anything there.
 func (f *Forecaster) isMissing(r *resource.Resource) bool {
-	whole, ok := r.Spec.(resource.WholeFile)
-	if !ok || whole.WrittenFile() == "" && !slices.Contains(r.LazyProperties, "content") || !f.willExist(r) {
+	name, _, _ := resource.BoundsOf(r.Spec)
+	sets := resource.TraitsOf(r.Spec).WrittenFile != "" || slices.Contains(r.LazyProperties, "content")
+	if name == "" || !sets || !f.willExist(r) {
 		return false
 	}
 	looks := f.newLooks()
-	name, _, _ := resource.BoundsOf(r.Spec)
 	info, err := f.view.Recording(looks).Lstat(name)
 	return err == nil && info.Kind == safepath.Missing && len(looks.Doubts()) == 0
 }

@@ -16,8 +16,8 @@ func (f *Forecaster) askProvider(ctx context.Context, v *host.View, i int, provi
 	if !ok && f.planning {
 		p, ok = f.predictMany(ctx, i, provider)
 	}
-	if r := f.catalog.Resources[i]; !ok && !f.planning && provider.HasBulkPrediction() { // in a run, for a resource that is only planned
-		if list, found := provider.PredictAll(ctx, v, []any{r.Spec}); found && len(list) == 1 {
+	if r := f.catalog.Resources[i]; !ok && !f.planning { // in a run, for a resource that is only planned
+		if list := provider.PredictAll(ctx, v, []any{r.Spec}); len(list) == 1 {
 			p, ok = list[0], true
 		}
 	}
@@ -57,8 +57,8 @@ func (f *Forecaster) predictMany(ctx context.Context, i int, provider *resource.
 			specs, at = append(specs, x.Spec), append(at, k)
 		}
 	}
-	list, ok := provider.PredictAll(ctx, f.view.Recording(nil), specs)
-	if !ok || len(list) != len(specs) {
+	list := provider.PredictAll(ctx, f.view.Recording(nil), specs)
+	if len(list) != len(specs) {
 		return resource.Prediction{}, false
 	}
 	if f.predictions == nil {

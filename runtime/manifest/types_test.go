@@ -129,9 +129,9 @@ type Apply struct {
 	Data            map[string]any `ccm:"data"`
 }
 
-func (Apply) FailsWithParts() bool { return true }
+func (a Apply) Traits() resource.Traits { return resource.Traits{Child: a.child} }
 
-func (a Apply) Child() resource.Child {
+func (a Apply) child() resource.Child {
 	c := resource.Child{Path: a.Name, Data: a.Data, MayApply: a.AllowApply}
 	if a.Noop {
 		c.Restraint = resource.Noop

@@ -37,8 +37,22 @@ type Traits struct {
 	IsUncertain bool
 	// BringsFiles: files are installed that other resources may manage, as packages do.
 	BringsFiles bool
+	// BeginsWithZero: right after another resource has installed the thing, its state is the zero state of the type.
+	// Otherwise a plan does not know the state then.
+	BeginsWithZero bool
+	// EnsureIsVersion: [StateEnsure] returns the version of a thing that is there. Reports name it when the thing
+	// appears or disappears.
+	EnsureIsVersion bool
+	// WrittenFile is the path of the file of which the whole content is set, "" for none. No [FileEditor] may edit it.
+	WrittenFile string
+	// SecretProperties are the properties that refer to secrets. Their own texts need not be secret; those that are
+	// secret are found without it.
+	SecretProperties []string
 	// Command returns the one command that is run, which may change the paths among its arguments; nil for none.
 	Command func() host.Cmd
+	// Child returns the script or manifest that is applied; nil for none. In the catalog the child's resources come
+	// before the applying resource, and after everything that it comes after. It fails when one of them fails.
+	Child func() Child
 }
 
 // TraitsOf returns the traits of a spec.
@@ -68,17 +82,6 @@ type (
 	// An EnsureReporter returns the desired value of ensure for reports; "absent" or "purged" if
 	// the thing has to be absent ([IsAbsent]). Without it, reports have none.
 	EnsureReporter interface{ WantedEnsure() string }
-	// A RefreshDropper is the state of a machine that is not running. DroppedRefresh returns the
-	// reason why a refresh does nothing there, "" if it acts.
-	RefreshDropper interface{ DroppedRefresh() string }
-	// An Applier applies a script or manifest, the child. In the catalog the child's resources
-	// come before the applying resource, and after everything that the applying resource comes
-	// after. If FailsWithParts is true, the resource fails when one of them fails; otherwise it is
-	// skipped.
-	Applier interface {
-		Child() Child
-		FailsWithParts() bool
-	}
 )
 
 // Abilities of specs: speed.
@@ -91,28 +94,16 @@ type (
 	PathConfined interface {
 		Bounds() (path string, looks, acts bool)
 	}
-	// A SecretSource names properties that refer to secrets. Their own texts need not be secret.
-	// Without it, only texts are checked for secrets.
-	SecretSource interface{ SecretProperties() []string }
-	// A BulkPerformer is a spec D whose provider P can perform one action for several resources in
-	// one transaction, faster than one after the other. Together reports whether the same actions
-	// of two specs may be put into one transaction. PerformAll may fail with some of them done:
-	// the engine looks at each again, and performs the rest one by one. Without it, each action is
-	// performed by itself.
-	BulkPerformer[D, P any] interface {
-		Together(other D) bool
-		PerformAll(ctx context.Context, h *host.Host, provider P, wants []D, a Action) error
+	// A FileEditor is a spec whose Perform only writes the file with the returned path, "" if it does not. Consecutive
+	// edits of one file become one write. Without it, each edit is a write.
+	//
+	// EditedPart is the part of the file that is kept, such as the setting of a key, "" if it is unknown. Of two
+	// resources of a type with the same file and part, the wanted texts must be the same: otherwise every run would
+	// change the file twice.
+	FileEditor interface {
+		EditedFile() string
+		EditedPart() (part, wanted string)
 	}
-	// A FileEditor is a spec whose Perform only writes the file with the returned path.
-	// Consecutive edits of one file become one write. Without it, each edit is a write.
-	FileEditor interface{ EditedFile() string }
-	// A PartEditor is a FileEditor that keeps one part of the file, such as the setting of a key. Of two resources of
-	// a type with the same file and part, the wanted texts must be the same: otherwise every run would change the
-	// file twice. part is "" if it is unknown. Without it, such resources are not found.
-	PartEditor interface{ EditedPart() (part, wanted string) }
-	// A WholeFile is a spec that sets the whole content of the file with the returned path, "" for
-	// none. No FileEditor may edit that file. Without it, edits are allowed.
-	WholeFile interface{ WrittenFile() string }
 )
 
 // Abilities of specs: plans. Without them, a pending resource of the type makes more of the later
@@ -127,37 +118,17 @@ type (
 	// thing is missing now: then content that is not known yet counts too. Without it, a plan takes it that an
 	// earlier resource may leave nothing to do.
 	WholeSetter interface{ SetsWhole(isNew bool) bool }
-	// An InitialState returns the state of a thing right after another resource has
-	// installed it.
-	InitialState[S any] interface{ Fresh() S }
 )
 
 // Abilities of providers.
 type (
-	// A BulkStatus reports the states of many resources at once: states[i] or errs[i] for
-	// wants[i]. Without it, Status is called for each.
-	BulkStatus[D, S any] interface {
-		StatusAll(ctx context.Context, v *host.View, wants []D) (states []S, errs []error)
-	}
+	// A BulkProvider handles many resources at once. Without it, each is handled by itself.
+	BulkProvider[D, S any] interface{ Bulk() Bulk[D, S] }
 	// A Predictor predicts in a plan whether the actions are going to succeed. Predict changes
 	// nothing. The caveat describes what it could not check, or is "". Without it, a plan assumes
 	// success.
 	Predictor[D any] interface {
 		Predict(ctx context.Context, v *host.View, want D) (caveat string, err error)
-	}
-	// A BulkPredictor predicts the success of many resources at once, such as whether repositories
-	// have the packages: list[i] for wants[i]. It changes nothing. Its answers do not depend on
-	// effects that a plan assumes.
-	BulkPredictor[D any] interface {
-		PredictAll(ctx context.Context, v *host.View, wants []D) (list []Prediction)
-	}
-	// A Companions lists all existing things of the type, some of which come and go with others,
-	// such as packages with their dependencies. CompanionText names those that came or went when
-	// the wants were acted on together, "" if there are none. Without it, reports show the
-	// resources alone.
-	Companions[D any] interface {
-		Inventory(ctx context.Context, v *host.View) (Inventory, error)
-		CompanionText(wants []D, came, went []string) string
 	}
 	// An Inspector reports the whole state; Status reports only the part that a decision needs.
 	// Only the identifying properties of want are set. Without it, ccm status and ccm import use
@@ -185,9 +156,6 @@ type (
 
 // Abilities of states.
 type (
-	// A VersionReporter is a state with a version, "" if the thing is absent. Reports name the
-	// version when the thing appears or disappears. Without it, they do not.
-	VersionReporter interface{ CurrentVersion() string }
 	// A StateEnsure returns the state as a value of ensure. Without it, reports have none.
 	StateEnsure interface{ CurrentEnsure() string }
 	// A Describer describes the state as a struct with json tags, without the parts that are

@@ -11,13 +11,13 @@ import (
 // An Inventory has the names of all existing things of a type; nil if they are not known.
 type Inventory []string
 
-// Inventory lists all existing things of the type; nil if the provider is no [Companions].
+// Inventory lists all existing things of the type; nil if the provider does not know them.
 func (b Binding) Inventory(ctx context.Context, v *host.View) (list Inventory, err error) {
 	defer b.recoverError(&err)
-	if b.Type.inventory == nil {
+	if b.bulk.Inventory == nil {
 		return nil, nil
 	}
-	return b.Type.inventory(ctx, v, b.impl)
+	return b.bulk.Inventory(ctx, v)
 }
 
 // CompanionText names the things that came or went between two inventories, besides the resources
@@ -30,7 +30,7 @@ func (b Binding) CompanionText(specs []any, before, after Inventory) string {
 	if len(came)+len(went) == 0 {
 		return ""
 	}
-	return b.Type.companionText(b.impl, specs, came, went)
+	return b.bulk.CompanionText(specs, came, went)
 }
 
 // CompanionRecreation returns the declarations that make things again that went with resources of these
@@ -70,15 +70,4 @@ func (list Inventory) without(other Inventory) []string {
 		}
 	}
 	return rest
-}
-
-func inventory[D any](ctx context.Context, v *host.View, provider any) (Inventory, error) {
-	if f, ok := provider.(Companions[D]); ok {
-		return f.Inventory(ctx, v)
-	}
-	return nil, nil
-}
-
-func companionTextOf[D any](provider any, specs []any, came, went []string) string {
-	return provider.(Companions[D]).CompanionText(specsOf[D](specs), came, went)
 }

@@ -51,13 +51,16 @@ type Functions struct {
 	// Edits returns the path of the file that Perform edits, for types whose Perform does nothing
 	// else.
 	Edits func(want *Properties) string
-	// Part returns the part of the file, for types with Edits; see [PartEditor]. May be nil.
+	// Part returns the part of the file, for types with Edits; see [FileEditor]. May be nil.
 	Part func(want *Properties) (part, wanted string)
 	// Programs returns the programs that an action cannot do without, for [Decision].Programs; may be nil.
 	Programs func(want *Properties, have any, a Action) ([]host.Cmd, error)
 	// Recreate returns the declarations that make a thing again that is removed; see
 	// [Binding.Recreation]. May be nil.
 	Recreate func(ctx context.Context, v *host.View, want *Properties, have any) ([]Declaration, error)
+	// Export returns the properties of a state for an import, nil if there is nothing to import. A name among them is
+	// the one that was found. It is nil if states cannot be imported.
+	Export func(have any) *schema.Table
 	// Effects returns the effects of Perform. Have is nil if the state is not known.
 	Effects func(want *Properties, have any) (list []overlay.PathEffect, more OtherEffects, err error)
 }
@@ -83,7 +86,6 @@ var (
 	_ schema.Holder  = (*Properties)(nil)
 	_ EnsureReporter = (*Properties)(nil)
 	_ FileEditor     = (*Properties)(nil)
-	_ PartEditor     = (*Properties)(nil)
 	_ EffectBound    = (*Properties)(nil)
 	_ WholeSetter    = (*Properties)(nil)
 )
@@ -128,7 +130,7 @@ func (p *Properties) EditedFile() string {
 	return p.functions.Edits(p)
 }
 
-// EditedPart implements [PartEditor].
+// EditedPart implements [FileEditor].
 func (p *Properties) EditedPart() (part, wanted string) {
 	if p.functions.Part == nil {
 		return "", ""
@@ -244,9 +246,8 @@ func (f Functions) Bind() (Binding, error) {
 		perform: func(ctx context.Context, h *host.Host, _, spec any, a Action) error {
 			return f.Perform(ctx, h, spec.(*Properties), a)
 		},
-		hasBulkStatus: func(any) bool { return false },
-		recall:        func(context.Context, *host.View, any, any, DesiredDigest) (any, bool, error) { return nil, false, nil },
-		predict:       func(context.Context, *host.View, any, any) (string, error) { return "", nil },
+		recall:  func(context.Context, *host.View, any, any, DesiredDigest) (any, bool, error) { return nil, false, nil },
+		predict: func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
 	t.inspect, t.importState = t.status, (&f).importState
 	if f.Validate != nil {
@@ -275,7 +276,7 @@ func (f Functions) Bind() (Binding, error) {
 		}
 	}
 	suits := func(*facts.Facts, any) (int, error) { return 1, nil }
-	return Binding{Name: f.Provider, Type: t, suits: suits, impl: &f}, nil
+	return Binding{Name: f.Provider, Type: t, suits: suits, impl: &f, bulk: new(Bulk[any, any])}, nil
 }
 
 // Describe implements [SelfDescriber].
@@ -283,11 +284,10 @@ func (f *Functions) Describe() Description { return Description{Commands: f.Comm
 
 // importState makes properties of a state.
 func (f *Functions) importState(state any, im Import) (any, error) {
-	w, ok := state.(DesiredExporter)
-	if !ok {
+	if f.Export == nil {
 		return nil, ErrNotImportable
 	}
-	t := w.DesiredProperties()
+	t := f.Export(state)
 	if t == nil {
 		return nil, errors.New("does not exist")
 	}

@@ -92,20 +92,17 @@ func TestFunctions(t *testing.T) {
 	require.EqualError(t, err, "x:1: note#a: text: expected something good")
 }
 
-// found is the state of a note that exists in one of several ways.
-type noteState struct{ ensure string }
-
-func (f noteState) DesiredProperties() *schema.Table {
-	return &schema.Table{Entries: []schema.Entry{{Key: "ensure", Val: schema.StringValue(f.ensure)}}}
-}
-
 func TestImportOfWhatNoDeclarationSays(t *testing.T) {
-	b, err := note(t, nil)
+	b, err := note(t, func(f *resource.Functions) {
+		f.Export = func(have any) *schema.Table {
+			return &schema.Table{Entries: []schema.Entry{{Key: "ensure", Val: schema.StringValue(have.(string))}}}
+		}
+	})
 	require.NoError(t, err)
-	r, err := b.Type.Import(noteState{"present"}, resource.Import{Name: "a"})
+	r, err := b.Type.Import("present", resource.Import{Name: "a"})
 	require.NoError(t, err)
 	require.Equal(t, "present", r.Spec.(*resource.Properties).WantedEnsure())
-	_, err = b.Type.Import(noteState{"half there"}, resource.Import{Name: "a"})
+	_, err = b.Type.Import("half there", resource.Import{Name: "a"})
 	require.EqualError(t, err, "it is half there, which is not declared")
 }
 

@@ -10,10 +10,6 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A DesiredExporter is the [Importer] for states of types made of [Functions]. It returns the
-// properties, nil if there is nothing to import. A name among them is the one that was found.
-type DesiredExporter interface{ DesiredProperties() *schema.Table }
-
 // An Import has the options of an import.
 type Import struct {
 	Name string

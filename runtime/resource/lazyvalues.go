@@ -23,12 +23,12 @@ func (r *Resource) lazyProperties(tab *schema.Table, spec any) ([]string, error)
 		}
 		f := r.Type.schema().Field(e.Key)
 		why := ""
-		switch _, applies := spec.(Applier); {
+		switch {
 		case f == nil:
 			why = "common properties must be known before the run"
 		case f.IsName:
 			why = "it names the resource"
-		case applies:
+		case TraitsOf(spec).Child != nil:
 			why = "applied manifests must be known before the run"
 		}
 		if why != "" {

@@ -1,11 +1,6 @@
 package resource
 
-import (
-	"context"
-
-	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/overlay"
-)
+import "github.com/luaccm/ccm/runtime/host/overlay"
 
 // A Prediction is the expected success of a pending resource.
 type Prediction struct {
@@ -35,25 +30,3 @@ type WrongUserError struct{ Text string }
 
 // Error returns the text.
 func (e *WrongUserError) Error() string { return e.Text }
-
-// HasBulkPrediction reports whether the provider implements [BulkPredictor].
-func (b Binding) HasBulkPrediction() bool {
-	return b.Type.hasBulkPrediction != nil && b.Type.hasBulkPrediction(b.impl)
-}
-
-// PredictAll returns the predictions of many resources at once. It is not ok if the provider is
-// no [BulkPredictor].
-func (b Binding) PredictAll(ctx context.Context, v *host.View, specs []any) (list []Prediction, ok bool) {
-	if b.Type.predictAll == nil {
-		return nil, false
-	}
-	return b.Type.predictAll(ctx, v, b.impl, specs)
-}
-
-func predictAll[D any](ctx context.Context, v *host.View, provider any, specs []any) ([]Prediction, bool) {
-	f, ok := provider.(BulkPredictor[D])
-	if !ok {
-		return nil, false
-	}
-	return f.PredictAll(ctx, v, specsOf[D](specs)), true
-}

@@ -105,6 +105,8 @@ type Decision struct {
 	// they do change something. A plan calls such a resource unknown, and Perform may return
 	// [ErrUnchanged].
 	Uncertain string
+	// DroppedRefresh is the reason why a refresh does nothing, such as a machine that is not running; "" if it acts.
+	DroppedRefresh string
 	// Programs are programs that the actions call, with nothing but their names and roots. Where one is
 	// missing, the actions are going to fail.
 	Programs []host.Cmd

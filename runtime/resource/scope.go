@@ -69,10 +69,3 @@ type Child struct {
 	// MayApply is set if the child may apply children of its own.
 	MayApply bool
 }
-
-// FailsWithParts reports whether spec fails, rather than is skipped, when a resource of its child
-// fails; see [Applier].
-func FailsWithParts(spec any) bool {
-	c, ok := spec.(Applier)
-	return ok && c.FailsWithParts()
-}

@@ -24,11 +24,7 @@ func (r *Resource) AddSecrets(k *secret.Keeper) {
 
 // secretSources returns the properties that the user marked as secret, or that refer to secrets.
 func (r *Resource) secretSources() []string {
-	list := slices.Clone(r.SecretProperties)
-	if s, ok := r.Spec.(SecretSource); ok {
-		list = append(list, s.SecretProperties()...)
-	}
-	return list
+	return slices.Concat(r.SecretProperties, TraitsOf(r.Spec).SecretProperties)
 }
 
 // Mark marks properties as secret, and adds their texts to a keeper. Texts that are too short to

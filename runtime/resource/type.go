@@ -25,32 +25,21 @@ type Type struct {
 	// are the same.
 	Source string
 
-	schema        func() *schema.Schema
-	union         func() schema.Union
-	new           func() any // *D
-	validate      func(spec any) error
-	resolvePaths  func(spec any, dir string) any
-	decide        func(spec, state any) Decision
-	zero          any                                                                      // a state: that of an absent thing
-	refresh       func(spec, state any, d Decision) Decision                               // nil if the type has no refresh
-	initialState  func(spec any) any                                                       // nil if there is no InitialState
-	desiredText   func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if the states always have the whole digest
-	status        func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	statusAll     func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
-	hasBulkStatus func(provider any) bool
-	perform       func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
-	canJoin       func(spec, other any) bool                                                         // nil if it is no BulkPerformer
-	performAll    func(ctx context.Context, h *host.Host, provider any, specs []any, a Action) error // nil if it is no BulkPerformer
-	predict       func(ctx context.Context, v *host.View, provider, spec any) (string, error)
-	// predictAll is nil if no provider of the type is a [BulkPredictor].
-	predictAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prediction, bool)
-	// hasBulkPrediction reports whether a provider has predictAll; nil if none of them has.
-	hasBulkPrediction func(provider any) bool
-	inventory         func(ctx context.Context, v *host.View, provider any) (Inventory, error) // nil if no provider is a [Companions]
-	companionText     func(provider any, specs []any, came, went []string) string
-	recall            func(ctx context.Context, v *host.View, provider, spec any, desired DesiredDigest) (any, bool, error)
-	inspect           func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	importState       func(state any, im Import) (any, error) // nil if it cannot
+	schema       func() *schema.Schema
+	union        func() schema.Union
+	new          func() any // *D
+	validate     func(spec any) error
+	resolvePaths func(spec any, dir string) any
+	decide       func(spec, state any) Decision
+	zero         any                                                                      // a state: that of an absent thing
+	refresh      func(spec, state any, d Decision) Decision                               // nil if the type has no refresh
+	desiredText  func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if the states always have the whole digest
+	status       func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	perform      func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
+	predict      func(ctx context.Context, v *host.View, provider, spec any) (string, error)
+	recall       func(ctx context.Context, v *host.View, provider, spec any, desired DesiredDigest) (any, bool, error)
+	inspect      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	importState  func(state any, im Import) (any, error) // nil if it cannot
 	// recreate returns the declarations of [Binding.Recreation]; nil if files are all that there is.
 	recreate func(ctx context.Context, v *host.View, provider string, spec, state any) ([]Declaration, error)
 }
@@ -78,13 +67,6 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 		perform: func(ctx context.Context, h *host.Host, provider, spec any, a Action) error {
 			return (*spec.(*D)).Perform(ctx, h, provider.(P), a)
 		},
-		statusAll:     statusAll[D, S],
-		hasBulkStatus: func(provider any) bool { _, ok := provider.(BulkStatus[D, S]); return ok },
-		predictAll:    predictAll[D],
-		inventory:     inventory[D],
-		companionText: companionTextOf[D],
-
-		hasBulkPrediction: func(provider any) bool { _, ok := provider.(BulkPredictor[D]); return ok },
 		predict: func(ctx context.Context, v *host.View, provider, spec any) (string, error) {
 			if f, ok := provider.(Predictor[D]); ok {
 				return f.Predict(ctx, v, *spec.(*D))
@@ -97,9 +79,6 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 		t.refresh = func(spec, state any, d Decision) Decision {
 			return any(*spec.(*D)).(Refresher[S]).Refresh(state.(S), d)
 		}
-	}
-	if _, ok := any(*new(D)).(InitialState[S]); ok {
-		t.initialState = func(spec any) any { return any(*spec.(*D)).(InitialState[S]).Fresh() }
 	}
 	if _, ok := any(*new(D)).(DesiredTexter[S]); ok {
 		t.desiredText = func(ctx context.Context, v *host.View, spec, state any) (string, error) {
@@ -122,7 +101,6 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 	}
 	defineInspect[D, S, P](t)
 	defineRecreation[D, S](t)
-	defineTogether[D, P](t)
 	return TypeDef[D, S, P]{t}
 }
 
@@ -279,6 +257,7 @@ type Binding struct {
 	Type *Type
 
 	impl  any
+	bulk  *Bulk[any, any]
 	suits func(f *facts.Facts, spec any) (int, error)
 }
 
@@ -293,8 +272,9 @@ func Always[D any](priority int) Suitability[D] {
 
 // Provide binds the provider impl to the type.
 func (t TypeDef[D, S, P]) Provide(name string, suits Suitability[D], impl P) Binding {
+	bulk := bulkOf[D, S](impl)
 	return Binding{
-		Name: name, Type: t.Type, impl: impl,
+		Name: name, Type: t.Type, impl: impl, bulk: &bulk,
 		suits: func(f *facts.Facts, spec any) (int, error) { return suits(f, *spec.(*D)) },
 	}
 }
@@ -340,13 +320,13 @@ func (t *Type) Decide(spec, state any, refresh bool) Decision {
 	return d
 }
 
-// DecideFresh decides for the initial state of a thing that another resource has just installed.
+// DecideFresh decides for the state of a thing that another resource has just installed.
 // It is not ok if that state is not known.
 func (t *Type) DecideFresh(spec any) (Decision, bool) {
-	if t.initialState == nil {
+	if !TraitsOf(spec).BeginsWithZero {
 		return Decision{}, false
 	}
-	return t.decide(spec, t.initialState(spec)), true
+	return t.DecideZero(spec), true
 }
 
 // DecideZero decides for the zero state of the type: the thing is absent.

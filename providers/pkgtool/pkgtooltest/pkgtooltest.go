@@ -51,15 +51,9 @@ func Suits(t *testing.T, tool *pkgtool.Tool, other string) {
 	require.Equal(t, 1, priority, "an unknown family")
 }
 
-// A Provider is a provider of packages that looks at many of them at once.
-type Provider interface {
-	resources.PackageProvider
-	resource.BulkStatus[resources.Package, resources.PackageState]
-}
-
 // OneLock tests that one command at a time runs in a process. Several goroutines look at
 // want and install the package name. It returns the errors of the installations.
-func OneLock(t *testing.T, answer func(host.Cmd) (host.Result, error), p Provider, want, install resources.Package) []error {
+func OneLock(t *testing.T, answer func(host.Cmd) (host.Result, error), p pkgtool.Provider, want, install resources.Package) []error {
 	var running atomic.Int32
 	alone := func(c host.Cmd) (host.Result, error) {
 		if running.Add(1) != 1 {
@@ -102,7 +96,7 @@ type PredictionCase struct {
 // functions: one answers commands, the other returns the commands that were run. After a prediction
 // the provider must know the state of the first package without another command. The machine has a current package index,
 // whose file is index.
-func Predict(t *testing.T, index string, cases []PredictionCase, p Provider, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction,
+func Predict(t *testing.T, index string, cases []PredictionCase, p pkgtool.Provider, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction,
 	machine func() (answer func(host.Cmd) (host.Result, error), run func() []string)) {
 	for _, x := range cases {
 		answer, run := machine()

@@ -260,7 +260,7 @@ func (tool Tool) Offline(t *testing.T, provider *svctool.Scripts, boots string) 
 	for _, phrases := range [][]string{{"enabled for the first boot"}, nil} {
 		have, err := provider.Status(t.Context(), &h.View, want)
 		require.NoError(t, err)
-		require.Equal(t, "it is an image", have.DroppedRefresh())
+		require.Equal(t, "it is an image", have.Offline)
 		d := resources.ServiceType.Type.Decide(&want, have, true)
 		require.NoError(t, d.Err)
 		var got []string

@@ -125,7 +125,8 @@ func (x Trial) checkQuestions(ctx context.Context, h *host.Host, before map[stri
 	if changed := changes(ctx, before, v); changed != "" {
 		return &breach{"Predict changed the machine: " + changed}
 	}
-	if list, ok := x.Binding.PredictAll(ctx, v, []any{x.Want, x.Want}); ok {
+	if x.Binding.HasBulkPrediction() {
+		list := x.Binding.PredictAll(ctx, v, []any{x.Want, x.Want})
 		if len(list) != 2 {
 			return &breach{fmt.Sprintf("PredictAll has %d answers for 2 questions", len(list))}
 		}
@@ -147,7 +148,7 @@ func (x Trial) checkQuestions(ctx context.Context, h *host.Host, before map[stri
 // because of the user who runs the trial does not count: an imagined machine permits everything.
 func (x Trial) predicted(ctx context.Context, h *host.Host) error {
 	_, err := x.Binding.Predict(ctx, &h.View, x.Want)
-	if list, ok := x.Binding.PredictAll(ctx, &h.View, []any{x.Want}); ok && err == nil && len(list) == 1 {
+	if list := x.Binding.PredictAll(ctx, &h.View, []any{x.Want}); err == nil && len(list) == 1 {
 		err = list[0].Err
 	}
 	if _, ok := errors.AsType[*resource.WrongUserError](err); ok || errors.Is(err, overlay.ErrNeedsRoot) {

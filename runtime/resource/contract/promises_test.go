@@ -52,6 +52,7 @@ func (p paper) Bounds() (path string, looks, acts bool) {
 	return cmp.Or(p.looksAt, p.bounds), p.looksAt != "", p.bounds != ""
 }
 func (p paper) EditedFile() string                  { return p.edited }
+func (p paper) EditedPart() (string, string)        { return "", "" }
 func (p paper) ConfinedTo() (list []string, _ bool) { return p.confined, false }
 
 func (p paper) Decide(have paperState) (d resource.Decision) {
@@ -95,7 +96,12 @@ func (w writer) Predict(_ context.Context, v *host.View, _ paper) (string, error
 	return "", w.predict
 }
 
-func (w writer) PredictAll(_ context.Context, v *host.View, wants []paper) (list []resource.Prediction) {
+// Bulk implements resource.BulkProvider.
+func (w writer) Bulk() resource.Bulk[paper, paperState] {
+	return resource.Bulk[paper, paperState]{Status: w.statusAll, Predict: w.predictAll}
+}
+
+func (w writer) predictAll(_ context.Context, v *host.View, wants []paper) (list []resource.Prediction) {
 	w.touch(v, "PredictAll")
 	if w.predicts == nil {
 		return make([]resource.Prediction, len(wants))
@@ -141,7 +147,7 @@ func (w writer) Status(ctx context.Context, v *host.View, _ paper) (paperState, 
 	return paperState{there}, err
 }
 
-func (w writer) StatusAll(ctx context.Context, v *host.View, wants []paper) ([]paperState, []error) {
+func (w writer) statusAll(ctx context.Context, v *host.View, wants []paper) ([]paperState, []error) {
 	state, _ := w.Status(ctx, v, wants[0])
 	if w.many != nil {
 		list := w.many(state)
