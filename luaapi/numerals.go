@@ -28,16 +28,21 @@ func (dc *declarer) markNumerals(t *resource.Type, entries []schema.Entry, where
 		return
 	}
 	for i, e := range entries {
-		f := t.Schema().Field(e.Key)
-		switch {
-		case f == nil:
-		case f.Scalar && isNumeral(e.Val):
-			entries[i].Val = where.numeral(c, f, e.Val, schema.Path{e.Key})
-		case f.Elem != nil && f.Elem.Scalar && e.Val.Kind == schema.List:
-			for n, item := range e.Val.Items() {
-				if isNumeral(item) {
-					e.Val.Items()[n] = where.numeral(c, f.Elem, item, schema.Path{e.Key, n})
-				}
+		if isNumeral(e.Val) {
+			if f := t.Schema().Field(e.Key); f != nil && f.Scalar {
+				entries[i].Val = where.numeral(c, f, e.Val, schema.Path{e.Key})
+			}
+			continue
+		}
+		if e.Val.Kind != schema.List {
+			continue
+		}
+		for n, item := range e.Val.Items() {
+			if !isNumeral(item) {
+				continue
+			}
+			if f := t.Schema().Field(e.Key); f != nil && f.Elem != nil && f.Elem.Scalar {
+				e.Val.Items()[n] = where.numeral(c, f.Elem, item, schema.Path{e.Key, n})
 			}
 		}
 	}

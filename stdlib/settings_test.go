@@ -86,6 +86,7 @@ func sshd(keyword string) func(t *testing.T, path string) string {
 // postconf returns the value of a parameter.
 func postconf(parameter string) func(t *testing.T, path string) string {
 	return func(t *testing.T, path string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "master.cf"), nil, 0o644)) // it warns without
 		value := ask(t, "postconf", "-c", filepath.Dir(path), "-h", parameter)
 		return strings.Join(strings.Fields(value), " ")
 	}
@@ -121,6 +122,7 @@ func TestKeysOfSSH(t *testing.T) {
 	for _, e := range []edited{
 		{what: "case", typ: "kv", path: "/etc/sshd_config", props: no, before: "permitrootlogin yes\n", after: "PermitRootLogin no\n", judge: sshd("permitrootlogin"), had: "yes", has: "no"},
 		{what: "equals", typ: "kv", path: "/etc/sshd_config", props: no, before: "PermitRootLogin = yes\n", after: "PermitRootLogin no\n", judge: sshd("permitrootlogin"), had: "yes", has: "no"},
+		{what: "in quotes", typ: "kv", path: "/etc/sshd_config", props: no, before: "\"PermitRootLogin\" yes\n", after: "PermitRootLogin no\n", judge: sshd("permitrootlogin"), had: "yes", has: "no"},
 		{what: "as wanted", typ: "kv", path: "/etc/sshd_config", props: no, before: "PERMITROOTLOGIN=no\n", after: "PERMITROOTLOGIN=no\n", judge: sshd("permitrootlogin"), had: "no", has: "no"},
 		{what: "below Match", typ: "kv", path: "/etc/sshd_config", props: no, before: "Port 22\nmatch user bob\n  PermitRootLogin no\n", after: "Port 22\nPermitRootLogin no\nmatch user bob\n  PermitRootLogin no\n", judge: sshd("permitrootlogin"), had: "without-password", has: "no"},
 		{what: "absent above Match", typ: "kv", path: "/etc/ssh/sshd_config.d/a.conf", props: `{ "UseDNS", path = "/etc/ssh/sshd_config.d/a.conf", ensure = "absent" }`, before: "usedns=no\nMatch all\nUseDNS no\n", after: "Match all\nUseDNS no\n"},

@@ -8,7 +8,7 @@ local function ends(pattern) return "(?:^|/)(?:" .. pattern .. ")$" end
 --   continuation  how a value goes on in the next line (see entries.lua)
 --   ignore_case   keys and sections are equal in any case
 --   dashes        in keys, - and _ are equal
---   equals        a key has an equals sign or blanks behind it
+--   equals        a key may be in quotes, and has an equals sign or blanks behind it
 --   block         the line that begins a part for some hosts or users only
 --   includes      it includes others, and the first value counts
 --   repeats       the sections of which each is one of its own, and not a part of one
@@ -49,6 +49,7 @@ local function of(list, want)
   --- Returns a regular expression that matches a key.
   function format.pattern(key)
     key = re.escape(key)
+    if format.equals then key = '"?' .. key .. '"?' end
     return (format.ignore_case and "(?i:" or "(?:") .. (format.dashes and key:gsub("[-_]", "[-_]") or key) .. ")"
   end
   return format

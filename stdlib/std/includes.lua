@@ -29,6 +29,16 @@ end
 -- The links by which systemd starts the sockets of sshd.
 local sockets = { "/etc/systemd/system/sockets.target.wants/ssh.socket", "/etc/systemd/system/sockets.target.wants/sshd.socket" }
 
+-- The value that sshd_config(5) has for the key below Match all: it takes precedence over the part above all blocks.
+local function below_match_all(list, format, setting)
+  local all = false
+  for _, l in ipairs(list) do
+    if re.test(l, format.block) then all = re.test(l, [[(?i)^\s*Match[\s=]+"?all"?\s*(?:#.*)?$]]) end
+    local m = all and re.match(l, setting)
+    if m then return m[1] end
+  end
+end
+
 --- Returns a warning, nil if there is none, that something else counts than the wanted value behind the position in the
 --- list of lines.
 function includes.warning(host, want, key, format, list, position)
@@ -46,6 +56,8 @@ function includes.warning(host, want, key, format, list, position)
       if m then return ("%s is read first and sets %s %s, which takes precedence"):format(file, key, inspect(m[1])) end
     end
   end
+  local value = want.path:find("sshd_config", 1, true) and below_match_all(list, format, setting)
+  if value and value:lower() ~= want.value:lower() then return ("%s sets %s %s below Match all, which takes precedence"):format(want.path, key, inspect(value)) end
 end
 
 return includes
