@@ -161,7 +161,7 @@ func TestAptManual(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo-dep > /dev/null")
 	l.says("ccm-demo", "apt-mark showauto ccm-demo")
-	for _, want := range []string{"~ package#ccm-demo: Marked as manually installed", "Nothing to do"} {
+	for _, want := range []string{"~ package#ccm-demo: Marked as manually installed", "= package#ccm-demo: up to date"} {
 		out := l.exec("/opt/ccm/ccm", "ensure", "package", "ccm-demo", "--manual")
 		require.Contains(t, out.stdout+out.stderr, want)
 	}
