@@ -44,6 +44,10 @@ type Package struct {
 	// version in /etc/apk/world). By default a hold is not changed, and a held package is not changed
 	// either. Pacman has no such command.
 	Hold *bool `ccm:"hold"`
+	// Manual marks an installed package as installed on purpose, so that "apt autoremove" does not remove
+	// it when the packages that required it are gone. Apt marks what ccm installs anyway. Only apt
+	// supports it.
+	Manual bool `ccm:"manual"`
 	// AllowDowngrade allows an older version to replace a newer one. The default is true.
 	AllowDowngrade *bool `ccm:"allow_downgrade"`
 	// Source is a package file to install, a path or an http or https URL. A relative path is relative
@@ -63,6 +67,9 @@ type PackageState struct {
 	Problem string
 	// Held is set if the package is on hold.
 	Held bool
+	// Automatic is set if the package is installed only because others require it. It is set only if
+	// manual is desired.
+	Automatic bool
 	// Residue is set if the package is absent and its configuration is not.
 	Residue bool
 	// Candidate is the version that the package system would choose, "" if there is none. It is
@@ -129,6 +136,8 @@ type PackageProvider interface {
 	Uninstall(ctx context.Context, h *host.Host, wants ...Package) error
 	// Hold puts packages on hold, or releases them.
 	Hold(ctx context.Context, h *host.Host, hold bool, wants ...Package) error
+	// MarkManual marks installed packages as installed on purpose.
+	MarkManual(ctx context.Context, h *host.Host, wants ...Package) error
 }
 
 // Traits implements resource.Characterized.
@@ -144,6 +153,8 @@ func (p Package) Validate() error {
 		err = errors.Join(err, wrong("options", "%w", diag.Expected("words").Got("an empty one")))
 	case p.isToBeHeld() && p.Ensure.IsAbsent():
 		err = errors.Join(err, wrong("hold", "an absent package cannot be held"))
+	case p.Manual && p.Ensure.IsAbsent():
+		err = errors.Join(err, wrong("manual", "an absent package cannot be marked"))
 	case p.Source != "" && (p.Ensure == PackageLatest || p.Ensure.IsAbsent() || p.Ensure.IsConstraint()):
 		err = errors.Join(err, wrong("source", "requires ensure = \"present\" or the version of the source"))
 	case p.Source == "" && p.Checksum != "":
@@ -233,6 +244,10 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	if d.Err != nil {
 		d.Actions, d.Uncertain = nil, ""
 		return d
+	}
+	if p.Manual && have.Automatic && len(d.Actions) == 0 {
+		d.Add("manual", "false", "true")
+		d.AddAction("MarkManual", "marked as manually installed")
 	}
 	p.decideHold(have.Held && (have.Installed() || len(d.Actions) > 0), &d)
 	return d
@@ -330,7 +345,7 @@ func PackagesInBulk(prov PackageProvider) resource.Bulk[Package, PackageState] {
 func (p Package) together(other Package) bool {
 	same := p.Ensure == other.Ensure || p.Ensure.IsVersion() && other.Ensure.IsVersion()
 	return same && p.Source == "" && other.Source == "" && slices.Equal(p.Options, other.Options) &&
-		p.Refresh == other.Refresh && p.MayDowngrade() == other.MayDowngrade() && reflect.DeepEqual(p.Hold, other.Hold)
+		p.Refresh == other.Refresh && p.MayDowngrade() == other.MayDowngrade() && p.Manual == other.Manual && reflect.DeepEqual(p.Hold, other.Hold)
 }
 
 // performPackages performs an action for packages that share a transaction.
@@ -344,6 +359,8 @@ func performPackages(ctx context.Context, h *host.Host, prov PackageProvider, wa
 		return keepHold(ctx, h, prov, wants, prov.Downgrade)
 	case "Uninstall":
 		return prov.Uninstall(ctx, h, wants...)
+	case "MarkManual":
+		return prov.MarkManual(ctx, h, wants...)
 	case "Release":
 		if wants[0].isToBeHeld() {
 			return nil // keepHold holds it

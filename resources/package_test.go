@@ -1,6 +1,8 @@
 package resources
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +26,8 @@ func TestPackageWishes(t *testing.T) {
 	}
 	held := packageAt("1.0", -1)
 	held.Held = true
+	automatic, automaticOld := packageAt("1.0", 0), packageAt("1.0", -1)
+	automatic.Automatic, automaticOld.Automatic = true, true
 	old := packageAt("1.0", 0)
 	old.IndexAge = "3 days old"
 	oldViolating := violating("1.0", "", 0)
@@ -51,6 +55,9 @@ func TestPackageWishes(t *testing.T) {
 		{"purged, residue", Package{Ensure: "purged"}, PackageState{Residue: true}, "Would have purged", "ensure: configured → purged", "", ""},
 		{"purged, installed", Package{Ensure: "purged"}, packageAt("1.0", 0), "Would have purged", "ensure: 1.0 → purged", "", ""},
 		{"hold", Package{Ensure: "present", Hold: yes}, packageAt("1.0", 0), "Would have held", "hold: false → true", "", ""},
+		{"manual", Package{Ensure: "present", Manual: true}, automatic, "Would have marked as manually installed", "manual: false → true", "", ""},
+		{"manual already", Package{Ensure: "present", Manual: true}, packageAt("1.0", 0), "", "", "", ""},
+		{"manual by an upgrade", Package{Ensure: "2.0", Manual: true}, automaticOld, "Would have upgraded to 2.0", "ensure: 1.0 → 2.0", "", ""},
 		{"hold, absent", Package{Ensure: "present", Hold: yes}, PackageState{}, "Would have installed. Would have held", "ensure: absent → present, hold: false → true", "", ""},
 		{"held, other version", Package{Ensure: "2.0", Hold: yes}, held, "Would have released. Would have upgraded to 2.0. Would have held", "ensure: 1.0 → 2.0", "", ""},
 		{"release", Package{Ensure: "present", Hold: no}, held, "Would have released", "hold: true → false", "", ""},
@@ -84,6 +91,7 @@ func TestPackageContradictions(t *testing.T) {
 		`ensure: expected conditions such as >= 1.2, < 2, got "> 1; x"`:    {Ensure: "> 1; x"},
 		`ensure: expected conditions such as >= 1.2, < 2, got "1.0, 2.0"`:  {Ensure: "1.0, 2.0"},
 		"options: expected words, got an empty one":                        {Options: []string{"-x", ""}},
+		"manual: an absent package cannot be marked":                       {Ensure: "absent", Manual: true},
 		"hold: an absent package cannot be held":                           {Ensure: "purged", Hold: new(true)},
 		"checksum: requires source":                                        {Checksum: "00"},
 		"source: a package from a URL requires a checksum":                 {Source: "https://example.org/x.deb"},
@@ -259,4 +267,32 @@ func TestPackageDecode(t *testing.T) {
 func TestPackagePerform(t *testing.T) {
 	err := Package{Name: "zsh"}.Perform(t.Context(), nil, nil, resource.Action{Verb: "Reinstall"})
 	require.EqualError(t, err, `unknown verb of package "Reinstall"`)
+}
+
+// TestPackagesTogether: packages with different values of a property are not installed in one call, so that the value of
+// the first one does not decide for all. Who adds a property extends Package.Together, or lists it here.
+func TestPackagesTogether(t *testing.T) {
+	each := []string{"Name", "Ensure"} // the verbs look at these for each package
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Package]()) {
+		if slices.Contains(each, f.Name) || f.Name == "Checksum" { // never without a source
+			continue
+		}
+		p := Package{Name: "a", Ensure: PackagePresent}
+		q := p
+		switch v := reflect.ValueOf(&q).Elem().FieldByIndex(f.Index); v.Kind() {
+		case reflect.String:
+			v.SetString("x")
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Int64:
+			v.SetInt(1)
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(f.Type, 1, 1))
+		case reflect.Pointer: // to a bool, which is true by default or not managed
+			v.Set(reflect.New(f.Type.Elem()))
+		default:
+			t.Fatalf("no other value for %s", f.Name)
+		}
+		require.False(t, p.Together(q), f.Name)
+	}
 }

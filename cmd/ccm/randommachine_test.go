@@ -229,6 +229,10 @@ func (p randomPackages) Uninstall(ctx context.Context, _ *host.Host, wants ...re
 }
 
 // Hold implements resources.PackageProvider.
+func (p randomPackages) MarkManual(context.Context, *host.Host, ...resources.Package) error {
+	return nil
+}
+
 func (p randomPackages) Hold(_ context.Context, _ *host.Host, hold bool, wants ...resources.Package) error {
 	for _, want := range wants {
 		var err error

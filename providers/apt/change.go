@@ -190,11 +190,21 @@ func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resource
 
 // Hold implements resources.PackageProvider.
 func (packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...resources.Package) error {
+	return mark(ctx, h, map[bool]string{true: "hold", false: "unhold"}[hold], wants)
+}
+
+// MarkManual implements resources.PackageProvider.
+func (packages) MarkManual(ctx context.Context, h *host.Host, wants ...resources.Package) error {
+	return mark(ctx, h, "manual", wants)
+}
+
+// mark runs a command of apt-mark on packages.
+func mark(ctx context.Context, h *host.Host, command string, wants []resources.Package) error {
 	names, err := parseNames(wants)
 	if err != nil {
 		return err
 	}
-	argv := []string{"apt-mark", map[bool]string{true: "hold", false: "unhold"}[hold]}
+	argv := []string{"apt-mark", command}
 	for _, n := range names {
 		argv = append(argv, n.String())
 	}

@@ -27,6 +27,7 @@ type entry struct {
 	version, arch, status, want string
 	same                        bool // Multi-Arch: same
 	edited                      bool // its configuration file was changed by hand
+	automatic                   bool // it came with another package
 }
 
 // A machine simulates dpkg 1.21 and apt 2.6 on a Debian with the packages of the lab, with recorded outputs. Its
@@ -114,6 +115,14 @@ func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 		}
 		maps.Copy(m.repo, m.upstream)
 		return ok(preamble), nil
+	case argv[0] == "apt-mark" && argv[1] == "showauto":
+		list := slices.DeleteFunc(slices.Clone(argv[2:]), func(n string) bool { return !m.db[n][0].automatic })
+		return ok(strings.Join(append(list, ""), "\n")), nil
+	case argv[0] == "apt-mark" && argv[1] == "manual":
+		for _, n := range argv[2:] {
+			m.db[n][0].automatic = false
+		}
+		return ok(""), nil
 	case argv[0] == "apt-mark":
 		for _, n := range argv[2:] {
 			m.db[n][0].want = map[string]string{"hold": "hold", "unhold": "install"}[argv[1]]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
@@ -82,7 +83,33 @@ func (p packages) statusAll(ctx context.Context, v *host.View, wants []resources
 			states[i].Order, errs[i] = p.order(want, states[i])
 		}
 	}
+	markAutomatic(ctx, v, wants, names, states, errs)
 	return states, errs
+}
+
+// markAutomatic sets Automatic. It asks apt once, for the installed packages that are to be manual.
+func markAutomatic(ctx context.Context, v *host.View, wants []resources.Package, names []name, states []resources.PackageState, errs []error) {
+	asked := func(i int) bool { return errs[i] == nil && wants[i].Manual && states[i].Installed() }
+	argv := []string{"apt-mark", "showauto"}
+	for i := range wants {
+		if asked(i) {
+			argv = append(argv, names[i].String())
+		}
+	}
+	if len(argv) == 2 {
+		return // without a name it lists all
+	}
+	res, err := tool.Query(ctx, v, argv...)
+	if err == nil && res.Code != 0 {
+		err = pkgtool.ExitError("apt-mark showauto", res.Code, res.LastWords())
+	}
+	automatic := strings.Fields(string(res.Stdout))
+	for i := range wants {
+		if asked(i) {
+			errs[i] = err
+			states[i].Automatic = slices.Contains(automatic, names[i].String()) || slices.Contains(automatic, names[i].pkg)
+		}
+	}
 }
 
 // violates reports whether a constraint forbids the installed version.

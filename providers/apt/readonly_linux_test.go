@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// TestReadOnlyUsr: a plan fails where /usr is read-only. What needs no /usr does not: a hold, or nothing to do.
+// TestReadOnlyUsr: a plan fails where /usr is read-only. What needs no /usr does not: a hold, a mark, or nothing to do.
 func TestReadOnlyUsr(t *testing.T) {
 	m := newMachine()
 	h, root := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
@@ -21,8 +21,10 @@ func TestReadOnlyUsr(t *testing.T) {
 	require.NoError(t, os.Mkdir(usr, 0o755))
 	held := pkg("ccm-demo-epoch", "present")
 	held.Hold = new(true)
+	marked := pkg("ccm-demo-epoch", "present")
+	marked.Manual = true
 	predict := func() (errs []string) {
-		for _, p := range (packages{}).PredictAll(t.Context(), h.Planning(t.Context()), []resources.Package{pkg("ccm-demo", "present"), pkg("mawk", "absent"), held}) {
+		for _, p := range (packages{}).PredictAll(t.Context(), h.Planning(t.Context()), []resources.Package{pkg("ccm-demo", "present"), pkg("mawk", "absent"), held, marked}) {
 			text := ""
 			if p.Err != nil {
 				text = p.Err.Error()
@@ -31,7 +33,7 @@ func TestReadOnlyUsr(t *testing.T) {
 		}
 		return errs
 	}
-	require.Equal(t, []string{"", "", ""}, predict())
+	require.Equal(t, []string{"", "", "", ""}, predict())
 	err := unix.Mount("tmpfs", usr, "tmpfs", unix.MS_RDONLY, "")
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENODEV) {
 		t.Skipf("cannot mount: %v", err)
@@ -39,5 +41,5 @@ func TestReadOnlyUsr(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, unix.Unmount(usr, unix.MNT_DETACH)) })
 	readOnly := "/usr is on a read-only mount, " + usr + " (mount -o remount,rw " + usr + ")"
-	require.Equal(t, []string{readOnly, readOnly, ""}, predict())
+	require.Equal(t, []string{readOnly, readOnly, "", ""}, predict())
 }

@@ -126,6 +126,9 @@ func (p packages) Uninstall(_ context.Context, _ *host.Host, wants ...resources.
 	return nil
 }
 
+// MarkManual implements resources.PackageProvider.
+func (p packages) MarkManual(context.Context, *host.Host, ...resources.Package) error { return nil }
+
 // Hold implements resources.PackageProvider.
 func (p packages) Hold(_ context.Context, _ *host.Host, hold bool, wants ...resources.Package) error {
 	p.m.mu.Lock()

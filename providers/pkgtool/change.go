@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -111,6 +112,15 @@ func (p *Packages) Uninstall(ctx context.Context, h *host.Host, wants ...resourc
 		}
 	}
 	return p.run(ctx, h, "remove", wants, names)
+}
+
+// MarkManual implements resources.PackageProvider. [Packages.StatusAll] has failed for its packages.
+func (p *Packages) MarkManual(context.Context, *host.Host, ...resources.Package) error {
+	return errManual(p.Name)
+}
+
+func errManual(provider string) error {
+	return diag.SubjectCannot(provider, "mark packages as manually installed (remove manual)")
 }
 
 // Hold implements resources.PackageProvider.

@@ -129,6 +129,8 @@ func (p *Packages) statusAll(ctx context.Context, v *host.View, wants []resource
 	for i, want := range wants {
 		if errs[i] = p.CheckName(want.Name); errs[i] == nil && want.Hold != nil && p.HoldCommand == nil {
 			errs[i] = fmt.Errorf("%s cannot hold packages with a command (%s)", p.Name, p.NoHold)
+		} else if errs[i] == nil && want.Manual {
+			errs[i] = errManual(p.Name)
 		}
 		if errs[i] == nil {
 			named = append(named, i)

@@ -175,12 +175,12 @@ func (t *Tool) Predict(ctx context.Context, v *host.View, wants []resources.Pack
 	return list
 }
 
-// predictReadOnly adds the error that /usr, to which packages are unpacked, is read-only. A hold may be all that a package
-// lacks, and needs no /usr.
+// predictReadOnly adds the error that /usr, to which packages are unpacked, is read-only. A hold or a mark may be all that a
+// package lacks, and needs no /usr.
 func (t *Tool) predictReadOnly(v *host.View, wants []resources.Package, list []resource.Prediction) {
 	err := host.CheckWritable(v, "/usr")
 	for i := range list {
-		if err == nil || list[i].Err != nil || wants[i].Hold != nil {
+		if err == nil || list[i].Err != nil || wants[i].Hold != nil || wants[i].Manual {
 			continue
 		}
 		list[i] = resource.Prediction{Err: err, Look: overlay.Look{Kind: overlay.PathLook, Name: "/usr", Found: true}}

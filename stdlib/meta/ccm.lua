@@ -725,6 +725,7 @@ file = {}
 ---@field options? string|string[] options are additional arguments for the command that installs or removes the package, such as " --no-install-recommends".
 ---@field refresh? string refresh is the maximum age of the package index, such as "1d". An older index is updated before the package is installed or upgraded. By default it is updated only if it does not contain the package and is older than a day.
 ---@field hold? boolean hold prevents other changes of the package (apt-mark hold, dnf versionlock, zypper addlock, the version in /etc/apk/world). By default a hold is not changed, and a held package is not changed either. Pacman has no such command.
+---@field manual? boolean manual marks an installed package as installed on purpose, so that "apt autoremove" does not remove it when the packages that required it are gone. Apt marks what ccm installs anyway. Only apt supports it.
 ---@field allow_downgrade? boolean allow_downgrade allows an older version to replace a newer one. The default is true.
 ---@field source? string source is a package file to install, a path or an http or https URL. A relative path is relative to the script or manifest with the resource. It has at most 512 MiB.
 ---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. It is required if the source is a URL.

@@ -69,9 +69,6 @@ func (n Node) Target() Node {
 	return n
 }
 
-// IsAnchored reports whether the node has an anchor.
-func (n Node) IsAnchored() bool { return n.n.Anchor != "" }
-
 // Children returns the values in a map, or the items of a list.
 func (n Node) Children() []Node {
 	var out []Node

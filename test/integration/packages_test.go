@@ -156,6 +156,18 @@ func TestAptHold(t *testing.T) {
 	l.says("ii 2.0", dpkg("ccm-demo"))
 }
 
+// A package that apt installed for another one is marked as manual, so that apt autoremove keeps it.
+func TestAptManual(t *testing.T) {
+	l := boot(t, debian)
+	l.sh("apt-get -qq -y install ccm-demo-dep > /dev/null")
+	l.says("ccm-demo", "apt-mark showauto ccm-demo")
+	for _, want := range []string{"~ package#ccm-demo: Marked as manually installed", "= package#ccm-demo: up to date"} {
+		out := l.exec("/opt/ccm/ccm", "ensure", "package", "ccm-demo", "--manual")
+		require.Contains(t, out.stdout+out.stderr, want)
+	}
+	l.says("", "apt-mark showauto ccm-demo")
+}
+
 // The index of apt is read again if it is too old, or lacks a package.
 func TestAptRefresh(t *testing.T) {
 	l := boot(t, debian)

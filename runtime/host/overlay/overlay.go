@@ -314,19 +314,6 @@ func (o *View) Assumed(name string) (safepath.FileKind, bool) {
 	return p.entry.Kind, true
 }
 
-// NotKnown returns the error that nobody knows what will be at a path, because of an assumption
-// about it.
-func (o *View) NotKnown(name string) error {
-	unknown := &NotKnownError{Path: name}
-	if o == nil {
-		return unknown
-	}
-	if p, err := o.find(name, false); err == nil && p.entry != nil {
-		unknown.Author = p.entry.author
-	}
-	return unknown
-}
-
 // PathOf returns a path without links in its directory.
 func (o *View) PathOf(name string) string {
 	if o == nil {
