@@ -24,6 +24,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -162,7 +163,7 @@ func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.Stick
 	root.SetErr(e.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
-		err = cmp.Or(unknownCommand(root, args), err)
+		err = cmp.Or(unknownCommand(root, args), exclusionError(err))
 	}
 	if s, ok := errors.AsType[cli.Status](err); ok {
 		return int(s)
@@ -306,4 +307,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return out
+}
+
+// exclusive matches cobra's error about flags that exclude each other, of which it has no type.
+var exclusive = lazyregexp.New(`^if any flags in the group .* are set none of the others can be; \[(\S+) ([^]\s]+)`)
+
+// exclusionError words the error about flags that exclude each other.
+func exclusionError(err error) error {
+	if m := exclusive().FindStringSubmatch(err.Error()); m != nil {
+		return diag.Errorf(diag.Pos{}, "--%s cannot be used with --%s", m[1], m[2])
+	}
+	return err
 }

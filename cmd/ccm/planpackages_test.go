@@ -166,8 +166,8 @@ func TestFilesOfPackages(t *testing.T) {
 	site := `
 package { "beta" }
 file { "D/etc/beta/default.conf", ensure = "absent" }
-file { "D/etc/beta/old.conf", ensure = "absent" }
 file { "D/etc/beta/on/sample.conf", ensure = "absent" }
+file { "D/etc/beta/conf.d/old.conf", ensure = "absent" }
 file { "D/etc/beta/dir", ensure = "directory", owner = "-1", group = "-1", mode = "0755" }
 file { "D/etc/beta/x.conf", content = "1\n", owner = "OWNER", group = "GROUP", mode = "0644" }
 exec { "key", command = "sh -c 'true'", creates = "D/etc/beta/key", require = "package#beta" }
@@ -175,8 +175,8 @@ exec { "key", command = "sh -c 'true'", creates = "D/etc/beta/key", require = "p
 	machine := map[string]string{"repo/beta": "1.0", "etc/x": ""}
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
 ? file#D/etc/beta/default.conf: after package#beta (pending): nothing to do, as things are now
-? file#D/etc/beta/old.conf: after package#beta (pending): nothing to do, as things are now
 ? file#D/etc/beta/on/sample.conf: after package#beta (pending): nothing to do, as things are now
+? file#D/etc/beta/conf.d/old.conf: after package#beta (pending): nothing to do, as things are now
 ? file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755, parents D/etc/beta (mode 0755)) if it does not exist then
 + file#D/etc/beta/x.conf: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
 ? exec#key: after package#beta (pending): would execute, as things are now

@@ -27,7 +27,12 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	}
 	if paths := confinesOf(r); len(paths) > 0 {
 		there := d == nil && f.willExist(r)
+		name, _, _ := resource.BoundsOf(r.Spec)
 		for _, p := range paths {
+			if p == name && isRemoval(r) { // it makes no directories above the path
+				f.view.Overlay().Assume(ev.Index, true, overlay.PathEffect{Path: p})
+				continue
+			}
 			f.view.Overlay().Assume(ev.Index, !there, overlay.PathEffect{Path: p, Unsure: !there, Vague: there})
 		}
 		return

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -159,12 +160,19 @@ func (c Comparison) Markdown(title, version string) {
 // characters, and a note on GitLab a million.
 const mostMarkdown = 60_000
 
-// markdownTable writes rows as a table, and their differences below it. Version is the name of the earlier version, ""
+// markdownTable writes rows as a table, failures first, and their differences below it. Version is the name of the earlier version, ""
 // for a plan that is not compared.
 func markdownTable(w io.Writer, rows []row, version string) {
 	if len(rows) == 0 {
 		return
 	}
+	rank := func(x row) int {
+		if x.mark == "x" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return rank(a) - rank(b) })
 	var table, details strings.Builder
 	table.WriteString("\n| | resource | plan |\n|---|---|---|\n")
 	if version != "" {

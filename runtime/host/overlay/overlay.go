@@ -132,7 +132,7 @@ func (o *View) assume(x PathEffect, by any, tentative bool) {
 	}
 	x.Path = at.path
 	e := &entry{PathEffect: x, author: by, tentative: tentative, fresh: at.fresh || at.info.Kind != safepath.Directory}
-	isNoDirectory := (x.Kind == safepath.Regular || x.Kind == safepath.Symlink) && !x.Vague
+	isNoDirectory := (x.Kind == safepath.Regular || x.Kind == safepath.Symlink) && !x.Vague || x.Removes()
 	e.parentless = tentative && isNoDirectory && at.missingAt != "" && at.missingAt != at.path
 	if x.Source != "" && x.Content == nil {
 		if content, known := contentOfSource(o, x.Source); known {
