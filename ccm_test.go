@@ -491,7 +491,7 @@ func TestMalformedTypes(t *testing.T) {
 		"naem":                           ccm.NewType("x", brokenNotes[malformed]{}),
 		"not exported":                   ccm.NewType("x", brokenNotes[unexported]{}),
 		"every type has a property tags": ccm.NewType("x", brokenNotes[taken]{}),
-		"two types are named file":       ccm.NewType("file", brokenNotes[Note]{}),
+		"duplicate type file":            ccm.NewType("file", brokenNotes[Note]{}),
 		"must be a string":               ccm.NewType("x", brokenNotes[broken]{}),
 	} {
 		o := options(t)

@@ -3,7 +3,6 @@ package ccm
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -271,7 +270,7 @@ func (m *Machine) Run(ctx context.Context, argv ...string) (string, error) {
 
 func output(argv []string, run func(host.Cmd) (host.Result, error)) (string, error) {
 	if len(argv) == 0 {
-		return "", errors.New("no command was given")
+		return "", diag.None("command was given")
 	}
 	c := host.Cmd{Argv: argv}
 	res, err := run(c)

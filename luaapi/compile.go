@@ -119,7 +119,7 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 		{"%too many local variables%", func([]string) { c.explainRegisters(e) }},
 		{"register overflow", func([]string) { c.explainRegisters(e) }},
 		{"too many constants", func([]string) {
-			e.Err = errors.New("too many different strings and numbers in one function")
+			e.Err = diag.TooMany("different strings and numbers in one function")
 			e.Hint = "split it into several functions"
 		}},
 		{"no visible label '%' for <goto> at line %", func(parts []string) {
@@ -128,7 +128,7 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 			e.Pos = c.find(line, func(n ast.PositionHolder) bool { g, ok := n.(*ast.GotoStmt); return ok && g.Label == parts[0] })
 		}},
 		{"label '%' already defined on line %", func(parts []string) {
-			e.Err = fmt.Errorf("duplicate label ::%s::, first defined on line %s", parts[0], parts[1])
+			e.Err = diag.Duplicate("label ::%s::, first defined on line %s", parts[0], parts[1])
 			e.Pos = c.find(e.Pos.Line-1, func(n ast.PositionHolder) bool { l, ok := n.(*ast.LabelStmt); return ok && l.Name == parts[0] })
 		}},
 		{"<goto %> at line % jumps into the scope of local '%'", func(parts []string) {
@@ -154,11 +154,11 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 func (c *chunk) explainRegisters(e *diag.Error) {
 	p := excessLocal(c.tree())
 	if p.Line > 0 {
-		e.Err = fmt.Errorf("too many local variables: the limit is %d per function", maxLocals)
+		e.Err = diag.TooMany("local variables: the limit is %d per function", maxLocals)
 		e.Hint = "put the variables into a table, or enclose parts of the code in do ... end"
 	} else {
 		p = deepest(c.tree())
-		e.Err = errors.New("the expression is too long or nested too deeply")
+		e.Err = diag.Too("the expression", "long or nested too deeply")
 		e.Hint = "split it, or join many strings with table.concat"
 	}
 	p.File = c.name

@@ -304,7 +304,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		// The decoder has accepted it for a property that takes any value. Or it is not in these
 		// entries, but is another name of the same call.
 		if path, f := findUnsupported(entries); f != "" {
-			err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
+			err = r.Errorf(path, "%s: %w", path[:1], diag.SubjectCannot("a property", "hold %s", f))
 		}
 	}
 	if err == nil && len(r.LazyProperties) > 0 {

@@ -188,7 +188,7 @@ func (ts *Tables) envTable() *lua.LTable {
 			return lua.LNil, nil
 		},
 		list: func() (*lua.LTable, error) {
-			return nil, errors.New("env cannot be listed: read one variable, such as env.HOME")
+			return nil, diag.SubjectCannot("env", "be listed: read one variable, such as env.HOME")
 		},
 	})
 }

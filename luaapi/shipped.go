@@ -2,7 +2,6 @@ package luaapi
 
 import (
 	"bytes"
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/luadata"
 )
 
@@ -71,7 +71,7 @@ func (ml *moduleLoader) stdTable(require *lua.LFunction) *lua.LTable {
 	t := ml.Tables.readonly(readonlyTable{name: "std", contents: contents, names: ml.shippedNames,
 		missingField: func(key lua.LValue) (lua.LValue, error) { return ml.shippedField(ml.vm, require, key) },
 		list: func() (*lua.LTable, error) {
-			return nil, errors.New("std cannot be listed: use one module, such as std.line")
+			return nil, diag.SubjectCannot("std", "be listed: use one module, such as std.line")
 		}})
 	contents.Metatable = absent // which calls require in the coroutine that reads the field
 	return t

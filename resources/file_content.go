@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -79,7 +80,7 @@ type fileText struct {
 func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.TextChange, error) {
 	t := resource.TextChange{Path: x.path, HaveExists: x.exists, WantExists: x.wanted}
 	if max(x.size, x.sourceSize) > resource.TextLimit {
-		return t, errors.New("too large to show")
+		return t, diag.Too("", "large to show")
 	}
 	if x.exists {
 		text, err := v.ReadFile(x.path)

@@ -116,7 +116,7 @@ func (e PackageEnsure) check() error {
 	return nil
 }
 
-var errForeign = errors.New("it contains characters that are invalid in versions")
+var errForeign = diag.Contains("it", "characters that are invalid in versions")
 
 // checkPackageVersion returns an error if s cannot be a version.
 func checkPackageVersion(s string) error {

@@ -64,7 +64,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	}
 	if _, at, _ := found.Outer(); at > 0 {
 		if flag := o.demandFlag(); flag != "" {
-			return nil, errors.Join(diag.Errorf(diag.Pos{File: name}, "%s applies to bundles, not to executables", flag).WithHint("verify executables with sha256sum instead"), f.Close())
+			return nil, errors.Join(diag.At(diag.Pos{File: name}, diag.AppliesOnly(flag, "bundles, not to executables")).WithHint("verify executables with sha256sum instead"), f.Close())
 		}
 	}
 	return &siteStream{

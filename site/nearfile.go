@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ func withNearFile(name string, err error) error {
 		return err
 	}
 	if strings.HasPrefix(name, keyScheme) {
-		return diag.Errorf(diag.Pos{}, "%s: a key contains data, not a script or manifest", name).WithHint("use --data for it; sites come from files, obj:// and https://")
+		return diag.At(diag.Pos{}, fmt.Errorf("%s: %w", name, diag.Contains("a key", "data, not a script or manifest"))).WithHint("use --data for it; sites come from files, obj:// and https://")
 	}
 	dir, base := filepath.Split(name)
 	entries, _ := os.ReadDir(filepath.Clean(dir)) // on an error there is no similar name

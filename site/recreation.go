@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
@@ -40,7 +39,7 @@ func (p *Process) planRecreation(ctx context.Context, store *state.Store, run *s
 	for _, d := range list {
 		r, err := x.decode(d.Type, d.Properties)
 		if d.Lost != "" {
-			err = fmt.Errorf("cannot be made again: %s", d.Lost)
+			err = diag.SubjectCannot("", "be made again: %s", d.Lost)
 		}
 		if err != nil {
 			x.failed = append(x.failed, &event.Event{Resource: r, Outcome: event.Failed, Err: err})

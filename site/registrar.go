@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/fleet/registry"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/registration"
@@ -113,7 +114,7 @@ func (r *registrar) publish(e *registration.Entry) error {
 		texts = append(texts, name, val)
 	}
 	if slices.ContainsFunc(texts, r.secrets.Contains) {
-		return errors.New("it contains a secret, which would be visible in the registry")
+		return diag.Contains("it", "a secret, which would be visible in the registry")
 	}
 	return r.registry.Publish(r.ctx, e, r.mode)
 }

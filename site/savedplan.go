@@ -176,7 +176,7 @@ func parsePlan(text string) (*SavedPlan, error) {
 		return nil, diag.Damaged("the plan", err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, diag.Damaged("the plan", errors.New("unexpected data at its end"))
+		return nil, diag.Damaged("the plan", diag.Unexpected("data at its end"))
 	}
 	switch {
 	case plan.File == "" || plan.File == "-":

@@ -94,7 +94,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 		}
 	}
 	if f.sign != "" && out == "-" {
-		return diag.Errorf(diag.Pos{}, "--sign: cannot write a signature beside standard output").WithHint("-o FILE")
+		return diag.At(diag.Pos{}, fmt.Errorf("--sign: %w", diag.SubjectCannot("", "write a signature beside standard output"))).WithHint("-o FILE")
 	}
 	if err := site.RefusePlain(folder, f.plain); err != nil {
 		return err

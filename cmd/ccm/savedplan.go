@@ -23,7 +23,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 		return args, err
 	}
 	if len(args) > 1 {
-		return nil, diag.Errorf(diag.Pos{}, "%s is a saved plan, which includes its arguments: %w", args[0], diag.Expected("no further arguments"))
+		return nil, diag.At(diag.Pos{}, diag.OfKind(args[0], "a saved plan, which includes its arguments: %w", diag.Expected("no further arguments")))
 	}
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(cli.SiteFlags).Add(own)
@@ -46,7 +46,7 @@ func (f *runFlags) checkOut(e *cli.Env, file string) error {
 	case f.out == "":
 		return nil
 	case file == "-":
-		return diag.Errorf(diag.Pos{}, "--out: cannot save a plan of standard input, which cannot be read again").WithHint("use a file")
+		return diag.At(diag.Pos{}, fmt.Errorf("--out: %w", diag.SubjectCannot("", "save a plan of standard input, which cannot be read again"))).WithHint("use a file")
 	}
 	for _, name := range []string{file, f.Data.File} {
 		if u, err := url.Parse(name); err == nil && u.User != nil && fetch.IsURL(name) {

@@ -71,7 +71,7 @@ Exit status: 4 if a resource failed and did not succeed later.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := cli.OpenSession(cmd, e)
 			if err == nil && s == nil {
-				return diag.Errorf(diag.Pos{}, "no session: %s is not set", session.Variable).WithHint(`start one with: eval "$(ccm session new)"`)
+				return diag.At(diag.Pos{}, diag.None("session: %s is not set", session.Variable)).WithHint(`start one with: eval "$(ccm session new)"`)
 			}
 			if err != nil {
 				return err

@@ -162,7 +162,7 @@ func split(text string) []string {
 
 // fillers are words that say nothing about the matter of a query or a heading.
 var fillers = setOf("a an the how do does did i to in on of for with and or is are it its my me can what which when if from by be per " +
-	"at as use using get there type ccm recipes")
+	"at as use using get there type ccm recipes something this")
 
 func setOf(text string) map[string]bool {
 	set := make(map[string]bool)

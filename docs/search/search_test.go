@@ -62,6 +62,10 @@ func TestFind(t *testing.T) {
 		{"hiera", "recipes/basics#set-a-different-value-for-each-host"},
 		{"idempotent", "testing-sites#on-a-real-machine"},
 		{"exit code", "reference/exit-codes"},
+		{"who changed this file", "recipes/changes#find-out-what-changed-a-file"},
+		{"add a user with an ssh key", "recipes/basics#loop-over-users"},
+		{"variables per group", "recipes/basics#set-a-different-value-for-each-host"},
+		{"run something only when a file changed", "recipes/basics#run-a-command-only-when-a-file-changes"},
 		// stems and misspellings
 		{"drifting", "reference/commands/drift"},
 		{"vagarnt", "recipes/pipelines#run-in-vagrant"},

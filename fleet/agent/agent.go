@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/filelock"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/trust"
@@ -294,7 +295,7 @@ func (a *Agent) reconfigure(ctx context.Context) {
 	if a.options.Reload != nil {
 		read, err := a.options.Reload()
 		if err == nil && read.CacheDir != c.CacheDir {
-			err = fmt.Errorf("%s: changing cache_dir requires a restart", read.File)
+			err = fmt.Errorf("%s: %w", read.File, diag.Requires("changing cache_dir", "a restart"))
 		}
 		if err != nil {
 			a.log.Error(fmt.Sprintf("keeping the old configuration: %s", message(err)))

@@ -253,7 +253,7 @@ func (s *SourceConfig) check() error {
 	case s.Git != "":
 		return s.checkGit()
 	case s.Ref != "" || s.Path != "":
-		return errors.New("ref and path are only for git sources")
+		return diag.Requires("ref or path", "git")
 	}
 	return s.checkURL()
 }
@@ -261,7 +261,7 @@ func (s *SourceConfig) check() error {
 func (s *SourceConfig) checkGit() error {
 	switch {
 	case s.SHA256 != "":
-		return errors.New("sha256 is only for bundles (set ref to a commit instead)")
+		return diag.AppliesOnly("sha256", "bundles (set ref to a commit instead)")
 	case strings.HasPrefix(s.Git, "-") || strings.ContainsFunc(s.Git, isControl):
 		return fmt.Errorf("git: %w", diag.Expected("a repository URL").Got("%q", s.Git))
 	case strings.Contains(s.Git, "::"):

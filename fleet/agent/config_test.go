@@ -121,7 +121,7 @@ func TestMistakesInConfig(t *testing.T) {
 		"sources: [{git: 'ext::sh -c x'}]":               `git: expected an ssh, https, http or file URL`,
 		"sources: [{git: /srv/x.git, path: ../x}]":       `path: expected a path in the repository, got "../x"`,
 		"sources: [{git: /srv/x.git, sha256: x}]":        `sha256: expected 64 hexadecimal digits`,
-		"sources: [{url: /srv/x, ref: main}]":            `ref and path are only for git sources`,
+		"sources: [{url: /srv/x, ref: main}]":            `ref or path requires git`,
 		"sources: [{gitt: /srv/x}]":                      `a.yaml:1:12: unknown key "gitt" (did you mean "git"?)`,
 		"sources: [{git: /srv/x.git, signers: signers}]": `signers: expected an absolute path, got "signers"`,
 		"external_data_url: data.yaml":                   `external_data_url: expected an absolute path, or a URL: file://, kv://, obj://, http:// or https://`,

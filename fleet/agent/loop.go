@@ -190,7 +190,7 @@ func (a *Agent) carryOut(ctx context.Context, stop <-chan struct{}, j *job) {
 	case !found && j.request.Source != "":
 		j.err = diag.NotFound("source", j.request.Source, nil)
 	case len(j.results) == 0:
-		j.err = fmt.Errorf("nothing to run yet")
+		j.err = diag.Nothing("to run yet")
 	}
 }
 

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Answers of servers to requests of the system account (docs.nats.io, "System Events").
@@ -147,7 +147,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 	}
 	slices.Sort(names)
 	if len(names) == 0 {
-		return nil, errors.New("no server accepted the account")
+		return nil, diag.None("server accepted the account")
 	}
 	return names, nil
 }

@@ -52,7 +52,7 @@ func (a Access) Options() ([]nats.Option, error) {
 	if info, err := os.Stat(a.Credentials); err != nil {
 		return nil, err
 	} else if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s: others can read these credentials (mode %04o); run chmod 600, and replace them if others may have read them", a.Credentials, info.Mode().Perm())
+		return nil, fmt.Errorf("%s: %w", a.Credentials, diag.OthersCanRead("this file of credentials", info.Mode()))
 	}
 	return []nats.Option{
 		nats.Name(a.Name), nats.Timeout(Patience), nats.CustomInboxPrefix(a.Inbox),
@@ -87,7 +87,7 @@ func explain(servers []string, err error) error {
 	case errors.As(err, &name):
 		return fmt.Errorf("%s: %w", where, name)
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("%s: no server answered", where)
+		return fmt.Errorf("%s: %w", where, diag.None("server answered"))
 	}
 	return fmt.Errorf("%s: %w", where, err)
 }

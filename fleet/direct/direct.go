@@ -28,8 +28,8 @@ import (
 // the stream, ErrNoAnswer that the time limit was reached, and ErrBroken that some of the requested
 // messages were lost.
 var (
-	ErrNone     = errors.New("not found")
-	ErrNoStream = errors.New("no server has this stream at the moment (see ccm fleet check)")
+	ErrNone     = diag.Not("", "found")
+	ErrNoStream = diag.None("server has this stream at the moment (see ccm fleet check)")
 	ErrNoAnswer = diag.None("answer")
 	ErrBroken   = errors.New("connection lost while reading the response")
 )

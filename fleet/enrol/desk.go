@@ -118,7 +118,7 @@ func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
 	case len(found) > 1:
 		return nil, ErrTwice
 	case fingerprint != "" && len(strings.TrimPrefix(fingerprint, "SHA256:")) < leastFingerprint:
-		return nil, fmt.Errorf("the fingerprint is too short: give at least %d characters after SHA256", leastFingerprint)
+		return nil, diag.Too("the fingerprint", "short: give at least %d characters after SHA256", leastFingerprint)
 	case fingerprint != "" && slices.ContainsFunc(list, func(p OpenRequest) bool { return p.Name == name }):
 		return nil, fmt.Errorf("the request for %s has another fingerprint", name)
 	}

@@ -116,7 +116,7 @@ func ReadTokens(text []byte) ([]Token, error) {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		if !isTokenID(t.ID) || len(t.Secret) != 20 {
-			return nil, fmt.Errorf("line %d: not a token", number)
+			return nil, fmt.Errorf("line %d: %w", number, diag.Not("", "a token"))
 		}
 		list = append(list, t)
 	}

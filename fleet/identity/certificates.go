@@ -66,7 +66,7 @@ func readAuthority(cert, key []byte) (*authority, error) {
 	}
 	pair, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok || !pair.PublicKey.Equal(c.PublicKey) {
-		return nil, errors.New("the private key does not match the certificate")
+		return nil, diag.Mismatch("the private key", "the certificate")
 	}
 	return &authority{c, pair}, nil
 }

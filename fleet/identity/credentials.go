@@ -113,7 +113,7 @@ func CheckTag(tag string) error {
 		return fmt.Errorf("tag %q: %w", tag, diag.Expected("NAME=VALUE"))
 	}
 	if slices.Contains([]string{environmentTag, registryTag, recipientTag, tokenTag}, key) {
-		return fmt.Errorf("tag %q: the name %s is reserved for ccm", tag, key)
+		return fmt.Errorf("tag %q: %q is reserved by ccm", tag, key)
 	}
 	for _, c := range []byte(key + value) {
 		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("._-", c) >= 0) {

@@ -109,7 +109,7 @@ type Directory struct {
 }
 
 // ErrNoFleet says that a directory belongs to no fleet.
-var ErrNoFleet = errors.New("not a fleet directory: no such file " + fleetFile)
+var ErrNoFleet = diag.Not("", "a fleet directory: no such file "+fleetFile)
 
 // Open reads the directory of a fleet.
 func Open(path string, h *host.Host) (*Directory, error) {
@@ -220,7 +220,7 @@ func (d *Directory) key(name string) (nkeys.KeyPair, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s: others can read this private key (mode %04o); run chmod 600, and replace it if others may have read it", path, info.Mode().Perm())
+		return nil, fmt.Errorf("%s: %w", path, diag.OthersCanRead("this private key", info.Mode()))
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

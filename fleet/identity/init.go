@@ -97,7 +97,7 @@ func (f *Fleet) merge(o Options) error {
 		}
 	}
 	if sorted := slices.Sorted(slices.Values(f.ServerNames())); len(slices.Compact(sorted)) < len(f.Servers) {
-		return errors.New("two servers with the same host and port")
+		return diag.Duplicate("host and port of two servers")
 	}
 	for _, e := range o.Environments {
 		if err := subject.CheckName("environment", e); err != nil {
@@ -112,7 +112,7 @@ func (f *Fleet) merge(o Options) error {
 			return fmt.Errorf("bucket %q: %w", b, diag.Expected("letters, digits, - and _"))
 		}
 		if strings.HasPrefix(b, "CCM_") {
-			return fmt.Errorf("bucket %q: the buckets of ccm itself cannot be opened to all nodes", b)
+			return fmt.Errorf("bucket %q: %w", b, diag.SubjectCannot("the buckets of ccm itself", "be opened to all nodes"))
 		}
 		if !slices.Contains(f.Data, b) {
 			f.Data = append(f.Data, b)

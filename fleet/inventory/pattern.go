@@ -71,7 +71,7 @@ func (inv *Inventory) Select(patterns []string) ([]Host, error) {
 		list = append(list, h)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no host of the inventory matches %s", strings.Join(patterns, " "))
+		return nil, diag.None("host of the inventory matches %s", strings.Join(patterns, " "))
 	}
 	return list, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -86,7 +87,7 @@ func (d *documents) read(ctx context.Context) {
 }
 
 // errNotKept says that a valid document could not be written, and so is not obeyed.
-var errNotKept = errors.New("cannot be stored, so it is not applied")
+var errNotKept = diag.SubjectCannot("", "be stored, so it is not applied")
 
 // accept checks and accepts a document. The error is the reason of a refusal.
 func (d *documents) accept(key controlKey, text []byte) error {

@@ -70,13 +70,13 @@ func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error
 		Deleted bool   `json:"deleted"`
 	}
 	if err := json.Unmarshal(found.Data, &info); err != nil {
-		return nil, fmt.Errorf("bundle %s: cannot read its metadata in the store", digest)
+		return nil, fmt.Errorf("bundle %s: %w", digest, diag.SubjectCannot("", "read its metadata in the store"))
 	}
 	switch {
 	case info.Deleted:
 		return nil, fmt.Errorf("bundle %s was deleted", digest)
 	case info.NUID == "" || strings.ContainsAny(info.NUID, ".*> \t\r\n"):
-		return nil, fmt.Errorf("bundle %s: its metadata in the store is damaged", digest)
+		return nil, fmt.Errorf("bundle %s: %w", digest, diag.Damaged("its metadata in the store", nil))
 	case info.Size > uint64(bundle.DefaultLimits.PackedSize):
 		return nil, diag.Exceeds(fmt.Sprintf("bundle %s", digest), "%d bytes, got %d",
 			bundle.DefaultLimits.PackedSize, digest)

@@ -5,10 +5,11 @@ package record
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Protocols of the documents.
@@ -163,7 +164,7 @@ func (f Facts) Encode() ([]byte, error) {
 	}
 }
 
-var errTooLarge = errors.New("too large")
+var errTooLarge = diag.Too("", "large")
 
 // Encode returns the state as a document of at most MaxState bytes. If it is larger, messages are
 // shortened, then failures and labels left out.

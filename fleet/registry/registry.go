@@ -147,7 +147,7 @@ func (r *Registry) each(ctx context.Context, filter string, do func(*direct.Mess
 		return nil
 	})
 	if errors.Is(err, direct.ErrNoStream) {
-		return fmt.Errorf("no stream %s with direct get (create or update it with: ccm registration init)", r.Stream)
+		return diag.None("stream %s with direct get (create or update it with: ccm registration init)", r.Stream)
 	}
 	return err
 }

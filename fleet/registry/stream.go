@@ -62,7 +62,7 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 	}
 	have := stream.CachedInfo().Config
 	if have.Retention != jetstream.LimitsPolicy {
-		return nil, fmt.Errorf("stream %s: a queue (retention %s) cannot hold a registry", r.Stream, have.Retention)
+		return nil, fmt.Errorf("stream %s: %w", r.Stream, diag.SubjectCannot(fmt.Sprintf("a queue (retention %s)", have.Retention), "hold a registry"))
 	}
 	want := have
 	o.apply(&want)

@@ -48,7 +48,7 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 		return control, nil, errors.New(strings.Join(control.Problems, "; "))
 	}
 	if control.Release == nil {
-		return control, nil, fmt.Errorf("no release in the environment %s (make one with: ccm fleet release %s SITE)", c.Store.Environment, c.Store.Environment)
+		return control, nil, diag.None("release in the environment %s (make one with: ccm fleet release %s SITE)", c.Store.Environment, c.Store.Environment)
 	}
 	if control.Rollout == nil || control.Rollout.Release != control.Release.Version {
 		// The release was stored but not its rollout: no node begins.

@@ -3,7 +3,6 @@ package signed
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +89,7 @@ func (j *Job) Validate() error {
 		}
 	}
 	if len(j.Nodes) > 0 && (SetDigest(j.Nodes) != j.Name || len(j.Nodes) != j.Count) {
-		return errors.New("set: not the digest of the nodes")
+		return fmt.Errorf("set: %w", diag.Not("", "the digest of the nodes"))
 	}
 	for _, t := range j.Targets {
 		if err := CheckTarget(t); err != nil {

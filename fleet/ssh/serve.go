@@ -80,7 +80,7 @@ func readRequest(in *bufio.Reader) (req Request, err error) {
 	for range passwordLines + 1 {
 		line, err := readLine(in)
 		if err != nil {
-			return req, fmt.Errorf("no request received: %w", err)
+			return req, diag.None("request received: %w", err)
 		}
 		if !bytes.HasPrefix(line, []byte(`{"protocol":`)) {
 			continue
@@ -147,7 +147,7 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 	}
 	sum, err := DigestOfFile(file)
 	if err == nil && sum != b.SHA256 {
-		err = fmt.Errorf("%s: the file is damaged: %w", file, diag.Expected("the SHA-256 %s", b.SHA256).Got("%s", sum))
+		err = fmt.Errorf("%s: %w", file, diag.Damaged("the file", diag.Expected("the SHA-256 %s", b.SHA256).Got("%s", sum)))
 	}
 	return err
 }

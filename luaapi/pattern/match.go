@@ -1,9 +1,9 @@
 package pattern
 
-import "errors"
+import "github.com/luaccm/ccm/runtime/diag"
 
 // ErrTooComplex is returned when a match took too many steps and was given up.
-var ErrTooComplex = errors.New("the pattern is too complex for this text")
+var ErrTooComplex = diag.Too("the pattern", "complex for this text")
 
 // A Budget bounds the work of one or several matches.
 type Budget struct {

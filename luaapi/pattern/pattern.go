@@ -175,7 +175,7 @@ func (c *compiler) next() (item, error) {
 		return item{kind: open, n: n}, nil
 	case ch == ')':
 		if len(c.open) == 0 {
-			return item{}, errors.New("unexpected )")
+			return item{}, diag.Unexpected(")")
 		}
 		n := c.open[len(c.open)-1]
 		c.open = c.open[:len(c.open)-1]

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func loadCommand(ctx context.Context, d *Dialog, name string) error {
 func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
 	names, forgotten := d.transcript.loadedFiles, d.transcript.droppedCount
 	if len(names) == 0 {
-		return &diag.Error{Err: errors.New("no file is loaded"), Hint: "load a script or manifest with .load FILE, or start over with .reset"}
+		return &diag.Error{Err: diag.None("file is loaded"), Hint: "load a script or manifest with .load FILE, or start over with .reset"}
 	}
 	if err := d.Reset(); err != nil {
 		return err

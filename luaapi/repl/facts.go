@@ -104,7 +104,7 @@ func factsCommand(_ context.Context, d *Dialog, text string) error {
 	if found {
 		return nil
 	}
-	e := diag.Errorf(diag.Pos{}, "no fact contains %q in its name or value", text)
+	e := diag.At(diag.Pos{}, diag.None("fact contains %q in its name or value", text))
 	e.Hint = diag.DidYouMean(text, d.env.facts.Names())
 	return e
 }

@@ -261,7 +261,7 @@ func countSteps(t *gotemplate.Template) {
 	}
 }
 
-var errTooLong = errors.New("too long")
+var errTooLong = diag.Too("", "long")
 
 // A limitedWriter is a builder with the limit of a string.
 type limitedWriter struct{ strings.Builder }

@@ -116,7 +116,7 @@ func noVersion(want resources.Package, n name, o offer) error {
 	if len(o.versions) == 0 {
 		return diag.SubjectCannot("apt", "find version %s of %s", want.Ensure, n)
 	}
-	return fmt.Errorf("apt cannot find version %s of %s, only %s", want.Ensure, n, strings.Join(o.versions, ", "))
+	return diag.SubjectCannot("apt", "find version %s of %s, only %s", want.Ensure, n, strings.Join(o.versions, ", "))
 }
 
 // anyHalfInstalled reports whether dpkg was stopped while it unpacked one of the packages. If
@@ -136,7 +136,7 @@ func nothingToInstall(ctx context.Context, v *host.View, n name) error {
 	case err != nil:
 		return err
 	case len(pkgs) > 0:
-		return fmt.Errorf("%s is a virtual package (use one that provides it: %s)", n, strings.Join(pkgs, ", "))
+		return diag.OfKind(n.String(), "a virtual package (use one that provides it: %s)", strings.Join(pkgs, ", "))
 	}
 	return diag.SubjectCannot("apt", "find an installable version of %s", n)
 }

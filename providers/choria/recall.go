@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -44,7 +45,7 @@ func parseDigest(text string) (rendering, error) {
 		}
 		rel, err := strconv.Unquote(rest)
 		if err != nil {
-			return r, fmt.Errorf("cannot read rendered files: %q", line)
+			return r, diag.SubjectCannot("", "read rendered files: %q", line)
 		}
 		if word == dirLine {
 			r.dirs = append(r.dirs, rel)
@@ -52,7 +53,7 @@ func parseDigest(text string) (rendering, error) {
 		}
 		mode, err := strconv.ParseUint(word, 8, 12)
 		if err != nil {
-			return r, fmt.Errorf("cannot read rendered files: %q", line)
+			return r, diag.SubjectCannot("", "read rendered files: %q", line)
 		}
 		r.sums[rel] = sum
 		r.files = append(r.files, safepath.TreeEntry{Rel: rel, Info: safepath.Info{Kind: safepath.Regular, Mode: uint32(mode)}})

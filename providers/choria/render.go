@@ -250,11 +250,12 @@ func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Sc
 		}
 		if !literal && bytes.Contains(text, []byte(nothing(want.Engine))) {
 			line := 1 + bytes.Count(text[:bytes.Index(text, []byte(nothing(want.Engine)))], []byte("\n"))
-			return fmt.Errorf("%s: line %d of the output contains a missing value, printed as %s", e.Rel, line, nothing(want.Engine))
+			return fmt.Errorf("%s: %w", e.Rel, diag.Contains(fmt.Sprintf("line %d of the output", line), "a missing value, printed as %s", nothing(want.Engine)))
 		}
 		if at := bytes.Index(text, []byte(r.sealedText)); r.sealedText != "" && at >= 0 {
 			line := 1 + bytes.Count(text[:at], []byte("\n"))
-			return fmt.Errorf("%s: line %d of the output contains an encrypted value (refer to it in the template as .data.db.password or .data)", e.Rel, line)
+			return fmt.Errorf("%s: %w", e.Rel, diag.Contains(fmt.Sprintf("line %d of the output", line),
+				"an encrypted value (refer to it in the template as .data.db.password or .data)"))
 		}
 		if want.SkipEmpty && len(bytes.TrimSpace(text)) == 0 {
 			continue

@@ -2,11 +2,11 @@ package pkgtool
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -128,7 +128,7 @@ func (p *Packages) statusAll(ctx context.Context, v *host.View, wants []resource
 	var named, open []int
 	for i, want := range wants {
 		if errs[i] = p.CheckName(want.Name); errs[i] == nil && want.Hold != nil && p.HoldCommand == nil {
-			errs[i] = fmt.Errorf("%s cannot hold packages with a command (%s)", p.Name, p.NoHold)
+			errs[i] = diag.SubjectCannot(p.Name, "hold packages with a command (%s)", p.NoHold)
 		} else if errs[i] == nil && want.Manual {
 			errs[i] = errManual(p.Name)
 		}

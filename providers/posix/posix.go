@@ -2,9 +2,8 @@
 package posix
 
 import (
-	"errors"
-
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -23,7 +22,7 @@ const sh = "/bin/sh"
 
 func hasShell(_ *facts.Facts, _ resources.Exec) (int, error) {
 	if !isExecutable(sh) {
-		return 0, errors.New(sh + " does not exist")
+		return 0, diag.Missing(sh, "")
 	}
 	return 99, nil
 }

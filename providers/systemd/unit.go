@@ -133,7 +133,7 @@ func isRunning(word string) (bool, error) {
 	case "inactive", "failed", "activating":
 		return false, nil
 	}
-	return false, fmt.Errorf("invalid systemctl is-active output: %q", word)
+	return false, diag.Invalid("systemctl is-active output", fmt.Errorf("%q", word))
 }
 
 // isEnabled interprets an answer of is-enabled, or a UnitFileState, which is the same except for
@@ -145,7 +145,7 @@ func isEnabled(word string) (bool, error) {
 	case "linked", "linked-runtime", "masked", "masked-runtime", "disabled":
 		return false, nil
 	}
-	return false, fmt.Errorf("invalid systemctl is-enabled output: %q", word)
+	return false, diag.Invalid("systemctl is-enabled output", fmt.Errorf("%q", word))
 }
 
 // cannotEnable returns the reason why enable and disable cannot change the answer of is-enabled, ""

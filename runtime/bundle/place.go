@@ -50,7 +50,7 @@ func Take(dir, name string) (*Place, error) {
 			return nil, errors.Join(err, parent.Close())
 		}
 	}
-	return nil, errors.Join(fmt.Errorf("%s: too many runs of this bundle at once", dir), parent.Close())
+	return nil, errors.Join(fmt.Errorf("%s: %w", dir, diag.TooMany("runs of this bundle at once")), parent.Close())
 }
 
 // errTaken says that another process holds a place.

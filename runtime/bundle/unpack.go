@@ -130,7 +130,7 @@ func (u *unpacker) read(stream io.Reader) error {
 	for {
 		n, err := stream.Read(buf)
 		if slices.ContainsFunc(buf[:n], func(b byte) bool { return b != 0 }) {
-			return errors.New("bundle is damaged: unexpected data after the archive")
+			return diag.Damaged("bundle", diag.Unexpected("data after the archive"))
 		}
 		if err == io.EOF {
 			return nil
@@ -174,7 +174,7 @@ func (u *unpacker) add(head *tar.Header, body io.Reader) error {
 		return u.root.Mkdir(name, 0o755)
 	case kind == fs.ModeSymlink:
 		if len(head.Linkname) > maxName || head.Linkname == "" {
-			return errors.New("is a symbolic link without target")
+			return diag.OfKind("", "a symbolic link without target")
 		}
 		u.links = append(u.links, link{name, head.Linkname})
 		return nil
@@ -197,14 +197,14 @@ func kindOf(head *tar.Header) (fs.FileMode, error) {
 	case tar.TypeSymlink:
 		return fs.ModeSymlink, nil
 	case tar.TypeLink:
-		return 0, errors.New("is a hard link, which is not supported in bundles (pack it with tar --hard-dereference)")
+		return 0, diag.OfKind("", "a hard link, which is not supported in bundles (pack it with tar --hard-dereference)")
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
-		return 0, errors.New("is a device or pipe, which is not supported in bundles")
+		return 0, diag.OfKind("", "a device or pipe, which is not supported in bundles")
 	case tar.TypeGNUSparse:
 	default:
 		return 0, fmt.Errorf("is of type %q, which is not supported in bundles", head.Typeflag)
 	}
-	return 0, errors.New("is a sparse file, which is not supported in bundles")
+	return 0, diag.OfKind("", "a sparse file, which is not supported in bundles")
 }
 
 // makeParents makes the directories above a path that are not there.

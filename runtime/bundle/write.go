@@ -238,17 +238,17 @@ func (p *packer) link(name string, x item) error {
 // the folder is.
 func checkLink(root *os.Root, name, target string) error {
 	if path.IsAbs(target) {
-		return fmt.Errorf("is a link to %s: %w", target, diag.Expected("a relative link inside of the directory"))
+		return diag.OfKind("", "a link to %s: %w", target, diag.Expected("a relative link inside of the directory"))
 	}
 	switch _, err := root.Stat(name); {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("is a link to %s, which does not exist", target)
+		return diag.OfKind("", "a link to %s, which does not exist", target)
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Errorf("is a link to %s, which forms a loop", target)
+		return diag.OfKind("", "a link to %s, which forms a loop", target)
 	default: // os.Root has no name for this error
-		return fmt.Errorf("is a link to %s, which is outside of the directory", target)
+		return diag.OfKind("", "a link to %s, which is outside of the directory", target)
 	}
 }
 

@@ -7,7 +7,6 @@ package catalog
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -143,7 +142,7 @@ func (b *Builder) drop(r *resource.Resource) {
 
 func duplicateError(r *resource.Resource, id resource.ID, first *resource.Resource) error {
 	e := &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Notes: r.Calls}
-	if e.Err = fmt.Errorf("is already declared at %s", first.Pos); id != r.ID || first.ID != id {
+	if e.Err = diag.Already("", "declared at %s", first.Pos); id != r.ID || first.ID != id {
 		e.Err = diag.Already(id.String(), "the name or alias of %s at %s", first.ID, first.Pos)
 	}
 	return e
@@ -250,7 +249,7 @@ func (b *Builder) edges() ([]edge, error) {
 
 // unknown returns the mistake that a referenced resource is not declared.
 func (b *Builder) unknown(r *resource.Resource, property string, n int, ref resource.Reference) error {
-	e := r.Errorf(schema.Path{property, n}, "%s: no resource %s", property, ref)
+	e := r.Errorf(schema.Path{property, n}, "%s: %w", property, diag.None("resource %s", ref))
 	var same, others []string
 	for _, x := range b.list {
 		names := []string{x.ID.Name, x.Common.Alias}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -29,7 +30,7 @@ func (c *Catalog) glob(pattern resource.ID) (found []int, err error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	e := diag.Errorf(diag.Pos{}, "--target: no resource matches %s", pattern)
+	e := diag.At(diag.Pos{}, fmt.Errorf("--target: %w", diag.None("resource matches %s", pattern)))
 	if near := diag.Nearest(pattern.String(), c.likeGlob(pattern.String())); near != "" {
 		e.WithHint("did you mean %s?", near)
 	} else if dir, ok := strings.CutSuffix(pattern.Name, "/*"); ok {

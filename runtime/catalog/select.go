@@ -44,7 +44,7 @@ func (c *Catalog) Select(s Selection) (*Catalog, error) {
 			keep[i], left = true, left || !skip[i]
 		}
 		if !left {
-			return diag.Errorf(diag.Pos{}, "no resources left of %s: --skip-tags %s skips them", name, strings.Join(s.SkipTags, ","))
+			return diag.At(diag.Pos{}, diag.None("resources left of %s: --skip-tags %s skips them", name, strings.Join(s.SkipTags, ",")))
 		}
 		return nil
 	}
@@ -202,7 +202,7 @@ func (t tagIndex) with(flag, tag string) ([]int, error) {
 	if list := t[tag]; len(list) > 0 {
 		return list, nil
 	}
-	e := diag.Errorf(diag.Pos{}, "%s: no resource has the tag %q", flag, tag)
+	e := diag.At(diag.Pos{}, fmt.Errorf("%s: %w", flag, diag.None("resource has the tag %q", tag)))
 	if tag == "" {
 		e = diag.Errorf(diag.Pos{}, "%s: %w", flag, diag.Expected("a tag").Got("an empty text"))
 	}

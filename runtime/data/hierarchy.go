@@ -175,7 +175,7 @@ func (r *resolver) hierarchy(n *Node) (deep bool, order []string, merging merger
 		}
 	}
 	if merging.knockout != "" && !deep {
-		err := n.Get("knockout_prefix").Errorf("hierarchy.knockout_prefix requires merge: deep")
+		err := n.Get("knockout_prefix").Errorf("%w", diag.Requires("hierarchy.knockout_prefix", "merge: deep"))
 		err.Hint = "add merge: deep, or remove knockout_prefix"
 		r.errs = append(r.errs, err)
 	}

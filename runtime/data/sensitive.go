@@ -36,7 +36,7 @@ func (r *resolver) value(n *Node, text func(*Node) any) any {
 		val := r.value(v, text)
 		if len(r.errs) == before {
 			if err := keepTexts(val, r.keep); err != nil {
-				r.errs = append(r.errs, v.Errorf("cannot mask a sensitive value: %w", err))
+				r.errs = append(r.errs, v.Errorf("%w", diag.Cannot("mask", "a sensitive value", err)))
 			}
 		}
 		return val
@@ -45,7 +45,7 @@ func (r *resolver) value(n *Node, text func(*Node) any) any {
 		before := len(r.errs)
 		val := n.data(text)
 		if err := keepTexts(val, r.keep); err != nil && len(r.errs) == before {
-			r.errs = append(r.errs, n.Errorf("cannot mask a secret in data: %w", err))
+			r.errs = append(r.errs, n.Errorf("%w", diag.Cannot("mask", "a secret in data", err)))
 		}
 		return val
 	}

@@ -3,6 +3,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // This file has the messages of the kinds that recur everywhere, so that their words stand in one place. A name or a
@@ -108,6 +109,51 @@ func Conflicting(name, other string) error {
 
 // None returns the message "no recipients in a.yaml", about things of which there are none.
 func None(format string, args ...any) error { return fmt.Errorf("no "+format, args...) }
+
+// Nothing returns the message "nothing to undo", about what there is nothing of, or what was not done to anything.
+func Nothing(format string, args ...any) error { return fmt.Errorf("nothing "+format, args...) }
+
+// OfKind returns the message "a.txt is a symbolic link", about something of a kind that cannot be used there. The kind
+// has its article. The subject is "" if it is before the message: "is a symbolic link".
+func OfKind(subject, kind string, args ...any) error { return about(subject, "is ", "is ", kind, args) }
+
+// Contains returns the message "address contains a password", about something that must not be in it. The subject is
+// "" if it is before the message.
+func Contains(subject, format string, args ...any) error {
+	return about(subject, "contains ", "contains ", format, args)
+}
+
+// Mismatch returns the message "signature does not match the content".
+func Mismatch(subject, format string, args ...any) error {
+	return about(subject, "does not match ", "does not match ", format, args)
+}
+
+// Too returns the message "the pattern is too complex". The subject is "" if it is before the message: "too long".
+func Too(subject, format string, args ...any) error {
+	return about(subject, "is too ", "too ", format, args)
+}
+
+// AppliesOnly returns the message "--user applies only to services". The subject is "" if it is before the message.
+func AppliesOnly(subject, format string, args ...any) error {
+	return about(subject, "applies only to ", "applies only to ", format, args)
+}
+
+// ProgramNotFound returns the message "git not found", about a program that is not installed.
+func ProgramNotFound(format string, args ...any) error {
+	return fmt.Errorf(format+" not found", args...)
+}
+
+// OthersCanRead returns a message about a file with a secret whose mode lets other users read it, such as "this private
+// key", and what to do.
+func OthersCanRead(what string, mode fs.FileMode) error {
+	return fmt.Errorf("others can read %s (mode %04o); run chmod 600, and replace it if others may have read it", what, mode.Perm())
+}
+
+// Unexpected returns the message "unexpected data at its end".
+func Unexpected(format string, args ...any) error { return fmt.Errorf("unexpected "+format, args...) }
+
+// TooMany returns the message "too many local variables".
+func TooMany(format string, args ...any) error { return fmt.Errorf("too many "+format, args...) }
 
 // Not returns the message "a.txt is not a directory". The subject is "" if it is before the message: "not a directory".
 func Not(subject, format string, args ...any) error {

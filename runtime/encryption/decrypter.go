@@ -21,7 +21,7 @@ var ErrDamaged = errors.New("damaged, or not encrypted with age")
 var ErrMoved = errors.New("moved after encryption")
 
 // ErrNoIdentity is returned if no available identity can decrypt a text.
-var ErrNoIdentity = errors.New("no identity on this machine can decrypt it")
+var ErrNoIdentity = diag.None("identity on this machine can decrypt it")
 
 // A Decrypter decrypts files and values, each distinct text once. It is safe for use by several goroutines.
 type Decrypter struct {

@@ -173,7 +173,7 @@ func (t Text) checkClear(before Value, old []Value) error {
 	case before.Text != "":
 		return diag.Errorf(diag.Pos{}, "%s: was encrypted, but is no longer marked", t.Key).WithHint(hint)
 	case slices.ContainsFunc(old, func(v Value) bool { return v.Plain == t.Value && CheckValue(t.Value) == nil }):
-		return diag.Errorf(diag.Pos{}, "%s: contains an encrypted value without mark", t.Key).WithHint(hint)
+		return diag.At(diag.Pos{}, fmt.Errorf("%s: %w", t.Key, diag.Contains("", "an encrypted value without mark"))).WithHint(hint)
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func EncryptValue(text string, to *Audience, at Place) (string, error) {
 // valueBytes returns the age file in an encrypted value.
 func valueBytes(text string) ([]byte, error) {
 	if len(text) > 2*LargestValue {
-		return nil, fmt.Errorf("%w: too long", ErrDamaged)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Too("", "long"))
 	}
 	body, ok := strings.CutSuffix(strings.TrimPrefix(text, valueBegin), valueEnd)
 	if !ok {

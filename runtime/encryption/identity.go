@@ -202,7 +202,7 @@ func parseIdentity(line string) (age.Identity, error) {
 	case strings.HasPrefix(line, "AGE-SECRET-KEY-"):
 		id, err = age.ParseX25519Identity(line)
 	case strings.HasPrefix(line, "age1"), strings.HasPrefix(line, "ssh-"):
-		return nil, errors.New("this is a public key: use the private key, which begins with AGE-SECRET-KEY-")
+		return nil, diag.OfKind("this", "a public key: use the private key, which begins with AGE-SECRET-KEY-")
 	default:
 		return nil, diag.Expected("an identity of age or an SSH key").Found("something else")
 	}

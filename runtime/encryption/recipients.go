@@ -183,7 +183,7 @@ func (r *Recipients) names() []string {
 // expand returns the people and hosts that a name stands for. within are the groups around it, to detect cycles.
 func (r *Recipients) expand(name string, within []string) ([]string, error) {
 	if slices.Contains(within, name) {
-		return nil, fmt.Errorf("group %s contains itself", name)
+		return nil, diag.Contains("group "+name, "itself")
 	}
 	if name == Everybody {
 		var all []string
@@ -277,7 +277,7 @@ func (a *Audience) mixed() error {
 	if len(hybrid) == 0 || len(others) == 0 {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{}, "age cannot encrypt to post-quantum keys (of %s) and other keys (of %s) at once", strings.Join(hybrid, ", "), strings.Join(others, ", ")).
+	return diag.At(diag.Pos{}, diag.SubjectCannot("age", "encrypt to post-quantum keys (of %s) and other keys (of %s) at once", strings.Join(hybrid, ", "), strings.Join(others, ", "))).
 		WithHint("use keys of one kind, or select recipients with --for")
 }
 

@@ -101,7 +101,7 @@ func describe(header []byte) (*Description, error) {
 			continue
 		}
 		if len(d.Keys) > 0 || len(words) < 2 || len(words) > maxRecipients {
-			return nil, fmt.Errorf("%w: invalid or duplicate recipients in its header", ErrDamaged)
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Invalid("or duplicate recipients in its header", nil))
 		}
 		d.For = strings.Split(words[1], ",")
 		for _, word := range words[2:] {
@@ -125,7 +125,7 @@ func describe(header []byte) (*Description, error) {
 		if len(raw) > 0 {
 			file, key, ok := strings.Cut(string(raw), "\x00")
 			if !ok {
-				return nil, fmt.Errorf("%w: invalid place in its header", ErrDamaged)
+				return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Invalid("place in its header", nil))
 			}
 			d.At = Place{file, key}
 		}

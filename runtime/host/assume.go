@@ -2,12 +2,12 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -115,7 +115,7 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 		file = filepath.Join(v.root, dir, name)
 	}
 	if _, err := os.Stat(file); strings.Contains(name, "/") && os.IsNotExist(err) {
-		return "", fmt.Errorf("command %q not found", name)
+		return "", diag.ProgramNotFound("command %q", name)
 	}
 	return command.LookPath(name, list)
 }

@@ -51,7 +51,7 @@ func (h *Host) SetAttrOf(name string, have safepath.Info, attr safepath.Attr) er
 	defer p.Close()
 	defer d.Close()
 	if d.Stat.Mode&unix.S_IFMT == unix.S_IFLNK {
-		return fmt.Errorf("%s is a symbolic link", name)
+		return diag.OfKind(name, "a symbolic link")
 	}
 	if have.Ino != 0 && (have.Ino != d.Stat.Ino || have.Dev != uint64(d.Stat.Dev)) {
 		return fmt.Errorf("%s: %w", name, diag.Meanwhile("", "replaced"))

@@ -57,7 +57,7 @@ func value(env *template.Env, n *data.Node) (schema.Value, diag.List) {
 			v, more := value(env, e.Val)
 			errs = append(errs, more...)
 			if given[key.S] && err == nil {
-				errs = append(errs, e.Key.Errorf("duplicate key %q", key.S))
+				errs = append(errs, e.Key.Errorf("%w", diag.Duplicate("key %q", key.S)))
 			}
 			given[key.S] = true
 			t.Entries = append(t.Entries, schema.Entry{Key: key.S, Val: v})

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -36,7 +35,7 @@ func CheckGit(s string) error {
 			return diag.Lacks(strconv.Quote(s), "a user")
 		}
 		if _, has := u.User.Password(); has {
-			return errors.New("address contains a password, which would be in the lock file: use git's credential helper")
+			return diag.Contains("address", "a password, which would be in the lock file: use git's credential helper")
 		}
 		return nil
 	}
@@ -64,7 +63,7 @@ func CheckURL(s string) error {
 		return diag.Expected("an archive that ends in .tar.gz or .tgz").Got("%q", s)
 	}
 	if _, has := u.User.Password(); has {
-		return errors.New("address contains a password, which would be in the lock file")
+		return diag.Contains("address", "a password, which would be in the lock file")
 	}
 	return nil
 }
@@ -89,7 +88,7 @@ func checkAddress(s string) error {
 	}
 	for _, c := range s {
 		if c <= ' ' || c == 0x7f || c == '\\' {
-			return fmt.Errorf("%q contains a space or control character", s)
+			return diag.Contains(fmt.Sprintf("%q", s), "a space or control character")
 		}
 	}
 	return nil

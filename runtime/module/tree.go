@@ -98,7 +98,7 @@ func openDir(at int, name string) (int, error) {
 const maxTreeDepth = 32
 
 func (t *tree) tooLarge() error {
-	return fmt.Errorf("%s exceeds the limits of modules: %d files, %s", t.dir, MaxFiles, bytesize.Format(MaxBytes))
+	return diag.Exceeds(t.dir, "%d files and %s for a module", MaxFiles, bytesize.Format(MaxBytes))
 }
 
 // read adds all files below an open directory; below is its path in the tree. It uses system calls, because each run

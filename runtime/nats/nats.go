@@ -172,7 +172,7 @@ func connectError(err error, s natscontext.Settings) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return errors.New("server rejected the credentials of the context")
 	case errors.Is(err, nats.ErrNoServers):
-		return errors.New("no server answered")
+		return diag.None("server answered")
 	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted):
 		return errors.New("only one side uses TLS")
 	}
@@ -278,7 +278,7 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 }
 
 var (
-	errStalled = fmt.Errorf("no data received for %s; part of the object may be lost", partPatience)
+	errStalled = diag.None("data received for %s; part of the object may be lost", partPatience)
 	errGone    = errors.New("server closed the connection")
 )
 
@@ -334,7 +334,7 @@ func (c *Client) failed(ctx context.Context, err error, what string) error {
 	case errors.Is(err, jetstream.ErrInvalidBucketName), errors.Is(err, jetstream.ErrInvalidStoreName), errors.Is(err, jetstream.ErrInvalidKey), errors.Is(err, jetstream.ErrNameRequired):
 		return fmt.Errorf("%s: %w", what, diag.Invalid("name", nil))
 	case errors.Is(err, jetstream.ErrDigestMismatch):
-		return fmt.Errorf("%s: digest mismatch", what)
+		return fmt.Errorf("%s: %w", what, diag.Mismatch("digest", "the content"))
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, errGone):
 		return fmt.Errorf("%s: %w", what, errGone)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):

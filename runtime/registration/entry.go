@@ -200,7 +200,7 @@ func Decode(subject string, text []byte) (*Entry, error) {
 		return nil, fmt.Errorf("%s: %w", subject, err)
 	}
 	if own := e.Subject(); subject[:max(strings.LastIndexByte(subject, '.'), 0)] != own[:strings.LastIndexByte(own, '.')] {
-		return nil, fmt.Errorf("%s: entry does not match its subject: %s", subject, &e)
+		return nil, fmt.Errorf("%s: %w", subject, diag.Mismatch("entry", "its subject: %s", &e))
 	}
 	return &e, nil
 }

@@ -289,7 +289,7 @@ func (f *Functions) importState(state any, im Import) (any, error) {
 	}
 	t := f.Export(state)
 	if t == nil {
-		return nil, errors.New("does not exist")
+		return nil, diag.Missing("", "")
 	}
 	name := f.Schema.Name().Name
 	if i := slices.IndexFunc(f.Schema.Fields, func(x schema.Field) bool { return x.Name == "ensure" }); i >= 0 {

@@ -26,7 +26,7 @@ type Import struct {
 }
 
 // ErrNotImportable is the error that states of a type cannot be imported.
-var ErrNotImportable = errors.New("cannot be imported")
+var ErrNotImportable = diag.SubjectCannot("", "be imported")
 
 // Inspect reports the present state of a resource in full.
 func (b Binding) Inspect(ctx context.Context, v *host.View, spec any) (state any, err error) {

@@ -32,7 +32,7 @@ func (r *Resource) lazyProperties(tab *schema.Table, spec any) ([]string, error)
 			why = "applied manifests must be known before the run"
 		}
 		if why != "" {
-			errs.Add(&diag.Error{Pos: r.Locate(e.Key), Err: fmt.Errorf("%s: cannot be known later: %s", e.Key, why)})
+			errs.Add(&diag.Error{Pos: r.Locate(e.Key), Err: fmt.Errorf("%s: %w", e.Key, diag.SubjectCannot("", "be known later: %s", why))})
 			continue
 		}
 		names = append(names, f.Name)

@@ -32,10 +32,10 @@ func NewRegistry(providers ...Binding) (*Registry, error) {
 			reg.byName[b.Type.Name] = b.Type
 			reg.types = append(reg.types, b.Type)
 		default:
-			return nil, fmt.Errorf("two types are named %s", b.Type.Name)
+			return nil, diag.Duplicate("type %s", b.Type.Name)
 		}
 		if slices.ContainsFunc(reg.bindings[b.Type], func(other Binding) bool { return other.Name == b.Name }) {
-			return nil, fmt.Errorf("two providers of %s are named %s", b.Type.Name, b.Name)
+			return nil, diag.Duplicate("provider %s of type %s", b.Name, b.Type.Name)
 		}
 		reg.bindings[b.Type] = append(reg.bindings[b.Type], b)
 	}
@@ -211,7 +211,7 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 		if v := f.View(); v != nil && v.Root() != "/" {
 			where = "in " + v.Root()
 		}
-		return Binding{}, fmt.Errorf("no provider of %s works %s: %s", r.Type.Name, where, strings.Join(whys, "; "))
+		return Binding{}, diag.None("provider of %s works %s: %s", r.Type.Name, where, strings.Join(whys, "; "))
 	case 1:
 		return *best[0], nil
 	}

@@ -44,7 +44,7 @@ func (r *Resource) Mark(k *secret.Keeper, properties ...string) error {
 		case f == nil:
 			return diag.At(diag.Pos{}, fmt.Errorf("sensitive: type %s: %w", r.ID.Type, diag.Unknown("property", name, mix.Names())))
 		case f.IsName:
-			return fmt.Errorf("sensitive: the name of a resource cannot be secret, because reports show it")
+			return fmt.Errorf("sensitive: %w", diag.SubjectCannot("the name of a resource", "be secret, because reports show it"))
 		}
 		r.SecretProperties = append(r.SecretProperties, f.Name)
 		if tab == nil {
@@ -85,7 +85,7 @@ func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 	}
 	var errs diag.List
 	if name := r.Type.Schema().Name(); k.Contains(r.ID.Name) {
-		errs.Add(r.Errorf(schema.Path{name.Name}, "%s: contains a secret, but reports show the name of a resource", name.Name).WithHint("%s", nameHint(name)))
+		errs.Add(r.Errorf(schema.Path{name.Name}, "%s: %w", name.Name, diag.Contains("", "a secret, but reports show the name of a resource")).WithHint("%s", nameHint(name)))
 	}
 	for i := range tab.Entries {
 		e := &tab.Entries[i]
@@ -97,7 +97,7 @@ func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 			r.Sensitive = append(r.Sensitive, f.Name)
 		}
 		if path, ok := secretInArgv(k, f, e.Val, schema.Path{f.Name}); ok {
-			errs.Add(r.Errorf(path, "%s: contains a secret, but every user can read the arguments of a command", path).WithHint(argvHint))
+			errs.Add(r.Errorf(path, "%s: %w", path, diag.Contains("", "a secret, but every user can read the arguments of a command")).WithHint(argvHint))
 		}
 	}
 	return errs.Err()

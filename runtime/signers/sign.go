@@ -54,7 +54,7 @@ func (k Key) sign(ctx context.Context, message io.ReadSeeker, namespace string) 
 	text, err := os.ReadFile(k.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(k.File + ".pub"); err != nil {
-			return nil, fmt.Errorf("no key to sign with: file %s does not exist", k.File)
+			return nil, diag.None("key to sign with: file %s does not exist", k.File)
 		}
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func publicKey(file string, text []byte) (ssh.PublicKey, error) {
 func (k Key) byAgent(message io.ReadSeeker, namespace string, fits func(ssh.PublicKey) bool) ([]byte, error) {
 	socket := os.Getenv(AgentVariable)
 	if socket == "" {
-		return nil, fmt.Errorf("no key to sign with: neither --sign nor an SSH agent is available (%s)", AgentVariable)
+		return nil, diag.None("key to sign with: neither --sign nor an SSH agent is available (%s)", AgentVariable)
 	}
 	conn, err := net.DialTimeout("unix", socket, 5*time.Second)
 	if err != nil {

@@ -203,7 +203,7 @@ func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signa
 	case errors.Is(err, sshsig.ErrNamespaceMismatch):
 		return nil, diag.Expected("a signature for namespace %q", namespace).Got("one for %q (ssh-keygen -Y sign -n %s)", sig.Namespace, namespace)
 	case err != nil:
-		return nil, fmt.Errorf("signature does not match the content")
+		return nil, diag.Mismatch("signature", "the content")
 	}
 	return sig, nil
 }

@@ -120,7 +120,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	line.Sensitive = r.noteSecrets(by) || r.sensitive.HeldIn(pre.Path)
 	if pre.Content && pre.Kind == safepath.Regular {
 		if err := r.backUp(v, pre, by, &line); err != nil {
-			return fmt.Errorf("cannot back up the present state: %w (skip it with backup = false)", err)
+			return diag.SubjectCannot("", "back up the present state: %w (skip it with backup = false)", err)
 		}
 	}
 	if line.Sensitive && pre.Kind != safepath.Directory {

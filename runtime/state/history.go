@@ -300,7 +300,7 @@ func (s *Store) Find(name string) (HistoryEntry, error) {
 	}
 	switch {
 	case len(runs) == 0 || name == "last":
-		return HistoryEntry{}, fmt.Errorf("no run is recorded in %s", s.dir.Root)
+		return HistoryEntry{}, diag.None("run is recorded in %s", s.dir.Root)
 	case len(found) == 0:
 		return HistoryEntry{}, diag.None("run %q (ccm history lists them)", name)
 	case len(found) > 1:

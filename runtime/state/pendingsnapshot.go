@@ -2,10 +2,10 @@ package state
 
 import (
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
@@ -67,7 +67,7 @@ func (a *appliedRecord) compressed(c *catalog.Catalog) []byte {
 				_, err = z.Write(line)
 			}
 			if err == nil && file.Len() > largestSnapshot {
-				err = errors.New("too large")
+				err = diag.Too("", "large")
 			}
 			if err != nil {
 				return err

@@ -18,6 +18,6 @@ func CheckDelims(what, text string) error {
 	if !strings.Contains(text, "{{") || strings.Contains(text, JetLeft) {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{}, "%s contains {{ but no [[, so nothing in it would be rendered", what).
+	return diag.At(diag.Pos{}, diag.Contains(what, "{{ but no [[, so nothing in it would be rendered")).
 		WithHint("use [[ ]], or set the delimiters to {{ and }}; to keep {{ literally, set them to [[ and ]]")
 }

@@ -73,7 +73,7 @@ func (r *rendering) power(left, right *exec.Value, _ bool) *exec.Value {
 func (r *rendering) checkRange(f float64) {
 	const most, bits = math.MaxInt, strconv.IntSize
 	if bits == 32 && math.Abs(f) > most {
-		r.throw(fmt.Errorf("number %.0f is too large for a machine of %d bits", f, bits))
+		r.throw(diag.Too(fmt.Sprintf("number %.0f", f), "large for a machine of %d bits", bits))
 	}
 }
 
@@ -211,7 +211,7 @@ func (r *rendering) format(text string, args []*exec.Value, named *exec.Value) s
 				r.throw(fmt.Errorf("format: %w", diag.None("value %q", text[m[2]:m[3]])))
 			}
 		case used == len(args):
-			r.throw(fmt.Errorf("format: not enough values for %q", text))
+			r.throw(fmt.Errorf("format: %w", diag.Not("", "enough values for %q", text)))
 		default:
 			v = args[used]
 			used++

@@ -77,7 +77,7 @@ func (t *trees) dottedName(r root, first string, steps []string) error {
 			}
 			parts := append(append([]string{first}, steps[:i]...), name)
 			parts = append(parts, steps[n:]...)
-			return &diag.Error{Err: fmt.Errorf("no value at %q: dots separate the name %q", strings.Join(append([]string{first}, steps...), "."), name), Hint: "pass the path as a list: " + listOf(parts)}
+			return &diag.Error{Err: diag.None("value at %q: dots separate the name %q", strings.Join(append([]string{first}, steps...), "."), name), Hint: "pass the path as a list: " + listOf(parts)}
 		}
 	}
 	return nil

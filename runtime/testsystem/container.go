@@ -111,7 +111,7 @@ func (s *containerSystem) start(ctx context.Context) error {
 
 // booted waits until systemd of a system has booted.
 func booted(ctx context.Context, s System) error {
-	within, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the system did not boot within a minute"))
+	within, cancel := context.WithTimeoutCause(ctx, time.Minute, diag.TimedOut("the boot", "1m"))
 	defer cancel()
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()

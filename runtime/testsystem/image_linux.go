@@ -75,7 +75,7 @@ func installed(ctx context.Context, r *Record) ([]string, error) {
 			"--include=" + strings.Join(debPackages, ","), `--aptopt=Acquire::Languages "none"`, name, "DIR"}
 	}
 	if _, err := exec.LookPath(needs); err != nil {
-		return nil, diag.Errorf(diag.Pos{}, "%s: %s not found", r.Target.Name, needs).
+		return nil, diag.At(diag.Pos{}, fmt.Errorf("%s: %w", r.Target.Name, diag.ProgramNotFound("%s", needs))).
 			WithHint("install %s, use --driver podman, or name an image of your own: image:PATH", needs)
 	}
 	return cached(ctx, r, strings.ReplaceAll(r.Target.Name, ":", "-"), strings.Join(argv, "\n"), r.pool.Oldest, func(dir string) []string {

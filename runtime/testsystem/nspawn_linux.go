@@ -45,7 +45,7 @@ func (nspawn) Check() error {
 	}
 	for _, program := range []string{"systemd-nspawn", "mount", "nsenter", "find"} {
 		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("%s not found (install systemd-container and util-linux)", program)
+			return fmt.Errorf("%w (install systemd-container and util-linux)", diag.ProgramNotFound("%s", program))
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func (nspawn) Reclaim(r *Record) error {
 		return nil // it had not been made
 	}
 	if out, err := private(reapScript, group).CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot end the processes of %s: %w%s", r.Name, err, lastLine(string(out)))
+		return diag.SubjectCannot("", "end the processes of %s: %w%s", r.Name, err, lastLine(string(out)))
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (s *nspawnSystem) answer() error {
 	if line, err := s.out.ReadString('\n'); err != nil || line != "ok\n" {
 		_ = s.holder.Wait()
 		s.holder = nil
-		return fmt.Errorf("cannot mount what a system needs (overlayfs, cgroup2)%s", lastLine(s.problem.String()))
+		return diag.SubjectCannot("", "mount what a system needs (overlayfs, cgroup2)%s", lastLine(s.problem.String()))
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (s *nspawnSystem) group(name string) string {
 
 // booted waits until the system has booted.
 func (s *nspawnSystem) booted(ctx context.Context) error {
-	within, cancel := context.WithTimeoutCause(ctx, bootTime, fmt.Errorf("the system did not boot within %s", bootTime))
+	within, cancel := context.WithTimeoutCause(ctx, bootTime, diag.TimedOut("the boot", bootTime))
 	defer cancel()
 	ticks := time.NewTicker(20 * time.Millisecond)
 	defer ticks.Stop()

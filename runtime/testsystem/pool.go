@@ -188,7 +188,7 @@ func (p *Pool) DriverFor(t Target, wanted string) (Driver, error) {
 		}
 		reasons = append(reasons, d.Name()+": "+err.Error())
 	}
-	return nil, fmt.Errorf("no driver for %s works here: %s", t.Name, strings.Join(reasons, "; "))
+	return nil, diag.None("driver for %s works here: %s", t.Name, strings.Join(reasons, "; "))
 }
 
 // Start makes a system. The record is that of the system until [Pool.End].

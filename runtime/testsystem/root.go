@@ -112,7 +112,7 @@ func (s *rootSystem) Remove(context.Context) error { return os.RemoveAll(s.dir()
 func copyTree(ctx context.Context, from, to string) error {
 	out, err := exec.CommandContext(ctx, "cp", "-a", "--one-file-system", "--reflink=auto", from, to).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("cannot copy %s: %w%s", from, err, lastLine(string(out)))
+		return diag.SubjectCannot("", "copy %s: %w%s", from, err, lastLine(string(out)))
 	}
 	return nil
 }

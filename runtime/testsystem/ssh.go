@@ -2,7 +2,6 @@ package testsystem
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -123,7 +122,7 @@ func (s *sshSystem) Reboot(ctx context.Context) error {
 		return err
 	}
 	_, _ = s.Exec(ctx, Cmd{Argv: []string{"systemctl", "reboot"}}) // the connection may be lost
-	within, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("the machine did not boot within 5 minutes"))
+	within, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, diag.TimedOut("the boot", "5m"))
 	defer cancel()
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()

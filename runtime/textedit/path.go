@@ -62,16 +62,16 @@ func find(doc any, path Path) (value any, found bool, err error) {
 		case []any:
 			n, ok := position(step, len(d))
 			if !ok {
-				return nil, false, fmt.Errorf("%s is a list of %d: %w", at(path, i), len(d), diag.Expected("a position from 0 to %d", len(d)).Got("%q", step))
+				return nil, false, diag.OfKind(at(path, i), "a list of %d: %w", len(d), diag.Expected("a position from 0 to %d", len(d)).Got("%q", step))
 			}
 			if n == len(d) {
 				return nil, false, numberIn(path, i+1)
 			}
 			doc = d[n]
 		case alias:
-			return nil, false, fmt.Errorf("%s is an alias: change the anchored value", at(path, i))
+			return nil, false, diag.OfKind(at(path, i), "an alias: change the anchored value")
 		default:
-			return nil, false, fmt.Errorf("%s is a plain value without %q", at(path, i), step)
+			return nil, false, diag.OfKind(at(path, i), "a plain value without %q", step)
 		}
 	}
 	return doc, true, nil

@@ -124,7 +124,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 	for i, it := range items {
 		switch {
 		case it.header && it.path.below(path), !it.header && it.path.below(path) && len(it.path) > len(path):
-			return nil, fmt.Errorf("%s is a table section, which cannot be replaced: set the keys in it", path)
+			return nil, diag.OfKind(path.String(), "a table section, which cannot be replaced: set the keys in it")
 		case !it.header && slices.Equal(it.path, path):
 			return []splice{replace(it.value, it.to, written)}, nil
 		case it.header && path.below(it.path) && (header < 0 || len(it.path) > len(items[header].path)):
@@ -249,7 +249,7 @@ func addLine(text string, items []tomlItem, header int, line string) splice {
 func addInline(text string, items []tomlItem, i int, path Path, written string) ([]splice, error) {
 	it := items[i]
 	if text[it.value] != '{' {
-		return nil, fmt.Errorf("%s is a list: set it as a whole", it.path)
+		return nil, diag.OfKind(it.path.String(), "a list: set it as a whole")
 	}
 	pair := tomlKey(path[len(it.path):]) + " = " + written
 	last := -1

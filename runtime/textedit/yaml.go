@@ -146,7 +146,7 @@ func (d yamlDocument) reach(path Path) (steps []yamltext.Step, rest Path, err er
 		next, key := -1, (*yaml.Node)(nil)
 		switch n.Kind {
 		case yaml.AliasNode:
-			return nil, nil, fmt.Errorf("%s is an alias: change the anchored value", at(path, i))
+			return nil, nil, diag.OfKind(at(path, i), "an alias: change the anchored value")
 		case yaml.SequenceNode:
 			if p, ok := position(step, len(n.Content)); ok && p < len(n.Content) {
 				next = p

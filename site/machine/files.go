@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -282,7 +283,7 @@ func (r *reader) file(f *foundFile) (i Item, ok bool) {
 // digest returns the digest of a file in hexadecimal, of the kind that has so many digits.
 func (r *reader) digest(f *foundFile, digits int) (string, error) {
 	if f.Size > largestCompared {
-		return "", fmt.Errorf("%d bytes: too large to compare with its package", f.Size)
+		return "", fmt.Errorf("%d bytes: %w", f.Size, diag.Too("", "large to compare with its package"))
 	}
 	var sum hash.Hash
 	switch digits {

@@ -34,7 +34,7 @@ func (l *luaEditor) value(e Edit) error {
 		return l.step(l.script.Unset(res.Call, property))
 	}
 	if !p.Literal {
-		return fmt.Errorf("%w: %s is an expression", ErrShape, property)
+		return fmt.Errorf("%w: %w", ErrShape, diag.OfKind(property, "an expression"))
 	}
 	value, err := changed(p.Value, inner, e)
 	if err != nil {

@@ -67,7 +67,7 @@ func (f *agentFlags) readConfig(e *cli.Env) (*agent.Config, error) {
 		}
 	}
 	if file == "" {
-		return nil, diag.Errorf(diag.Pos{}, "no configuration: neither %s exists", strings.Join(agent.ConfigFiles, " nor ")).WithHint("set it with --config FILE")
+		return nil, diag.At(diag.Pos{}, diag.None("configuration: neither %s exists", strings.Join(agent.ConfigFiles, " nor "))).WithHint("set it with --config FILE")
 	}
 	file, err := filepath.Abs(file)
 	if err != nil {

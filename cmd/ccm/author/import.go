@@ -110,7 +110,7 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 			WithHint("supported types: %s", strings.Join(importable(reg), ", "))
 	}
 	if f.user != "" && t.Name != "service" {
-		return diag.Errorf(diag.Pos{}, "--user applies to services, not to type %s", typ)
+		return diag.At(diag.Pos{}, diag.AppliesOnly("--user", "services, not to type %s", typ))
 	}
 	store, err := e.Store(f.stateDir, state.DefaultLimits)
 	if err != nil {

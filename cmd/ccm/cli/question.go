@@ -87,7 +87,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 func (e *Env) Confirm(ctx context.Context, tty *terminal.Writer) error {
 	answer, err := e.Ask(ctx, tty, "yes", "no")
 	if err == nil && answer == "no" {
-		err = errors.New("nothing was changed")
+		err = diag.Nothing("was changed")
 	}
 	return err
 }

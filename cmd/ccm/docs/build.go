@@ -127,7 +127,7 @@ func earlierWebsite(h *host.Host, dir string) ([]string, error) {
 }
 
 func notOurs(dir, name string) error {
-	return diag.Errorf(diag.Pos{}, "%s contains %s, which ccm docs build did not write", dir, name).WithHint("use an empty or a new directory")
+	return diag.At(diag.Pos{}, diag.Contains(dir, "%s, which ccm docs build did not write", name)).WithHint("use an empty or a new directory")
 }
 
 func lines(names []string) []byte { return []byte(strings.Join(names, "\n") + "\n") }

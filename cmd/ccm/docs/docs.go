@@ -156,7 +156,7 @@ const mostFound = 15
 func searchPages(e *cli.Env, query string) error {
 	found := search.Find(query)
 	if len(found.Sections) == 0 {
-		return diag.Errorf(diag.Pos{}, "no section of the documentation contains %q", query).WithHint("list all pages with: ccm docs")
+		return diag.At(diag.Pos{}, diag.None("section of the documentation contains %q", query)).WithHint("list all pages with: ccm docs")
 	}
 	for word, near := range found.Corrected {
 		terminal.Fprintf(e.Stderr, "ccm: no page named %q: searching for %q\n", word, near)

@@ -358,7 +358,7 @@ func addToken(e *cli.Env, file string, t enrol.Token) error {
 		return err
 	}
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s: tokens are readable by others (mode %04o); run chmod 600 on it", file, info.Mode().Perm())
+		return fmt.Errorf("%s: %w", file, diag.OthersCanRead("this file of tokens", info.Mode()))
 	}
 	return cli.Machine(e).Save(file, append(append(have, line...), '\n'), 0o600)
 }

@@ -150,7 +150,7 @@ func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.C
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
 	sayLeftOut(e, err)
 	if len(chosen) == 0 {
-		return diag.Errorf(diag.Pos{}, "--canary: no node of %s matches the condition: nothing was released", environment).WithHint("test the condition with: ccm fleet nodes --where CONDITION")
+		return diag.At(diag.Pos{}, fmt.Errorf("--canary: %w", diag.None("node of %s matches the condition: nothing was released", environment))).WithHint("test the condition with: ccm fleet nodes --where CONDITION")
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	isBundle := strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 	if !isBundle && !f.noCheck {
 		if err := f.check(ctx, e, name); err != nil {
-			return fmt.Errorf("nothing was released: %w", err)
+			return diag.Nothing("was released: %w", err)
 		}
 	}
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}

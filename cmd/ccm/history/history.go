@@ -252,7 +252,7 @@ func listChanges(e *cli.Env, f *cli.HistoryFlags, path string, limit int) error 
 	}
 	cli.WarnDamaged(e, damaged)
 	if len(rows) == 1 {
-		return diag.Errorf(diag.Pos{}, "no recorded run has changed %s", paths[0]).WithHint("list the runs with: ccm history")
+		return diag.At(diag.Pos{}, diag.None("recorded run has changed %s", paths[0])).WithHint("list the runs with: ccm history")
 	}
 	if !f.JSON() {
 		e.Print().Table(rows)

@@ -56,7 +56,7 @@ func ListManaged(e *cli.Env, store *state.Store, root, form string) error {
 		}
 	}
 	if len(runs) == 0 {
-		return diag.Errorf(diag.Pos{}, "no site has run yet").WithHint("apply a script with ccm run FILE, or show one resource with ccm status TYPE NAME")
+		return diag.At(diag.Pos{}, diag.None("site has run yet")).WithHint("apply a script with ccm run FILE, or show one resource with ccm status TYPE NAME")
 	}
 	m, err := managedBy(store, runs)
 	if err != nil {

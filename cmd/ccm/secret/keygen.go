@@ -43,7 +43,7 @@ An SSH key of type ed25519 or RSA works as well: a host that has
 				out = identityPath()
 			}
 			if out == "" {
-				return diag.Errorf(diag.Pos{}, "no default file: HOME is not set").WithHint("set the file with -o FILE")
+				return diag.At(diag.Pos{}, diag.None("default file: HOME is not set")).WithHint("set the file with -o FILE")
 			}
 			if show {
 				return showPublicKeys(e, out)
@@ -214,7 +214,7 @@ func addRecipient(e *cli.Env, name, key string) error {
 			return diag.At(diag.Pos{}, diag.Expected("a key or the file of one: %w", err))
 		}
 		if strings.Contains(string(text), "PRIVATE KEY") || strings.Contains(string(text), "AGE-SECRET-"+"KEY-") {
-			return fmt.Errorf("%s contains a private key: %w", key, diag.Expected("the public one"))
+			return diag.Contains(key, "a private key: %w", diag.Expected("the public one"))
 		}
 		key = strings.TrimSpace(string(text))
 		if strings.Contains(key, "\n") {

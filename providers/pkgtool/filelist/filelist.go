@@ -14,6 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 )
 
 // ErrTooLong means that a list is longer than what is read of one, or has more entries.
-var ErrTooLong = errors.New("the list of files is too long")
+var ErrTooLong = diag.Too("the list of files", "long")
 
 // An Entry is a path in a package. A package of a list with versions comes first without a path.
 type Entry struct {

@@ -104,7 +104,7 @@ const halfInstalled = "half-installed"
 func state(want resources.Package, found map[string][]Record, provider string) (s resources.PackageState, err error) {
 	list, ok := found[want.Name]
 	if !ok {
-		return s, fmt.Errorf("no rpm package named %s: rpm reads it as a version", want.Name)
+		return s, diag.None("rpm package named %s: rpm reads it as a version", want.Name)
 	}
 	if len(list) == 0 {
 		return s, nil

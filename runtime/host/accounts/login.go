@@ -3,12 +3,12 @@ package accounts
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -68,7 +68,7 @@ func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) 
 		list = append(list, uint32(n))
 	}
 	if !ok {
-		return nil, fmt.Errorf("cannot determine the groups of user %q: unexpected output of id -G: %q", user, strings.TrimSpace(string(out)))
+		return nil, diag.SubjectCannot("", "determine the groups of user %q: unexpected output of id -G: %q", user, strings.TrimSpace(string(out)))
 	}
 	slices.Sort(list)
 	return list, nil

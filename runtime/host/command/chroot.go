@@ -108,7 +108,7 @@ func (in *chroot) explain(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
-	return fmt.Errorf("cannot run %s in %s: no namespaces: %w (%s)", in.order.Argv[0], in.order.Root, err, hint)
+	return diag.SubjectCannot("", "run %s in %s: no namespaces: %w (%s)", in.order.Argv[0], in.order.Root, err, hint)
 }
 
 // result returns the result of the command instead of that of the helper. It is called after the end of the helper.
@@ -126,11 +126,11 @@ func (in *chroot) result(res Result) (Result, error) {
 	}
 	switch {
 	case r.NotFound && strings.Contains(in.order.Argv[0], "/"):
-		return res, fmt.Errorf("command %q not found", in.order.Argv[0])
+		return res, diag.ProgramNotFound("command %q", in.order.Argv[0])
 	case r.NotFound:
 		return res, &NotFoundError{in.order.Argv[0], strings.Split(in.order.Path, ":")}
 	case r.Err != "":
-		return res, fmt.Errorf("cannot run %s in %s: %s", in.order.Argv[0], in.order.Root, r.Err)
+		return res, diag.SubjectCannot("", "run %s in %s: %s", in.order.Argv[0], in.order.Root, r.Err)
 	}
 	res.Code, res.Signal = r.Code, r.Signal
 	return res, nil

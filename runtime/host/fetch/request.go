@@ -76,7 +76,7 @@ func NewTransport() http.RoundTripper {
 const maxRedirects = 10
 
 // ErrNotModified says that the content that is here already is the server's.
-var ErrNotModified = errors.New("not modified")
+var ErrNotModified = diag.Not("", "modified")
 
 // open sends the request, follows redirects and returns the response. It calls alive before each
 // request.

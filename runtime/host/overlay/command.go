@@ -1,13 +1,13 @@
 package overlay
 
 import (
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -109,7 +109,7 @@ func (x Commands) lookPath(root, name, list, dir string) (file string, granted b
 		}
 		isFile := isExecutable(o, file)
 		if !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
-			return "", false, fmt.Errorf("command %q not found", name)
+			return "", false, diag.ProgramNotFound("command %q", name)
 		}
 		return file, !isFile, nil
 	}

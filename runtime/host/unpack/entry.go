@@ -188,7 +188,7 @@ func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
 	case tar.TypeXGlobalHeader:
 		return e, true, nil
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
-		return e, false, errors.New("is a device or pipe, which is not extracted")
+		return e, false, diag.OfKind("", "a device or pipe, which is not extracted")
 	default:
 		return e, false, fmt.Errorf("is of unknown type %q", head.Typeflag)
 	}
@@ -229,7 +229,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 	mode, kind := zipMode(file)
 	e := entry{name: name, kind: kind, mode: mode, mtime: file.Modified, unique: true}
 	if kind == safepath.Special {
-		return errors.New("is a device or pipe, which is not extracted")
+		return diag.OfKind("", "a device or pipe, which is not extracted")
 	}
 	body, err := file.Open()
 	if err != nil {

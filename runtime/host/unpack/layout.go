@@ -44,7 +44,7 @@ func entryName(name string) (string, error) {
 	case strings.ContainsRune(name, 0):
 		return "", errors.New("has a NUL byte in its name")
 	case strings.HasPrefix(name, "/"):
-		return "", fmt.Errorf("is an absolute path: %w", diag.Expected("one inside the directory"))
+		return "", diag.OfKind("", "an absolute path: %w", diag.Expected("one inside the directory"))
 	case slices.Contains(strings.Split(name, "/"), ".."):
 		return "", fmt.Errorf("has .. in its path: %w", diag.Expected("one inside the directory"))
 	}
@@ -103,7 +103,7 @@ func (l *layout) names() []string { return slices.Sorted(maps.Keys(l.kinds)) }
 func (l *layout) checkLinks(parent string) error {
 	for _, name := range slices.Sorted(maps.Keys(l.links)) {
 		if err := l.follow(name, parent); err != nil {
-			return fmt.Errorf("entry %q: is a symbolic link to %s, which %w", name, l.links[name], err)
+			return fmt.Errorf("entry %q: %w", name, diag.OfKind("", "a symbolic link to %s, which %w", l.links[name], err))
 		}
 	}
 	return nil

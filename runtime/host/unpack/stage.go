@@ -254,7 +254,7 @@ func (s *stage) add(e entry) error {
 		return s.do("mkdir", name, func() error { return s.root.MkdirAll(name, 0o700) })
 	case e.kind == safepath.Symlink:
 		if e.target == "" || len(e.target) > maxLinkLen || strings.ContainsRune(e.target, 0) {
-			return errors.New("is a symbolic link without target")
+			return diag.OfKind("", "a symbolic link without target")
 		}
 		s.links[name] = e.target
 		return s.do("symlink", name, func() error { return s.root.Symlink(e.target, name) })
@@ -278,12 +278,12 @@ func (s *stage) checkEntries() error {
 func (s *stage) linked(name string, e *entry) (string, error) {
 	target, err := entryName(e.target)
 	if err != nil {
-		return "", fmt.Errorf("is a hard link to %q, which %w", e.target, err)
+		return "", diag.OfKind("", "a hard link to %q, which %w", e.target, err)
 	}
 	target = strip(target, s.x.Strip)
 	kind := s.kinds[target]
 	if kind != safepath.Regular && kind != safepath.Symlink || target == name {
-		return "", fmt.Errorf("is a hard link to %q, which is not a file earlier in the archive", e.target)
+		return "", diag.OfKind("", "a hard link to %q, which is not a file earlier in the archive", e.target)
 	}
 	if kind == safepath.Symlink {
 		e.kind, e.hardLink, e.target = safepath.Symlink, false, s.links[target]

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -77,7 +78,7 @@ func extract(ctx context.Context, h *host.Host, archive string, file *os.File, x
 		return err
 	}
 	if len(s.kinds) == 0 && x.Strip > 0 {
-		return fmt.Errorf("no entry in the archive is %d directories deep", x.Strip)
+		return diag.None("entry in the archive is %d directories deep", x.Strip)
 	}
 	if err := s.checkLinks(x.Parent); err != nil {
 		return err

@@ -66,7 +66,7 @@ func isMoved(m *module.LockedModule, got *CachedModule) error {
 	if got.Tag != "" {
 		by = ": someone moved the tag " + got.Tag
 	}
-	return diag.Errorf(diag.Pos{}, "lock file contains %s %s, but %s now has %s%s", what, have, m.Source, now, by).
+	return diag.At(diag.Pos{}, diag.Contains("lock file", "%s %s, but %s now has %s%s", what, have, m.Source, now, by)).
 		WithHint("ask its publisher; to accept the new content, remove %s and run ccm mod tidy", module.LockName)
 }
 

@@ -31,7 +31,7 @@ func (r *Resolver) git(ctx context.Context, dir string, args ...string) (string,
 		return "", err
 	}
 	if res.Code == 127 {
-		return "", diag.Errorf(diag.Pos{}, "git not found").WithHint("install git, or fetch modules on another machine and run ccm mod vendor there")
+		return "", diag.At(diag.Pos{}, diag.ProgramNotFound("git")).WithHint("install git, or fetch modules on another machine and run ccm mod vendor there")
 	}
 	if res.Code != 0 {
 		return "", fmt.Errorf("git %s%s", args[0], res.LastWords())
@@ -235,7 +235,7 @@ func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, s
 		return nil, err
 	}
 	if fi, err := os.Stat(archive); err != nil || fi.Size() > 2*module.MaxBytes {
-		return nil, errors.Join(err, errors.New("exceeds the size limit of modules"))
+		return nil, errors.Join(err, diag.Exceeds("", "%d MiB for an archive of a module", 2*module.MaxBytes>>20))
 	}
 	return got, r.unpackTo(ctx, archive, tree, unpack.Tar)
 }

@@ -277,7 +277,7 @@ func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
 			diag.SubjectCannot("module without a name", "be used by others")).
 			WithHint(`ask its author to add name = "nginx"`)
 	case name != "" && file.Name != name:
-		return nil, diag.Errorf(diag.Pos{}, "%s contains module %s, not %s", shown, file.Name, name).WithHint("name it %s in %s", file.Name, module.FileName)
+		return nil, diag.At(diag.Pos{}, diag.Contains(shown, "module %s, not %s", file.Name, name)).WithHint("name it %s in %s", file.Name, module.FileName)
 	}
 	for _, e := range file.Exports {
 		if !module.Exports(dir, e) {

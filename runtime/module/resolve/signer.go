@@ -55,7 +55,7 @@ func checkTag(payload string, got *CachedModule) (when time.Time, err error) {
 	for line := range strings.Lines(head) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if _, twice := fields[key]; twice {
-			return when, fmt.Errorf("tag contains duplicate line %q", key)
+			return when, diag.Contains("tag", "duplicate line %q", key)
 		}
 		fields[key] = value
 	}

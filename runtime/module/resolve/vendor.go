@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -55,7 +56,7 @@ func copyTo(from, to, hash string) (err error) {
 		return err
 	}
 	if have, err := module.HashDir(filepath.Join(stage, "new")); err != nil || have != hash {
-		return errors.Join(err, errors.New("copy differs from the original"))
+		return errors.Join(err, diag.Mismatch("copy", "the original"))
 	}
 	if err := os.Rename(to, filepath.Join(stage, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
