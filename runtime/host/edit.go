@@ -39,11 +39,11 @@ func (e *Edit) Host() *Host { return e.view }
 
 // keep stores a write until Commit.
 func (f *editedFile) keep(content io.Reader, attr safepath.Attr, on any) error {
-	text, err := io.ReadAll(content)
-	if err != nil {
+	var text strings.Builder
+	if _, err := io.Copy(&text, content); err != nil {
 		return err
 	}
-	f.content, f.attr, f.onBehalfOf, f.written = string(text), attr, on, true
+	f.content, f.attr, f.onBehalfOf, f.written = text.String(), attr, on, true
 	f.overlay.Assume(nil, false, overlay.PathEffect{Path: f.path, Kind: safepath.Regular, Content: &f.content, Attr: &attr})
 	return nil
 }

@@ -214,6 +214,23 @@ func TestEveryPlace(t *testing.T) {
 	}
 }
 
+// sameAsWhole sets a value twice, the second time in the text that a line was added to, and compares the results with
+// edits that parse the whole text.
+func sameAsWhole(t *testing.T, f Format, text string, path Path, value any) {
+	t.Helper()
+	whole := f
+	whole.split, whole.latest, f.latest = nil, new(latest), new(latest)
+	for range 2 {
+		after, old, err := f.Set(text, path, value)
+		want, wantOld, wantErr := whole.Set(text, path, value)
+		require.Equal(t, []any{want, wantOld, wantErr}, []any{after, old, err}, "%s in %q", path, text)
+		text, _, err = f.Set(text, Path{"another"}, "line")
+		if err != nil {
+			return
+		}
+	}
+}
+
 // comments counts the comments of a test document. #! is a marker inside its strings.
 func comments(text string) int {
 	return strings.Count(text, "//") + strings.Count(text, "#") - strings.Count(text, "#!")
@@ -246,10 +263,17 @@ func everyPlace(t *testing.T, name, text string) {
 		_, isMap := value.(map[string]any)
 		_, isList := value.([]any)
 		for what, v := range map[string]any{"word": "changed", "hard": "yes: #! {no} 'it' \"is\" \t é", "number": int64(4711), "lines": "one\n  two\n\nthree\n", "map": anything} {
-			try("set "+what, p, !isMap && !isList, func() (string, any, error) { return f.Set(text, p, v) })
+			try("set "+what, p, !isMap && !isList, func() (string, any, error) {
+				sameAsWhole(t, f, text, p, v)
+				return f.Set(text, p, v)
+			})
 		}
 		if isMap {
-			try("add", p, true, func() (string, any, error) { return f.Set(text, append(slices.Clone(p), "zz new"), "x") })
+			try("add", p, true, func() (string, any, error) {
+				at := append(slices.Clone(p), "zz new")
+				sameAsWhole(t, f, text, at, "x")
+				return f.Set(text, at, "x")
+			})
 		}
 		try("remove", p, false, func() (string, any, error) { return f.Remove(text, p) })
 	}
@@ -274,6 +298,7 @@ func FuzzEdit(f *testing.F) {
 			t.Skip()
 		}
 		for name, format := range formats {
+			sameAsWhole(t, format, text, path, value)
 			after, _, err := format.Set(text, path, value)
 			if err == nil {
 				again, old, err := format.Set(after, path, value)
@@ -317,4 +342,28 @@ func TestSuccessiveEdits(t *testing.T) {
 			require.Equal(t, four, set(four, Path{"a", "c"}, "x", "x"))
 		})
 	}
+}
+
+// Many edits of one YAML text parse about as much as one edit of the result, and not the whole text each time.
+func TestEditsParseOnePart(t *testing.T) {
+	parsed := 0
+	f := YAML
+	f.latest, f.decode = new(latest), func(text string) (*document, error) {
+		parsed += len(text)
+		return YAML.decode(text)
+	}
+	text := "# settings\n---\nfirst: 1 # one\nmap:\n    k: v\n\n# the end\n"
+	for i := range 300 {
+		for _, path := range []Path{{fmt.Sprintf("key%d", i)}, {"map", fmt.Sprintf("k%d", i%3)}, {"first"}} {
+			after, _, err := f.Set(text, path, int64(i))
+			require.NoError(t, err)
+			again, old, err := f.Set(after, path, int64(i))
+			require.NoError(t, err)
+			require.Equal(t, after, again)
+			require.Equal(t, int64(i), old)
+			text = after
+		}
+	}
+	require.Less(t, parsed, 25*len(text))
+	require.True(t, strings.HasPrefix(text, "# settings\n---\nfirst: 299 # one\nmap:\n    k: v\n    k0: 297\n    k1: 298\n    k2: 299\nkey0: 0\n"), "%.200s", text)
 }

@@ -19,7 +19,10 @@ type Text struct {
 // Texts returns the strings of a document, each once even if aliases refer to it. YAML strings are in the order of
 // the text, others in the order of their paths.
 func (f Format) Texts(text string) ([]Text, error) {
-	doc, err := f.read(text, Path{"x"})
+	if err := check(text, Path{"x"}); err != nil {
+		return nil, err
+	}
+	doc, err := f.parse(text)
 	if err != nil {
 		return nil, err
 	}

@@ -55,24 +55,22 @@ return ccm.type {
   end,
 
   edit = lines.keeping(function(want, text)
-    local list, eol = lines.of(text)
-    local first, last = lines.position(text, marker(want, "BEGIN")), lines.position(text, marker(want, "END"))
+    local opening, closing = marker(want, "BEGIN"), marker(want, "END")
+    local first, last = lines.offset(text, opening), lines.offset(text, closing)
     if (first ~= nil) ~= (last ~= nil) or first and last < first then
       error(("%s: a marker of the block %s is missing, or the markers are in the wrong order"):format(want.path, want.name), 0)
     end
-    if want.ensure == "absent" then
-      if not first then return text end
-      return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), tbl.slice(list, last + 1)), eol)
-    end
-    local content = lines.split(want.content)
-    local block = tbl.concat({ marker(want, "BEGIN") }, content, { marker(want, "END") })
+    if want.ensure == "absent" and not first then return text end
+    local content = lines.split(want.content or "")
     if not first then
-      local at = want.insert_after and lines.last(list, want.insert_after) or #list
-      return lines.join(tbl.concat(tbl.slice(list, 1, at), block, tbl.slice(list, at + 1)), eol)
+      local at = want.insert_after and lines.last((lines.of(text)), want.insert_after)
+      return lines.with(text, tbl.concat({ opening }, content, { closing }), at)
     end
-    local old = tbl.slice(list, first + 1, last - 1)
-    if tbl.equal(old, content) then return text end
-    local found = { ensure = "present", content = lines.join(old, "\n") }
-    return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), block, tbl.slice(list, last + 1)), eol), found
+    local eol = lines.ending(text)
+    if want.ensure == "present" and text:sub(first + #opening + 1, last) == eol .. str.join(tbl.concat(content, { "" }), eol) then return text end
+    local list, first, last = lines.of(text), lines.position(text, opening), lines.position(text, closing)
+    if want.ensure == "absent" then return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), tbl.slice(list, last + 1)), eol) end
+    local found = { ensure = "present", content = lines.join(tbl.slice(list, first + 1, last - 1), "\n") }
+    return lines.join(tbl.concat(tbl.slice(list, 1, first), content, tbl.slice(list, last)), eol), found
   end),
 }

@@ -91,6 +91,7 @@ return ccm.type {
       return head .. (head:find("%s[=:]$") and " " or "") .. value
     end
     local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true)
+    if last and #found == 0 and #values == 1 then return lines.with(text, write(values[1]), last) end
     local list, eol = lines.split(text)
     if not last and #values > 0 then
       list = tbl.concat(list, #list > 0 and { "" } or {}, { "[" .. section .. "]" })

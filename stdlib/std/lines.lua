@@ -6,8 +6,7 @@
 
 local lines = {}
 
--- The last text that was split or joined, with its lines: types that edit are called repeatedly for one file, and
--- most calls find the text that the last one has made.
+-- The last text that was split, joined or added to, with its lines: most calls find the text that the last one has made.
 local last = {}
 
 --- The property create of a type that edits.
@@ -29,8 +28,7 @@ function lines.ending(text)
   return feeds > 0 and feeds == str.count(text, "\r\n") and "\r\n" or "\n", feeds
 end
 
---- Returns the lines of a text without their ends, and the line end: a line feed, or a carriage return and a line
---- feed if all lines end so.
+--- Returns the lines of a text without their ends, and the line end.
 function lines.split(text)
   if text == "" then return {}, "\n" end
   if text == last.text then return tbl.slice(last.list, 1), last.eol end
@@ -56,64 +54,67 @@ function lines.join(list, eol)
   return text
 end
 
+--- Returns the number of bytes before the first line equal to this one, which is not blank, or nil.
+function lines.offset(text, line)
+  local eol = text == last.text and last.eol or lines.ending(text)
+  return (text == line or str.starts(text, line .. eol)) and 0
+    or text:find("\n" .. line .. eol, 1, true) or str.ends(text, "\n" .. line) and #text - #line or nil
+end
+
 --- Returns the position of the first line equal to this one, or nil.
 function lines.position(text, line)
   if line == "" then return tbl.index_of((lines.of(text)), line) end
-  local eol = text == last.text and last.eol or lines.ending(text)
-  local at = (text == line or str.starts(text, line .. eol)) and 0
-    or text:find("\n" .. line .. eol, 1, true) or str.ends(text, "\n" .. line) and #text - #line
-  if at then return str.count(text:sub(1, at), "\n") + 1 end
+  local at = lines.offset(text, line)
+  return at and str.count(text:sub(1, at), "\n") + 1
 end
 
---- Returns the positions of the lines that contain a word, in order, and the offset of each in the text. This is
---- quicker than a loop over all lines.
+--- Returns the positions of the lines that contain a word, in order, and the offset of each in the text.
 function lines.having(text, word)
   local found, places, n, from = {}, {}, 1, 1
   while word ~= "" do
     local first, final = text:find(word, from, true)
     if not first then break end
     n = n + str.count(text:sub(from, first - 1), "\n")
-    if found[#found] ~= n then
-      found[#found + 1] = n
-      places[#places + 1] = first
-    end
+    if found[#found] ~= n then found[#found + 1], places[#places + 1] = n, first end
     from = final + 1
   end
   return found, places
 end
 
---- Returns the text with one more line at its end, without splitting it.
-function lines.with(text, line)
-  local eol = text == last.text and last.eol or lines.ending(text)
-  if text ~= "" and not str.ends(text, eol) then text = text .. eol end
-  return text .. line .. eol
+--- Returns the text with a line, or a list of lines, behind line at, or at its end without at, and does not split it.
+function lines.with(text, new, at)
+  if at == #(at and lines.of(text) or {}) then at = nil end
+  local known, added = text == last.text, type(new) == "table" and new or { new }
+  local eol = known and last.eol or lines.ending(text)
+  local before = at and str.join(tbl.concat(tbl.slice(last.list, 1, at), { "" }), eol)
+    or (text == "" or str.ends(text, eol)) and text or text .. eol
+  local between = str.join(added, eol) .. eol
+  local now = before .. between .. text:sub(#before + 1)
+  if not known or lines.ending(between) ~= eol then return now end
+  last.text, at = now, at or #last.list
+  for i, line in ipairs(added) do table.insert(last.list, at + i, line) end
+  return now
 end
 
 --- Returns an edit function that is like edit, but leaves a text whose last line has no end without one.
 function lines.keeping(edit)
   local function kept(text, now, ...)
-    if text ~= "" and now ~= text and not str.ends(text, "\n") and re.test(now, [[[^\n]\r?\n\z]]) then
-      local cut = re.replace(now, [[\r?\n\z]], "")
-      if last.text == now then last.text = cut end
-      now = cut
-    end
-    return now, ...
+    if text == "" or now == text or str.ends(text, "\n") or not re.test(now, [[[^\n]\r?\n\z]]) then return now, ... end
+    local cut = re.replace(now, [[\r?\n\z]], "")
+    if last.text == now then last.text = cut end
+    return cut, ...
   end
   return function(want, text, ...) return kept(text, edit(want, text, ...)) end
 end
 
 --- Returns the position of the first line that matches a regular expression, or nil.
 function lines.first(list, pattern)
-  for i, l in ipairs(list) do
-    if re.test(l, pattern) then return i end
-  end
+  for i, l in ipairs(list) do if re.test(l, pattern) then return i end end
 end
 
 --- Returns the position of the last line that matches a regular expression, or nil.
 function lines.last(list, pattern)
-  for i = #list, 1, -1 do
-    if re.test(list[i], pattern) then return i end
-  end
+  for i = #list, 1, -1 do if re.test(list[i], pattern) then return i end end
 end
 
 return lines
