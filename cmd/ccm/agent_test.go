@@ -13,8 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -301,7 +301,7 @@ func TestAgentListsUnmanaged(t *testing.T) {
 	sources := ""
 	for _, name := range []string{"a", "b"} {
 		script := filepath.Join(w.dir, name+".lua")
-		text := fmt.Sprintf("file { '/etc/shop/%s.conf', content = '%s', owner = '%d', group = '%d', mode = '0644' } hostname 'web1'\n", name, name, os.Getuid(), os.Getgid())
+		text := fmt.Sprintf("file { '/etc/shop/%s.conf', content = '%s', owner = '%d', group = '%d', mode = '0644' } std.hostname 'web1'\n", name, name, os.Getuid(), os.Getgid())
 		require.NoError(t, os.WriteFile(script, []byte(text), 0o644))
 		sources += "  - " + script + "\n"
 	}

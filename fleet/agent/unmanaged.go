@@ -60,9 +60,13 @@ func (a *Agent) listUnmanaged(ctx context.Context, stop <-chan struct{}) {
 		return
 	}
 	u := &Unmanaged{Listed: a.now(), Count: len(common), Items: slices.Clone(common[:min(len(common), mostUnmanaged)])}
+	var problems []string
 	if err != nil {
 		*u = Unmanaged{Listed: u.Listed, Error: message(err)}
-		a.log.Error("cannot list what no source describes: " + u.Error)
+		problems = []string{u.Error}
+	}
+	for _, problem := range a.memory.unreported("unmanaged: error", problems) {
+		a.log.Error("cannot list what no source describes: " + problem)
 	}
 	for _, item := range a.memory.unreported("unmanaged", u.Items) {
 		a.log.Warn("no source describes " + item)
@@ -82,6 +86,7 @@ func (a *Agent) unmanagedOf(ctx context.Context, site Site) ([]string, error) {
 	args = append(args, slices.DeleteFunc(slices.Clone(site.Arguments), func(arg string) bool { return arg == "--noop" })...)
 	out, words, err := a.command(ctx, filepath.Dir(site.Path), append(args, a.runner.arguments...))
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != 2 && words != "" {
+		words, _, _ = strings.Cut(words, "\n") // the line of a script may follow
 		return nil, errors.New(words)
 	} else if !ok && err != nil {
 		return nil, err

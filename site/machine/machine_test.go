@@ -131,8 +131,8 @@ func TestScan(t *testing.T) {
 		"a changed file of ucf":        {more: tree{"etc/shop/ucf.conf": "b\n"}, want: []string{"file#/etc/shop/ucf.conf"}},
 		"a file without a package":     {more: tree{"etc/shop/more.conf": "x\n"}, want: []string{"file#/etc/shop/more.conf"}},
 		"in a directory without one": {
-			more: tree{"opt/shop/conf/a": "x\n", "opt/empty/": ""},
-			want: []string{"directory#/opt/shop", "directory#/opt/shop/conf", "file#/opt/shop/conf/a"},
+			more: tree{"opt/shop/conf/a": "x\n", "opt/shop/log/": "", "opt/empty/": ""},
+			want: []string{"directory#/opt/shop", "directory#/opt/shop/conf", "directory#/opt/shop/log", "file#/opt/shop/conf/a"},
 		},
 		"in /usr/local":     {more: tree{"usr/local/bin/x": "#!/bin/sh\n"}, want: []string{"file#/usr/local/bin/x"}},
 		"a link":            {more: tree{"etc/shop/on": "-> off"}, want: []string{"link#/etc/shop/on"}},

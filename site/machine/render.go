@@ -97,7 +97,7 @@ func indented(lua string) string {
 	return b.String()
 }
 
-// site writes site.lua.
+// site writes site.lua and its test.
 func (w *Writer) site(s *Scan) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "-- The machine %s, imported with ccm import machine. README.md lists what was left out.\n", machineName(s))
@@ -108,7 +108,16 @@ func (w *Writer) site(s *Scan) {
 		}
 	}
 	w.add("site.lua", []byte(text.String()), 0o644)
+	w.add("spec/site_spec.lua", []byte(specText), 0o644)
 }
+
+// specText is a first test of the site.
+const specText = `describe("the site", function()
+  it("has no mistakes", function()
+    catalog "site.lua"
+  end)
+end)
+`
 
 func machineName(s *Scan) string {
 	name := strings.TrimSpace(s.Hostname)
@@ -159,7 +168,8 @@ func (w *Writer) bullets(text *strings.Builder, list []LeftOut) []LeftOut {
 func (w *Writer) readme(c *Contents) {
 	s := &c.Scan
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Machine %s\n\nWritten by `ccm import machine`. On the same machine, a plan has nothing to do:\n\n    ccm plan site.lua\n\n", machineName(s))
+	fmt.Fprintf(&text, "# Machine %s\n\nWritten by `ccm import machine`. On the same machine, a plan has nothing to do:\n\n    ccm plan site.lua\n\n"+
+		"`ccm test .` tests it, without the machine.\n\n", machineName(s))
 	text.WriteString("## Found\n\n")
 	count := map[string]int{}
 	for _, i := range s.Items {

@@ -20,10 +20,10 @@ import (
 type importer struct {
 	e    *cli.Env
 	out  string
-	many bool              // each host has a directory below out
-	like *machine.Contents // nil for none
+	many bool   // each host has a directory below out
+	like string // the file with the contents of a second machine, "" for none
 
-	saving sync.Mutex // the directories of two hosts may have a new one in common
+	writing sync.Mutex // one site at a time: the directories of two hosts may have a new one in common
 }
 
 // maxContents is the most bytes that a host may send. The files of a site have at most 64 MiB.
@@ -45,7 +45,8 @@ func (f *sshFlags) importer(e *cli.Env, hosts []ssh.Host, args []string) (*impor
 		case f.Name == "out":
 			i.out = f.Value.String()
 		case f.Name == "like":
-			i.like, err = machine.ReadContents(e.Files.ReadFile, f.Value.String())
+			i.like = f.Value.String()
+			_, err = machine.ReadContents(e.Files.ReadFile, i.like)
 		case ok:
 			for _, value := range list.GetSlice() {
 				there = append(there, "--"+f.Name+"="+value)
@@ -105,6 +106,8 @@ func (i *importer) run(ctx context.Context, stop <-chan struct{}, c *ssh.Client,
 
 // write writes the site of the contents that a host sent.
 func (i *importer) write(h ssh.Host, text string) (line string, err error) {
+	i.writing.Lock()
+	defer i.writing.Unlock()
 	c, err := machine.ParseContents([]byte(text))
 	if err != nil {
 		return "", err
@@ -113,12 +116,16 @@ func (i *importer) write(h ssh.Host, text string) (line string, err error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := (&machine.Writer{Registry: reg, Like: i.like}).WriteContents(c)
+	w := &machine.Writer{Registry: reg}
+	if i.like != "" {
+		if w.Like, err = machine.ReadContents(i.e.Files.ReadFile, i.like); err != nil {
+			return "", err
+		}
+	}
+	out, err := w.WriteContents(c)
 	if err != nil {
 		return "", err
 	}
-	i.saving.Lock()
-	defer i.saving.Unlock()
 	select {
 	case <-i.e.Stop:
 		return "", errors.New("interrupted before the site was written")
