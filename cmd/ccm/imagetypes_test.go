@@ -31,7 +31,6 @@ var imageFiles = map[string]string{
 	"etc/nftables.conf": "#!/usr/sbin/nft -f\nflush ruleset\n", "etc/cron.d/e2scrub": "", "etc/sysctl.d/README": "", "etc/modules-load.d/README": "", "etc/modprobe.d/README": "",
 	"usr/share/zoneinfo/Europe/Berlin": "TZif2", "usr/share/zoneinfo/Etc/UTC": "TZif2", "usr/share/i18n/SUPPORTED": "de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n", "etc/locale.gen": "# de_DE.UTF-8 UTF-8\n",
 	"usr/lib/systemd/systemd": "", "usr/bin/systemctl": "#!/bin/false\n", "etc/systemd/system/README": "", "opt/README": "", "var/lib/dpkg/alternatives/README": "", "etc/alternatives/README": "", "var/log/alternatives.log": "", "etc/selinux/config": "SELINUX=enforcing\nSELINUXTYPE=default\n", "var/lib/dpkg/status": "", "srv/www/index.html": "hi\n",
-	"usr/lib/systemd/system/app.service": "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n",
 	"usr/bin/npm": "#!/bin/sh\nfile=/opt/app/node_modules/left-pad/package.json\ncase $1 in\n" +
 		"ls) if [ -e $file ]; then echo '{\"dependencies\": {\"left-pad\": {\"version\": \"1.3.0\"}}}'; else echo {}; fi ;;\n" +
 		"install) mkdir -p ${file%/*} && echo {} > $file ;;\nesac\n",
@@ -105,10 +104,6 @@ var typesInAnImage = map[string]struct {
 	"alternative": {
 		`std.alternative { "pager", path = "/bin/sh", link = "/usr/bin/pager", priority = 10 }`,
 		map[string]string{"etc/alternatives/pager": "/bin/sh", "usr/bin/pager": "/etc/alternatives/pager", "var/lib/dpkg/alternatives/pager": "/bin/sh\n10\n"}, []string{"update-alternatives"},
-	},
-	"service": {
-		`service { "app", enable = true }`,
-		map[string]string{"etc/systemd/system/multi-user.target.wants/app.service": "/usr/lib/systemd/system/app.service"}, []string{"systemctl"},
 	},
 	"package_key": {
 		`std.package_key { "example", key = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----\n" }`,

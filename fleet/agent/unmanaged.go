@@ -3,12 +3,13 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // mostUnmanaged is the largest number of unmanaged items in the status and the log.
@@ -95,5 +96,5 @@ func (a *Agent) unmanagedOf(ctx context.Context, site Site) ([]string, error) {
 	if last := len(lines) - 1; strings.Contains(lines[last], " items are not described by ") {
 		return lines[:last], nil
 	}
-	return nil, fmt.Errorf("unexpected output of ccm import machine: %q", lines[len(lines)-1])
+	return nil, diag.Damaged("the output of ccm import machine", nil)
 }

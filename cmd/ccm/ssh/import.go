@@ -2,7 +2,6 @@ package ssh
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -128,7 +127,7 @@ func (i *importer) write(h ssh.Host, text string) (line string, err error) {
 	}
 	select {
 	case <-i.e.Stop:
-		return "", errors.New("interrupted before the site was written")
+		return "", site.ErrInterrupted
 	default:
 	}
 	return cli.SaveSite(i.e, i.dir(h), out)
