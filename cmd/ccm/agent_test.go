@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -291,6 +292,38 @@ func TestAgentHealthChecks(t *testing.T) {
 	require.Equal(t, now, seen.of(agent.Apply), "once")
 	state(2)
 	w.eventually(func() bool { return failed() == 2 }, "it is told again")
+}
+
+// The agent lists what the machine has and none of its sources describes.
+func TestAgentListsUnmanaged(t *testing.T) {
+	w := newAgentWorld(t)
+	root := snowflake(t, map[string]string{"etc/shop/b.conf": "b", "etc/shop/c.conf": "c"})
+	sources := ""
+	for _, name := range []string{"a", "b"} {
+		script := filepath.Join(w.dir, name+".lua")
+		text := fmt.Sprintf("file { '/etc/shop/%s.conf', content = '%s', owner = '%d', group = '%d', mode = '0644' } std.hostname 'web1'\n", name, name, os.Getuid(), os.Getgid())
+		require.NoError(t, os.WriteFile(script, []byte(text), 0o644))
+		sources += "  - " + script + "\n"
+	}
+	c := w.config("sources:\n" + sources + "unmanaged_interval: 1d\n")
+	require.Equal(t, 24*time.Hour, c.UnmanagedInterval)
+	c.Interval, c.UnmanagedInterval = 20*time.Millisecond, 50*time.Millisecond
+	w.start(c, func(o *agent.Options) { o.Arguments = []string{"--root", root} })
+	listed := func(want ...string) func() bool {
+		return func() bool {
+			s, err := agent.ReadStatus(c.CacheDir)
+			return err == nil && s.Unmanaged != nil && s.Unmanaged.Error == "" && slices.Equal(s.Unmanaged.Items, want) && s.Unmanaged.Count == len(want) && s.OK()
+		}
+	}
+	w.eventually(listed("file#/etc/shop/c.conf: no package owns it"), "the file is listed")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/shop/d.conf"), nil, 0o644))
+	w.eventually(listed("file#/etc/shop/c.conf: no package owns it", "file#/etc/shop/d.conf: no package owns it"), "both are listed")
+	require.Equal(t, 1, strings.Count(w.log.String(), "no source describes file#/etc/shop/c.conf"), w.log.String())
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "b.lua"), []byte("nonsense"), 0o644))
+	w.eventually(func() bool {
+		s, err := agent.ReadStatus(c.CacheDir)
+		return err == nil && s.Unmanaged != nil && strings.Contains(s.Unmanaged.Error, "b.lua:1") && !s.OK()
+	}, "the mistake is in the status")
 }
 
 // A check with a warning is reported once, and so is the result of a plan.

@@ -31,6 +31,9 @@ var imageFiles = map[string]string{
 	"etc/nftables.conf": "#!/usr/sbin/nft -f\nflush ruleset\n", "etc/cron.d/e2scrub": "", "etc/sysctl.d/README": "", "etc/modules-load.d/README": "", "etc/modprobe.d/README": "",
 	"usr/share/zoneinfo/Europe/Berlin": "TZif2", "usr/share/zoneinfo/Etc/UTC": "TZif2", "usr/share/i18n/SUPPORTED": "de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n", "etc/locale.gen": "# de_DE.UTF-8 UTF-8\n",
 	"usr/lib/systemd/systemd": "", "usr/bin/systemctl": "#!/bin/false\n", "etc/systemd/system/README": "", "opt/README": "", "var/lib/dpkg/alternatives/README": "", "etc/alternatives/README": "", "var/log/alternatives.log": "", "etc/selinux/config": "SELINUX=enforcing\nSELINUXTYPE=default\n", "var/lib/dpkg/status": "", "srv/www/index.html": "hi\n",
+	"usr/bin/npm": "#!/bin/sh\nfile=/opt/app/node_modules/left-pad/package.json\ncase $1 in\n" +
+		"ls) if [ -e $file ]; then echo '{\"dependencies\": {\"left-pad\": {\"version\": \"1.3.0\"}}}'; else echo {}; fi ;;\n" +
+		"install) mkdir -p ${file%/*} && echo {} > $file ;;\nesac\n",
 	// As in policycoreutils, but with nothing in it.
 	"usr/sbin/setsebool": "#!/bin/sh\n[ \"$1 $2\" = '-P -N' ] || exit 1\nmkdir -p /var/lib/selinux/default/active && echo \"$3=1\" > /var/lib/selinux/default/active/booleans.local\n",
 	"usr/sbin/semanage":  "#!/bin/sh\n[ \"$5\" = -N ] || exit 1\nmkdir -p /etc/selinux/default/contexts/files && echo \"$8    system_u:object_r:$7:s0\" > /etc/selinux/default/contexts/files/file_contexts.local\n",
@@ -101,6 +104,14 @@ var typesInAnImage = map[string]struct {
 	"alternative": {
 		`std.alternative { "pager", path = "/bin/sh", link = "/usr/bin/pager", priority = 10 }`,
 		map[string]string{"etc/alternatives/pager": "/bin/sh", "usr/bin/pager": "/etc/alternatives/pager", "var/lib/dpkg/alternatives/pager": "/bin/sh\n10\n"}, []string{"update-alternatives"},
+	},
+	"package_key": {
+		`std.package_key { "example", key = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----\n" }`,
+		map[string]string{"etc/apt/keyrings/example.asc": "BEGIN PGP PUBLIC KEY"}, nil,
+	},
+	"language_package": {
+		`std.language_package { "left-pad", manager = "npm", path = "/opt/app" }`,
+		map[string]string{"opt/app/node_modules/left-pad/package.json": "{}\n"}, nil,
 	},
 	"apply":    {`apply { "part.lua" }`, map[string]string{"etc/part": "part\n"}, nil},
 	"archive":  {`archive { "/opt/app.tar", url = "URL/app.tar", checksum = "SUM", owner = "root", group = "root", extract_parent = "/opt/app", creates = "/opt/app/bin/app", cleanup = true }`, map[string]string{"opt/app/bin/app": "#!/bin/sh\n"}, nil},

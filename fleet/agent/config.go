@@ -53,6 +53,8 @@ type Config struct {
 	Interval time.Duration
 	// HealthInterval is the time between health checks; 0 leaves them to runs.
 	HealthInterval time.Duration
+	// UnmanagedInterval is the time between lists of what no source describes; 0 for none.
+	UnmanagedInterval time.Duration
 	// Splay is the longest delay of this node's runs after the interval.
 	Splay time.Duration
 	// Noop makes all runs plans.
@@ -152,6 +154,7 @@ func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
 	return map[string]func(*yaml.Node){
 		"interval":              func(n *yaml.Node) { c.Interval = r.duration(n, MinInterval) },
 		"health_check_interval": func(n *yaml.Node) { c.HealthInterval = r.duration(n, MinHealthInterval) },
+		"unmanaged_interval":    func(n *yaml.Node) { c.UnmanagedInterval = r.duration(n, MinInterval) },
 		"splay":                 func(n *yaml.Node) { c.Splay = r.duration(n, 0) },
 		"noop":                  func(n *yaml.Node) { c.Noop = r.boolean(n) },
 		"manifests":             sources,

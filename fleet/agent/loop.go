@@ -20,9 +20,7 @@ type activeRun struct {
 // loop runs queued runs, one after the other, until stop is closed.
 func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 	defer a.queue.close()
-	offset := spread(a.options.Node, a.config.Splay)
-	run := schedule{interval: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
-	check := schedule{interval: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
+	run, check, list := a.schedules()
 	for {
 		select {
 		case <-stop:
@@ -36,6 +34,9 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 		if check.due(a.now()) {
 			a.triggerAll(Check, "health checks are due")
 		}
+		if list.due(a.now()) {
+			a.listUnmanaged(ctx, stop)
+		}
 		if j, t, ok := a.queue.next(); ok {
 			if j != nil {
 				a.carryOut(ctx, stop, j)
@@ -45,16 +46,14 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 			continue
 		}
 		a.setWait(&run, &check)
-		timer := time.NewTimer(a.untilNext(&run, &check))
+		timer := time.NewTimer(a.untilNext(&run, &check, &list))
 		select {
 		case <-stop:
 		case <-a.queue.wake:
 		case <-timer.C:
 		case <-a.reload:
 			a.reconfigure(ctx)
-			offset = spread(a.options.Node, a.config.Splay)
-			run = schedule{interval: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
-			check = schedule{interval: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
+			run, check, list = a.schedules()
 		}
 		timer.Stop()
 	}
@@ -64,6 +63,15 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 type schedule struct {
 	interval time.Duration
 	next     time.Time
+}
+
+// schedules returns the schedules of runs, of health checks and of lists of what no source describes. The first such list
+// is made with the second run, since many machines restart more often than it is due.
+func (a *Agent) schedules() (run, check, list schedule) {
+	c, now := a.config, a.now()
+	run = schedule{interval: c.Interval, next: now.Add(c.Interval + spread(a.options.Node, c.Splay))}
+	check = schedule{interval: c.HealthInterval, next: now.Add(c.HealthInterval)}
+	return run, check, schedule{interval: c.UnmanagedInterval, next: run.next}
 }
 
 // due reports whether the time has come, and sets the next one. Times missed during a long run or

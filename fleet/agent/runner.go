@@ -187,25 +187,31 @@ func environment() []string {
 	})
 }
 
-// Output runs another command of ccm, such as facts, and returns its output: at most 16 MiB.
-func (a *Agent) Output(ctx context.Context, args ...string) ([]byte, error) {
+// command runs another command of ccm in a directory, and returns its output: at most 16 MiB.
+func (a *Agent) command(ctx context.Context, dir string, args []string) (out []byte, words string, err error) {
 	cmd := exec.CommandContext(ctx, a.runner.executable, args...)
-	cmd.Env = a.runner.environ
+	cmd.Dir, cmd.Env = dir, a.runner.environ
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = lastWork
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, remaining: 16 << 20}, &boundedWriter{w: &stderr, remaining: 64 << 10}
+	err = cmd.Run()
+	return stdout.Bytes(), strings.TrimSpace(stderr.String()), err
+}
+
+// Output runs another command of ccm, such as facts, and returns its output.
+func (a *Agent) Output(ctx context.Context, args ...string) ([]byte, error) {
 	began := a.now()
-	err := cmd.Run()
+	out, words, err := a.command(ctx, "", args)
 	if len(args) > 0 && args[0] == "facts" {
 		a.metrics.gatheredFacts(a.now().Sub(began), err)
 	}
 	if err != nil {
-		if words := strings.TrimSpace(stderr.String()); words != "" {
+		if words != "" {
 			err = errors.New(words)
 		}
 		return nil, err
 	}
-	return stdout.Bytes(), nil
+	return out, nil
 }

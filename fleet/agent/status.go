@@ -37,6 +37,8 @@ type Status struct {
 	NextCheck *time.Time     `json:"next_health_check,omitempty"`
 	Sources   []SourceStatus `json:"sources"`
 	Data      *DataStatus    `json:"data,omitempty"`
+	// Unmanaged is what no source describes; nil if it was not listed.
+	Unmanaged *Unmanaged `json:"unmanaged,omitempty"`
 	// Fleet is the status in a fleet; nil if there is none.
 	Fleet *FleetStatus `json:"fleet,omitempty"`
 	// ConfigError is the mistake in a configuration that was not applied.
@@ -95,7 +97,7 @@ func (s *Status) OK() bool {
 			return false
 		}
 	}
-	return s.ConfigError == "" && (s.Data == nil || s.Data.Error == "") && (s.Fleet == nil || s.Fleet.OK())
+	return s.ConfigError == "" && (s.Data == nil || s.Data.Error == "") && (s.Unmanaged == nil || s.Unmanaged.Error == "") && (s.Fleet == nil || s.Fleet.OK())
 }
 
 // A statusKeeper keeps the status, and writes it when it changes.

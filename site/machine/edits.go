@@ -37,7 +37,10 @@ func (w *Writer) edits(ctx context.Context, i Item, c *content) []*declaration {
 	for _, form := range []func(string, hunk) []*declaration{settingEdit, lineEdit} {
 		var list []*declaration
 		for _, h := range hunks {
-			some := form(i.Path, h)
+			some := blockEdit(i.Path, h)
+			if some == nil {
+				some = form(i.Path, h)
+			}
 			if some == nil {
 				list = nil
 				break
@@ -170,9 +173,34 @@ func settingEdit(name string, h hunk) (list []*declaration) {
 	return list
 }
 
+// blockMarker matches the first line of a block, as the type block writes it.
+var blockMarker = lazyregexp.New(`^(\S+) BEGIN ccm (.+)$`)
+
+// blockEdit declares new lines between the markers of a block; nil if they are none.
+func blockEdit(name string, h hunk) []*declaration {
+	last := len(h.new) - 1
+	if len(h.old) > 0 || last < 1 {
+		return nil
+	}
+	m := blockMarker().FindStringSubmatch(h.new[0])
+	if m == nil || h.new[last] != m[1]+" END ccm "+m[2] {
+		return nil
+	}
+	d := newDeclaration("block", m[2]).text("path", name).text("content", strings.Join(append(h.new[1:last:last], ""), "\n"))
+	if m[1] != "#" {
+		d.text("comment", m[1])
+	}
+	if !h.last {
+		d.text("insert_after", exactly(h.before))
+	}
+	return []*declaration{d}
+}
+
+// exactly returns a regular expression for one line.
+func exactly(line string) string { return "^" + regexp.QuoteMeta(line) + "$" }
+
 // lineEdit declares a hunk as lines.
 func lineEdit(name string, h hunk) (list []*declaration) {
-	exactly := func(line string) string { return "^" + regexp.QuoteMeta(line) + "$" }
 	named := func(line string) *declaration {
 		label := strings.TrimSpace(line)
 		if len(label) > 60 {

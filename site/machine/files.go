@@ -118,9 +118,12 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 		if group == "" && f.owner.pkg == "" {
 			group = path.Dir(name) + "/*"
 		}
-		if f.Kind == safepath.Regular {
+		switch f.Kind {
+		case safepath.Regular:
 			count[group]++
 			size[group] += f.Size
+		case safepath.Directory:
+			count[group]++
 		}
 	}
 	large := func(f *foundFile) bool {
@@ -152,7 +155,8 @@ func (r *reader) filesBelow(root string, seen map[string]bool) {
 	}
 	var dirs []Item
 	for _, f := range list {
-		if needed[f.path] && f.Kind == safepath.Directory && f.owner.pkg == "" && !standard(f.path) && !systemdDirectory(f.path) {
+		wanted := needed[f.path] || needed[f.top] // an application needs its empty directories, too
+		if wanted && f.Kind == safepath.Directory && f.owner.pkg == "" && !standard(f.path) && !systemdDirectory(f.path) {
 			dirs = append(dirs, Item{Kind: Directory, Name: f.path, Path: f.path, Package: r.db.packageOf(f.path), Changed: f.MTime, Reason: "no package owns it"})
 		}
 	}

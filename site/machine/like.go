@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Contents are a scan with what a site for it declares, for a site of two machines. It has contents of files, but no
-// secrets, unless they are encrypted.
+// Contents are a scan with what a site for it declares, for a site that another machine writes. It has contents of files,
+// but no secrets, unless they are encrypted.
 type Contents struct {
 	Scan
 	// Host is the fact hostname.
@@ -25,6 +25,10 @@ type Contents struct {
 	Resources []Resource `json:"resources"`
 	// Unmanaged are the lines of UnmanagedFile, with their reasons.
 	Unmanaged []LeftOut `json:"unmanaged"`
+	// Generated are patterns of the files that packages and the system make by themselves.
+	Generated []LeftOut `json:"generated,omitempty"`
+	// Recipients is the file of the keys that secrets are encrypted to.
+	Recipients string `json:"recipients,omitempty"`
 }
 
 // A Resource is a resource of a site.
@@ -49,7 +53,7 @@ func (w *Writer) Contents(ctx context.Context, s *Scan) (*Contents, error) {
 		return nil, err
 	}
 	w.noteOptions(s)
-	c := &Contents{Scan: *s, Host: w.host(), Resources: []Resource{}, Unmanaged: w.unmanaged}
+	c := &Contents{Scan: *s, Host: w.host(), Resources: []Resource{}, Unmanaged: w.unmanaged, Generated: s.madeBySystem(), Recipients: w.recipients}
 	c.Items, c.LeftOut = slices.Clone(s.Items), slices.Clone(w.out.LeftOut)
 	for n, i := range c.Items {
 		c.Items[n].Name, c.Items[n].Path = w.shown(i.Name), w.shown(i.Path)
@@ -89,6 +93,18 @@ func ParseContents(text []byte) (*Contents, error) {
 	return c, nil
 }
 
+// ReadContents reads a file with Contents.
+func ReadContents(read func(name string) ([]byte, error), name string) (c *Contents, err error) {
+	text, err := read(name)
+	if err == nil {
+		c, err = ParseContents(text)
+	}
+	if err != nil {
+		return nil, diag.About(name, err)
+	}
+	return c, nil
+}
+
 // declarations checks resources, which come from another machine, and returns them by block.
 func (w *Writer) declarations(list []Resource) (order []string, blocks map[string][]*declaration, err error) {
 	blocks = map[string][]*declaration{}
@@ -108,10 +124,11 @@ func (w *Writer) declarations(list []Resource) (order []string, blocks map[strin
 		if err := w.secretIn(d); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", quoted(r.Type+"#"+r.Name), err)
 		}
-		for _, f := range r.Files {
+		for n, f := range r.Files {
 			if !isSiteFile(f.Name) {
 				return nil, nil, diag.Expected("the name of a file of a site").Got("%s", quoted(f.Name))
 			}
+			r.Files[n].Mode &= 0o644
 		}
 		for _, f := range r.Secrets {
 			if !isSiteFile(f) {
@@ -133,8 +150,7 @@ func isSiteFile(name string) bool {
 
 // merge merges the declarations of another machine into those of this one: what both have stays once, values that differ
 // become data of each host, and the rest is declared on its host.
-func (w *Writer) merge(other *Contents) error {
-	here := w.host()
+func (w *Writer) merge(here string, other *Contents) error {
 	if here == "" || other.Host == "" || here == other.Host {
 		return diag.Expected("another host name, which selects what differs").Got("%q for both machines", here)
 	}
@@ -185,13 +201,7 @@ func (w *Writer) merge(other *Contents) error {
 			w.out.LeftOut = append(w.out.LeftOut, LeftOut{l.Name, l.Reason + " (on " + other.Host + ")"})
 		}
 	}
-	for _, l := range other.Unmanaged {
-		if _, err := ParseUnmanaged(l.Name); err != nil {
-			return err
-		}
-		w.unmanaged = append(w.unmanaged, LeftOut{oneLine(l.Name), oneLine(l.Reason)})
-	}
-	return nil
+	return w.leaveAlone(other.Unmanaged)
 }
 
 // on makes a declaration one of a host, with files of its own.

@@ -131,8 +131,8 @@ func TestScan(t *testing.T) {
 		"a changed file of ucf":        {more: tree{"etc/shop/ucf.conf": "b\n"}, want: []string{"file#/etc/shop/ucf.conf"}},
 		"a file without a package":     {more: tree{"etc/shop/more.conf": "x\n"}, want: []string{"file#/etc/shop/more.conf"}},
 		"in a directory without one": {
-			more: tree{"opt/shop/conf/a": "x\n", "opt/empty/": ""},
-			want: []string{"directory#/opt/shop", "directory#/opt/shop/conf", "file#/opt/shop/conf/a"},
+			more: tree{"opt/shop/conf/a": "x\n", "opt/shop/log/": "", "opt/empty/": ""},
+			want: []string{"directory#/opt/shop", "directory#/opt/shop/conf", "directory#/opt/shop/log", "file#/opt/shop/conf/a"},
 		},
 		"in /usr/local":     {more: tree{"usr/local/bin/x": "#!/bin/sh\n"}, want: []string{"file#/usr/local/bin/x"}},
 		"a link":            {more: tree{"etc/shop/on": "-> off"}, want: []string{"link#/etc/shop/on"}},
@@ -442,6 +442,64 @@ func TestScanOfRPM(t *testing.T) {
 	require.Equal(t, "dnf did not list the packages installed by request", left(read(files), "packages"))
 	delete(answers, `%{NAME}\t%{INSTALLTIME}\t`) // the database is damaged
 	require.NotEmpty(t, left(read(files), "packages"))
+}
+
+// Lines between the markers of a block become one again, at the same place.
+func TestBlockOfConfigurationFile(t *testing.T) {
+	root := debian.with(tree{
+		"etc/shop/shop.conf":             "workers = 1\n# BEGIN ccm web\na\n\nb\n# END ccm web\nmore = 1\nlast = 2\n",
+		"etc/shop/shop.conf.orig":        "workers = 1\nmore = 1\nlast = 1\n",
+		"var/lib/dpkg/info/shop.md5sums": "",
+		"var/lib/dpkg/status":            strings.ReplaceAll(debian["var/lib/dpkg/status"], digest("workers = 1\n"), digest("workers = 1\nmore = 1\nlast = 1\n")),
+	}).write(t)
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
+	require.NoError(t, err)
+	s, err := machine.Read(t.Context(), view(root), machine.Options{})
+	require.NoError(t, err)
+	out, err := (&machine.Writer{View: view(root), Registry: reg, Facts: facts.New(t.Context(), view(root), nil, nil)}).Write(t.Context(), s)
+	require.NoError(t, err)
+	var lua strings.Builder
+	for _, f := range out.Files {
+		lua.Write(f.Content)
+	}
+	require.Contains(t, lua.String(), `std.block {`)
+	require.Contains(t, lua.String(), `insert_after = "^workers = 1$"`)
+	require.Contains(t, lua.String(), `key = "last"`)
+}
+
+// Another machine writes the same site from the contents as JSON, and nothing outside of it.
+func TestContentsOfAnotherMachine(t *testing.T) {
+	root := debian.with(tree{"etc/shop/shop.conf": "workers = 4\n", "etc/shop/large": strings.Repeat("a line\n", 99), "etc/shop/key": "password = hunter2hunter\n"}).write(t)
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
+	require.NoError(t, err)
+	s, err := machine.Read(t.Context(), view(root), machine.Options{})
+	require.NoError(t, err)
+	w := &machine.Writer{View: view(root), Registry: reg, Facts: facts.New(t.Context(), view(root), nil, nil)}
+	want, err := w.Write(t.Context(), s)
+	require.NoError(t, err)
+	contents, err := w.Contents(t.Context(), s)
+	require.NoError(t, err)
+	text, err := json.Marshal(contents)
+	require.NoError(t, err)
+	got, err := machine.ParseContents(text)
+	require.NoError(t, err)
+	have, err := (&machine.Writer{Registry: reg}).WriteContents(got)
+	require.NoError(t, err)
+	require.Greater(t, len(have.Files), 3)
+	require.Equal(t, want, have)
+
+	for mistake, change := range map[string]func(c *machine.Contents){
+		"expected a resource of a site":         func(c *machine.Contents) { c.Resources[0].Block = "../x" },
+		"expected the name of a file of a site": func(c *machine.Contents) { c.Resources[0].Files = []machine.SiteFile{{Name: "files/../../x"}} },
+		"expected TYPE#NAME or a pattern":       func(c *machine.Contents) { c.Unmanaged = []machine.LeftOut{{Name: "["}} },
+		"recipients:1":                          func(c *machine.Contents) { c.Recipients = "nobody nothing" },
+	} {
+		c, err := machine.ParseContents(text)
+		require.NoError(t, err)
+		change(c)
+		_, err = (&machine.Writer{Registry: reg}).WriteContents(c)
+		require.ErrorContains(t, err, mistake)
+	}
 }
 
 // Files that vanish or change their kind between the scan and the site are left out with the reason, and are not

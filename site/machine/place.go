@@ -50,6 +50,9 @@ func newPlacer(w *Writer, s *Scan) *placer {
 	for _, i := range s.Items {
 		if i.Kind == Directory {
 			p.blocks[i.Path] = blockOfDirectory(inside[i.Path])
+			if above := p.blocks[path.Dir(i.Path)]; len(inside[i.Path]) == 0 && above != "" { // an empty one
+				p.blocks[i.Path] = above
+			}
 		}
 	}
 	return p

@@ -97,7 +97,7 @@ func indented(lua string) string {
 	return b.String()
 }
 
-// site writes site.lua.
+// site writes site.lua and its test.
 func (w *Writer) site(s *Scan) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "-- The machine %s, imported with ccm import machine. README.md lists what was left out.\n", machineName(s))
@@ -108,7 +108,16 @@ func (w *Writer) site(s *Scan) {
 		}
 	}
 	w.add("site.lua", []byte(text.String()), 0o644)
+	w.add("spec/site_spec.lua", []byte(specText), 0o644)
 }
+
+// specText is a first test of the site.
+const specText = `describe("the site", function()
+  it("has no mistakes", function()
+    catalog "site.lua"
+  end)
+end)
+`
 
 func machineName(s *Scan) string {
 	name := strings.TrimSpace(s.Hostname)
@@ -134,51 +143,57 @@ func (w *Writer) shown(name string) string {
 	return hidden
 }
 
-// generated lists the files that packages and the system make by themselves on each machine.
-func (w *Writer) generated(text *strings.Builder, s *Scan) {
-	var lines []string
+// madeBySystem lists the files that packages and the system make by themselves on each machine.
+func (s *Scan) madeBySystem() (list []LeftOut) {
 	for row := range s.generated {
-		if strings.HasPrefix(row.reason, "/") {
-			continue // as it is shipped
+		if !strings.HasPrefix(row.reason, "/") { // a path: as it is shipped
+			list = append(list, LeftOut{row.pattern, row.reason})
 		}
-		lines = append(lines, fmt.Sprintf("- `%s`: %s\n", row.pattern, row.reason))
 	}
-	if len(lines) > 0 {
-		slices.Sort(lines)
-		text.WriteString("\n## Made by the system\n\n" + strings.Join(lines, ""))
+	return list
+}
+
+// bullets lists what is left out, sorted and without copies.
+func (w *Writer) bullets(text *strings.Builder, list []LeftOut) []LeftOut {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b LeftOut) int { return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason) })
+	list = slices.Compact(list)
+	for _, l := range list {
+		fmt.Fprintf(text, "- `%s`: %s\n", quoted(w.shown(l.Name)), quoted(l.Reason))
 	}
+	return list
 }
 
 // readme writes README.md.
-func (w *Writer) readme(s *Scan) {
+func (w *Writer) readme(c *Contents) {
+	s := &c.Scan
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Machine %s\n\nWritten by `ccm import machine`. On the same machine, a plan has nothing to do:\n\n    ccm plan site.lua\n\n", machineName(s))
+	fmt.Fprintf(&text, "# Machine %s\n\nWritten by `ccm import machine`. On the same machine, a plan has nothing to do:\n\n    ccm plan site.lua\n\n"+
+		"`ccm test .` tests it, without the machine.\n\n", machineName(s))
 	text.WriteString("## Found\n\n")
 	count := map[string]int{}
 	for _, i := range s.Items {
 		count[string(i.Kind)]++
 	}
 	for _, kind := range sortedKeys(count) {
-		fmt.Fprintf(&text, "- %s: %d\n", kind, count[kind])
+		fmt.Fprintf(&text, "- %s: %d\n", quoted(kind), count[kind])
 	}
 	fmt.Fprintf(&text, "\nThe site declares %d resources.\n", w.out.Declared)
 	if w.out.Encrypted > 0 {
 		fmt.Fprintf(&text, "%d files with secrets are encrypted (`ccm secret ls`).\n", w.out.Encrypted)
 	}
 	text.WriteString("\n## Left out\n\n")
-	left := slices.Clone(w.out.LeftOut)
-	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason) })
-	w.out.LeftOut = slices.Compact(left)
-	for _, l := range w.out.LeftOut {
-		fmt.Fprintf(&text, "- `%s`: %s\n", quoted(w.shown(l.Name)), quoted(l.Reason))
-	}
+	w.out.LeftOut = w.bullets(&text, w.out.LeftOut)
 	if len(w.out.LeftOut) == 0 {
 		text.WriteString("Nothing.\n")
 	}
 	if slices.ContainsFunc(w.out.Files, func(f SiteFile) bool { return f.Name == UnmanagedFile }) {
 		text.WriteString("\n`ccm import machine --against` does not list the items in `" + UnmanagedFile + "`.\n")
 	}
-	w.generated(&text, s)
+	if len(c.Generated) > 0 {
+		text.WriteString("\n## Made by the system\n\n")
+		w.bullets(&text, c.Generated)
+	}
 	text.WriteString("\nNot searched: home directories, databases, and data in /var.\n" +
 		"Secrets without a usual form are not recognized: check the files before you commit them.\n")
 	w.add("README.md", []byte(text.String()), 0o644)

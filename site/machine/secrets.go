@@ -167,10 +167,10 @@ func isMixed(word string) bool {
 		case '0' <= c && c <= '9':
 			kind, digit = 3, digit+1
 		}
-		if kind != last && kind != 0 {
+		if kind != last && kind != 0 { // the next word of a name in words is no change
 			changes++
+			last = kind
 		}
-		last = kind
 	}
 	return digit >= 2 && upper+lower >= 6 && changes >= 8
 }

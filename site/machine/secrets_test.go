@@ -15,7 +15,7 @@ func TestHarmlessText(t *testing.T) {
 		"PasswordAuthentication no\nPermitRootLogin prohibit-password\nAuthorizedKeysFile .ssh/authorized_keys\n",
 		"password required pam_unix.so\npassword\t[success=1 default=ignore]\tpam_unix.so obscure yescrypt\n",
 		"PASS_MAX_DAYS 90\nPASS_MIN_LEN 8\n", "deploy ALL=(ALL) NOPASSWD: /usr/bin/systemctl restart shop\n",
-		"net.ipv4.ip_forward = 1\nkernel.printk = 4 4 1 7\n", "17 3 * * * root /usr/local/bin/backup --once\n",
+		"#net.ipv4.conf.default.rp_filter=1\nnet.ipv4.ip_forward = 1\nkernel.printk = 4 4 1 7\n", "17 3 * * * root /usr/local/bin/backup --once\n",
 		"[Service]\nExecStart=/usr/bin/shop --config /etc/shop/shop.toml\nEnvironmentFile=/etc/shop/env\n",
 		"deb [signed-by=/etc/apt/keyrings/docker.asc] https://download.docker.com/linux/debian bookworm stable\n",
 		"-----BEGIN CERTIFICATE-----\nMIIB0123456789abcdefABCDEF0123456789abcdefABCDEF\n-----END CERTIFICATE-----\n",

@@ -130,7 +130,7 @@ func (r *reader) debconf() {
 			continue
 		}
 		if slices.Contains([]string{"string", "boolean", "select", "multiselect"}, t["Type"]) {
-			r.leave("debconf "+s["Name"], "an answer to a question of package "+owner+": see debconf-show, and debconf-set-selections for other machines")
+			r.leave("debconf "+s["Name"], "an answer to a question of package "+owner+": debconf-show "+owner+" prints it, debconf-set-selections sets it elsewhere")
 		}
 	}
 }

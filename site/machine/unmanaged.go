@@ -113,6 +113,17 @@ func (w *Writer) noteOptions(s *Scan) {
 	}
 }
 
+// leaveAlone adds lines of UnmanagedFile, which may come from another machine.
+func (w *Writer) leaveAlone(list []LeftOut) error {
+	for _, l := range list {
+		if _, err := ParseUnmanaged(l.Name); err != nil {
+			return err
+		}
+		w.unmanaged = append(w.unmanaged, LeftOut{oneLine(l.Name), oneLine(l.Reason)})
+	}
+	return nil
+}
+
 // writeUnmanaged writes UnmanagedFile, unless nothing was left out.
 func (w *Writer) writeUnmanaged() {
 	if len(w.unmanaged) == 0 {

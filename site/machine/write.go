@@ -82,12 +82,28 @@ var headers = map[string]string{
 
 // Write returns the site for a scan. The error is one of ctx, of the recipients, or of Like.
 func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
-	if err := w.collect(ctx, s); err != nil {
+	c, err := w.Contents(ctx, s)
+	if err != nil {
 		return nil, err
 	}
-	w.noteOptions(s)
+	return w.WriteContents(c)
+}
+
+// WriteContents returns the site for contents. They may come from another machine, and are not trusted: of a Writer, it
+// needs only the Registry. The error names what is wrong in them or in Like.
+func (w *Writer) WriteContents(c *Contents) (_ *Site, err error) {
+	w.out, w.hosts, w.differing, w.unmanaged = &Site{LeftOut: c.LeftOut}, nil, nil, nil
+	if w.order, w.blocks, err = w.declarations(c.Resources); err != nil {
+		return nil, err
+	}
+	if err := w.leaveAlone(c.Unmanaged); err != nil {
+		return nil, err
+	}
+	if _, err := encryption.ReadRecipients(encryption.RecipientsFile, c.Recipients); c.Recipients != "" && err != nil {
+		return nil, err
+	}
 	if w.Like != nil {
-		if err := w.merge(w.Like); err != nil {
+		if err := w.merge(c.Host, w.Like); err != nil {
 			return nil, err
 		}
 	}
@@ -103,14 +119,14 @@ func (w *Writer) Write(ctx context.Context, s *Scan) (*Site, error) {
 	for _, part := range parts {
 		w.part(part)
 	}
-	w.site(s)
+	w.site(&c.Scan)
 	if err := w.writeData(); err != nil {
 		return nil, err
 	}
 	w.writeUnmanaged()
-	w.readme(s)
-	if w.recipients != "" && w.out.Encrypted > 0 {
-		w.add(encryption.RecipientsFile, []byte(w.recipients), 0o644)
+	w.readme(c)
+	if c.Recipients != "" && w.out.Encrypted > 0 {
+		w.add(encryption.RecipientsFile, []byte(c.Recipients), 0o644)
 	}
 	return w.out, w.check()
 }

@@ -9,7 +9,7 @@ local directories = { apt = "/etc/apt/keyrings", rpm = "/etc/pki/rpm-gpg" }
 
 local function store(want)
   if want.store then return want.store end
-  local manager = facts.package_manager
+  local manager = fact("package_manager") -- an image may have none yet
   return (manager == "dnf" or manager == "yum" or manager == "zypper") and "rpm" or "apt"
 end
 

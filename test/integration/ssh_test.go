@@ -271,6 +271,37 @@ func TestSSHCommands(t *testing.T) {
 	l.says(0, "a: present", "one", "two", "--", "status", "file", l.dir+"/a")
 }
 
+// A machine behind ssh becomes a site here, and each of several a directory. Secrets stay there.
+func TestSSHImport(t *testing.T) {
+	l := newSSHLab(t)
+	for name, text := range map[string]string{
+		"etc/os-release": "ID=debian\n", "etc/hostname": "web1\n", "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n", "etc/group": "root:x:0:\n",
+		"etc/shop/a.conf": "a = 1\n", "etc/shop/key": "password = hunter2hunter\n",
+		"var/lib/dpkg/status": "Package: shop\nStatus: install ok installed\nPriority: required\nArchitecture: all\nVersion: 1\n",
+	} {
+		l.write("root/"+name, text)
+	}
+	require.NoError(t, os.Chmod(l.dir+"/root/etc/shop/a.conf", 0o644))
+	l.write("config", "Host down*\n  Port 9\n"+l.read("config"))
+	scan := []string{"--", "import", "machine", "--root", l.dir + "/root"}
+	l.says(0, "wrote imported: ", append([]string{"one"}, append(scan, "--out", "imported")...)...)
+	require.Contains(t, l.read("imported/lib/files.lua"), "a = 1")
+	out, err := exec.Command("grep", "-r", "hunter2", l.dir+"/imported").Output()
+	require.Error(t, err, string(out))
+	l.says(5, "2 of 3 hosts ok, 1 unreachable", append([]string{"one", "down", "two"}, append(scan, "--out=machines", "--only", "files")...)...)
+	require.FileExists(t, l.dir+"/machines/one/site.lua")
+	require.FileExists(t, l.dir+"/machines/two/site.lua")
+	require.NoDirExists(t, l.dir+"/machines/down")
+	l.says(1, "expected an empty directory", append([]string{"one"}, append(scan, "--out", "imported")...)...)
+	l.says(1, `got "all"`, append([]string{"one"}, append(scan, "--out", "other", "--only", "all")...)...)
+	require.NoDirExists(t, l.dir+"/other")
+
+	against := append(scan, "--against", "imported")
+	l.says(0, "0 of ", append([]string{"one"}, against...)...)
+	l.write("root/etc/shop/new.conf", "b = 1\n")
+	l.says(2, "file#/etc/shop/new.conf: no package owns it", append([]string{"one", "two", "-j", "1"}, against...)...)
+}
+
 func (l *sshLab) read(name string) string {
 	text, err := os.ReadFile(filepath.Join(l.dir, name))
 	require.NoError(l.t, err)

@@ -100,6 +100,18 @@ func printAgentStatus(e *cli.Env, s *agent.Status) {
 			say("  stale since %s: runs use the last good data", moment(*d.Stale, now))
 		}
 	}
+	if u := s.Unmanaged; u != nil {
+		say("\nnot described by any source, %s: %d", moment(u.Listed, now), u.Count)
+		if u.Error != "" {
+			say("  x %s", u.Error)
+		}
+		for _, item := range u.Items {
+			say("  %s", item)
+		}
+		if more := u.Count - len(u.Items); more > 0 {
+			say("  %d more (ccm import machine --against SITE)", more)
+		}
+	}
 	if s.Fleet != nil {
 		printAgentFleet(say, s.Fleet, now)
 	}

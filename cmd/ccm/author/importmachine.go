@@ -2,6 +2,7 @@ package author
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -16,7 +17,6 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
-	"github.com/luaccm/ccm/runtime/words"
 	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/site/machine"
 )
@@ -68,7 +68,15 @@ differs is data of each.
 Files that may contain secrets are left out. With --recipient, they and password
 hashes are encrypted to that age or ssh key, and to the host key of the machine.`,
 		Args: cli.WantArguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			defer func() {
+				if errors.Is(err, context.Canceled) {
+					err = site.ErrInterrupted
+				}
+			}()
+			cmd.SetContext(ctx)
 			if len(f.recipients) > 0 && f.out == "" && !f.contents {
 				return diag.Requires("--recipient", "--out or --contents")
 			}
@@ -98,7 +106,7 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringArrayVar(&f.ignore, "ignore", nil, "leave out names and paths that match `PATTERN` (repeatable)")
 	fs.StringVar(&f.since, "since", "", "leave out what is older than `DURATION`, such as 30d")
 	fs.StringVar(&f.out, "out", "", "write the site to `DIR`, which must be new or empty")
-	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script or its directory, does not describe")
+	fs.StringVar(&f.against, "against", "", "list what `SITE`, a script, directory or bundle, does not describe")
 	fs.StringArrayVar(&f.recipients, "recipient", nil, "encrypt secrets to `KEY`, an age or ssh public key (repeatable)")
 	fs.StringVar(&f.report, "report", "", cli.ReportUsage)
 	fs.BoolVar(&f.contents, "contents", false, "print the scan with the resources of its site, for --like")
@@ -106,6 +114,8 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	fs.StringVar(&f.like, "like", "", "write one site for two machines: `FILE` has --contents of the other")
 	fs.StringVar(&f.stateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
+	cli.AddBundleFlags(fs, &f.Bundle)
+	cli.AddDataFlags(fs, &f.Data)
 	fs.Var(f.output, "output", "output format of the scan: json or yaml")
 	cmd.MarkFlagsMutuallyExclusive("out", "against", "contents")
 	return cmd
@@ -126,13 +136,7 @@ func (f *machineFlags) scan(e *cli.Env, cmd *cobra.Command) (*machine.Scan, erro
 
 // write writes the scan as a site.
 func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan) error {
-	if err := e.Files.CheckPlace(f.out); err != nil {
-		return err
-	}
-	switch names, err := os.ReadDir(f.out); {
-	case err == nil && len(names) > 0:
-		return diag.About(f.out, diag.Expected("an empty directory").Found("%d entries", len(names)))
-	case err != nil && !errors.Is(err, os.ErrNotExist):
+	if err := cli.CheckNewDirectory(e, f.out); err != nil {
 		return err
 	}
 	w, err := f.writer(e, cmd)
@@ -140,29 +144,19 @@ func (f *machineFlags) write(e *cli.Env, cmd *cobra.Command, scan *machine.Scan)
 		return err
 	}
 	if f.like != "" {
-		text, err := e.Files.ReadFile(f.like)
-		if err == nil {
-			w.Like, err = machine.ParseContents(text)
-		}
-		if err != nil {
-			return diag.About(f.like, err)
+		if w.Like, err = machine.ReadContents(e.Files.ReadFile, f.like); err != nil {
+			return err
 		}
 	}
 	out, err := w.Write(cmd.Context(), scan)
 	if err != nil {
 		return err
 	}
-	h := cli.Machine(e)
-	for _, file := range out.Files {
-		name := filepath.Join(f.out, file.Name)
-		if err := h.SaveDirectory(filepath.Dir(name)); err != nil {
-			return err
-		}
-		if err := h.SaveNew(name, file.Content, file.Mode); err != nil {
-			return err
-		}
+	line, err := cli.SaveSite(e, f.out, out)
+	if err != nil {
+		return err
 	}
-	cli.Say(e, "wrote %s: %s in %s, %s left out (see %s)", f.out, words.Count(out.Declared, "resource"), words.Count(len(out.Files), "file"), words.Count(len(out.LeftOut), "item"), filepath.Join(f.out, "README.md"))
+	cli.Say(e, "%s", line)
 	return nil
 }
 
@@ -218,14 +212,22 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 		}
 	}
 	file, start := f.against, e.Clock.Now()
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "site.lua")
 	}
-	leave, err := f.Enter(cmd.Context(), e, file)
+	leave, err := f.Enter(cmd.Context(), e, file, &f.report, &f.stateDir)
 	if err != nil {
 		return err
 	}
 	defer leave(&err)
+	dir := filepath.Dir(file)
+	if now, err := os.Getwd(); err == nil && now != here {
+		dir = "." // of a bundle
+	}
 	s, err := e.Load(cmd.Context(), file, nil, f.SiteOptions())
 	if err != nil {
 		return err
@@ -234,7 +236,7 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	unmanaged, err := readUnmanaged(e, filepath.Join(filepath.Dir(file), machine.UnmanagedFile))
+	unmanaged, err := readUnmanaged(e, filepath.Join(dir, machine.UnmanagedFile))
 	if err != nil {
 		return err
 	}

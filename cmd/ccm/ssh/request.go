@@ -31,10 +31,11 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 			diag.At(diag.Pos{}, diag.SubjectCannot(fmt.Sprintf("command %s", name), "run on other machines")).
 				WithHint("supported commands: %s", strings.Join(remoteCommands, ", "))
 	}
-	fs, rest, err := f.parseRemote(args)
+	cmd, err := f.parseRemote(args)
 	if err != nil {
 		return req, nil, err
 	}
+	fs, rest := cmd.Flags(), cmd.Flags().Args()
 	req.Args = slices.Clone(args)
 	if flag := fs.Lookup("facts"); flag != nil && hasFacts {
 		if flag.Changed {
@@ -45,16 +46,30 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 	if name == "test" && len(rest) != 1 {
 		return req, nil, diag.At(diag.Pos{}, diag.Expected("one site directory after test").Got("%d", len(rest)))
 	}
-	if slices.Contains(siteCommands, name) && len(rest) > 0 {
-		if req.Bundle, content, err = f.pack(ctx, e, args, rest[0]); err != nil {
+	named, arg := "", 0
+	switch against := fs.Lookup("against"); {
+	case slices.Contains(siteCommands, name) && len(rest) > 0:
+		named = rest[0]
+		if arg, err = f.argumentOf(args, named); err != nil {
 			return req, nil, err
 		}
+	case against != nil && against.Changed: // of a flag that is given twice, the second counts
+		named, arg = against.Value.String(), len(req.Args)+1
+		req.Args = append(req.Args, "--against", named)
+	case name == "import" && cmd.Name() != "machine":
+		return req, nil, diag.At(diag.Pos{}, diag.SubjectCannot("import of single resources", "run on other machines")).WithHint("import machine can")
+	}
+	if named != "" {
+		if req.Bundle, content, err = f.pack(ctx, e, args[0], named); err != nil {
+			return req, nil, err
+		}
+		req.Bundle.Arg = arg
 		if fs.Lookup("sha256") != nil {
 			req.Args = slices.Insert(req.Args, 1, "--sha256", req.Bundle.SHA256)
 			req.Bundle.Arg += 2
 		}
 	}
-	if f.output.Value == "json" && fs.Lookup("output") != nil && !fs.Lookup("output").Changed {
+	if f.output.Value == "json" && name != "import" && fs.Lookup("output") != nil && !fs.Lookup("output").Changed {
 		req.Args = slices.Insert(req.Args, 1, "--output", "json")
 		if req.Bundle != nil {
 			req.Bundle.Arg += 2
@@ -91,28 +106,21 @@ func (f *sshFlags) help(cmd *cobra.Command, e *cli.Env, args []string) (helped b
 	return true, remote.Help()
 }
 
-// parseRemote reads a command line of ccm, and returns its flags and its other arguments.
-func (f *sshFlags) parseRemote(args []string) (*pflag.FlagSet, []string, error) {
+// parseRemote reads a command line of ccm, and returns its command with the flags.
+func (f *sshFlags) parseRemote(args []string) (*cobra.Command, error) {
 	root := f.newRoot(args)
 	cmd, rest, err := root.Find(args)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := cmd.ParseFlags(rest); err != nil {
-		return nil, nil, err
-	}
-	return cmd.Flags(), cmd.Flags().Args(), nil
+	return cmd, cmd.ParseFlags(rest)
 }
 
-// pack packs the site that an argument names.
-func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, named string) (*ssh.BundleRef, []byte, error) {
-	arg, err := f.argumentOf(args, named)
-	if err != nil {
-		return nil, nil, err
-	}
+// pack packs the site of a command that is called so.
+func (f *sshFlags) pack(ctx context.Context, e *cli.Env, command, named string) (*ssh.BundleRef, []byte, error) {
 	path := named
 	if named == "-" {
-		script, remove, err := f.readScript(ctx, e, args[0])
+		script, remove, err := f.readScript(ctx, e, command)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -144,7 +152,7 @@ func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, named st
 	if err := ssh.CheckSiteName(name); err != nil {
 		return nil, nil, fmt.Errorf("--site-name: %w", err)
 	}
-	return &ssh.BundleRef{Site: name, SHA256: sum.SHA256, Size: int64(b.Len()), Arg: arg}, b.Bytes(), nil
+	return &ssh.BundleRef{Site: name, SHA256: sum.SHA256, Size: int64(b.Len())}, b.Bytes(), nil
 }
 
 // readScript keeps the script or manifest of standard input in a directory by itself, until remove is called.
@@ -184,7 +192,7 @@ func (f *sshFlags) argumentOf(args []string, site string) (int, error) {
 		}
 		tried := slices.Clone(args)
 		tried[i] = token
-		if _, rest, err := f.parseRemote(tried); err == nil && len(rest) > 0 && rest[0] == token {
+		if cmd, err := f.parseRemote(tried); err == nil && cmd.Flags().Arg(0) == token {
 			return i, nil
 		}
 	}

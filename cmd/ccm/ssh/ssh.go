@@ -38,7 +38,7 @@ type sshFlags struct {
 }
 
 // remoteCommands are the commands that can be run on other machines.
-var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "diff", "undo", "restore", "prune", "test", "doctor", "version"}
+var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "diff", "undo", "restore", "prune", "test", "import", "doctor", "version"}
 
 // Command returns ccm ssh. newRoot makes a root command that reads the command lines for other
 // machines.
@@ -58,7 +58,8 @@ func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Comm
 It calls ssh, so ~/.ssh/config, agents, jump hosts and known_hosts work as configured.
 The first time, it copies ccm to ~/.cache/ccm on the host. After run, plan, prune and
 test, the site directory or script is copied as a bundle, and - is a script on
-standard input. All other paths are paths on the host.
+standard input. --out, --like and --against of import machine are here, too; with
+several hosts, each has a directory in --out. All other paths are paths on the host.
 
 Supported commands: ` + strings.Join(remoteCommands, ", ") + `
 
@@ -113,6 +114,10 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 		return err
 	}
 	within, cancel := e.UntilStopped(ctx)
+	i, args, err := f.importer(e, hosts, args)
+	if err != nil {
+		return err
+	}
 	c.Request, c.Bundle, err = f.request(within, e, args, slices.ContainsFunc(hosts, func(h ssh.Host) bool { return len(h.Facts) > 0 }))
 	cancel()
 	if err != nil {
@@ -147,7 +152,7 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 	worst := cli.ExitOK
 	left := many.Run(hosts, ssh.Failed, func(h ssh.Host) ssh.Result {
 		progress.begin(h.Name)
-		return c.Run(ctx, e.Stop, h, func(l ssh.Line) { report.Line(h, l) })
+		return i.run(ctx, e.Stop, c, h, func(l ssh.Line) { report.Line(h, l) })
 	}, func(r ssh.Result) {
 		worst = worse(worst, exitOfHost(r))
 		progress.end(r.Host.Name)
