@@ -293,6 +293,6 @@ func TestPackagesTogether(t *testing.T) {
 		default:
 			t.Fatalf("no other value for %s", f.Name)
 		}
-		require.False(t, p.Together(q), f.Name)
+		require.False(t, p.together(q), f.Name)
 	}
 }

@@ -37,7 +37,7 @@ type outbox struct {
 	report  *report
 	wake    chan struct{}
 	prompt  chan struct{} // wakes it to send at once
-	replays chan *replay // events to send again
+	replays chan *replay  // events to send again
 
 	// A message without acknowledgement may have been stored. It is sent again unchanged: with
 	// more lines under the same ID, the servers would take it for the stored one.
