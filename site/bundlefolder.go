@@ -107,7 +107,7 @@ func RefusePlain(f bundle.Folder, allowed []string) error {
 		list.Add(&diag.Error{Pos: diag.Pos{File: filepath.Join(f.Dir, x.File), Line: x.Line, Col: x.Column, Len: x.Length}, Err: errors.New(x.Message())})
 	}
 	if len(list) > 0 {
-		list.Add(diag.At(diag.Pos{}, diag.Nothing("was packed: the bundle would contain plain secrets")).
+		list.Add(diag.At(diag.Pos{}, errors.New("nothing was packed: the bundle would contain plain secrets")).
 			WithHint("encrypt them, exclude them in .ccmignore, or allow false alarms with --allow-plain PATTERN"))
 	}
 	return list.Err()

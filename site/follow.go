@@ -233,7 +233,7 @@ func (r *Run) compare(plan, now *SavedPlan) error {
 	for _, in := range changedInputs(plan.Inputs, now.Inputs) {
 		list.Add(fmt.Errorf("%s %s, which the script reads, has changed since", in.Kind, in.Name))
 	}
-	list.Add(diag.At(diag.Pos{}, diag.Nothing("was changed: the plan of %s is no longer valid", plan.Time.Format("2006-01-02 15:04:05 MST"))).WithHint("%s", plan.hint()))
+	list.Add(diag.At(diag.Pos{}, fmt.Errorf("nothing was changed: the plan of %s is no longer valid", plan.Time.Format("2006-01-02 15:04:05 MST"))).WithHint("%s", plan.hint()))
 	return list
 }
 

@@ -42,7 +42,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 			-- Runs a command of shadow on a machine with these programs, and returns what was run.
 			local function ran(has, root, ...)
 				local list = {}
-				local host = { root = root, which = function(c) return tbl.contains(has, c) and "/usr/sbin/" .. c or nil end, run = function(c) c.below_root = nil; list[#list + 1] = c end }
+				local host = { root = root, which = function(c) return tbl.contains(has, c) and "/usr/sbin/" .. c or nil end, run = function(c) c.below_root, c.changes = nil, nil; list[#list + 1] = c end }
 				local ok, err = pcall(accounts.run, host, ...)
 				if not ok then return err end
 				return str.join(tbl.map(list, function(c) return str.join(tbl.map(c, function(w) return w == "" and "''" or w end), " ") end), "; ")

@@ -1,12 +1,12 @@
 package studio
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 	"github.com/luaccm/ccm/studio/model"
 )
@@ -41,7 +41,7 @@ type document struct {
 // restore the one before.
 type step struct{ redo, undo []splice.Splice }
 
-var errNothing = diag.Nothing("to undo or redo")
+var errNothing = errors.New("nothing to undo or redo")
 
 // languageOf returns the language of a file, by its name.
 func languageOf(name string) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 		root := e.View(f.Root).Root()
 		applied = slices.DeleteFunc(applied, func(a state.AppliedHeader) bool { return a.Root != root })
 		if len(applied) == 0 {
-			return diag.At(diag.Pos{}, diag.Nothing("has been applied below %s yet", root)).WithHint("apply a script with: ccm run --root %s FILE", shellquote.Join(f.Root))
+			return diag.At(diag.Pos{}, fmt.Errorf("nothing has been applied below %s yet", root)).WithHint("apply a script with: ccm run --root %s FILE", shellquote.Join(f.Root))
 		}
 	}
 	a, err := chooseApplied(applied, args)
@@ -101,7 +102,7 @@ func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedH
 		case len(applied) > 0:
 			return applied[0], nil
 		}
-		return state.AppliedHeader{}, diag.At(diag.Pos{}, diag.Nothing("has been applied yet")).WithHint("apply a script with: ccm run FILE")
+		return state.AppliedHeader{}, diag.At(diag.Pos{}, errors.New("nothing has been applied yet")).WithHint("apply a script with: ccm run FILE")
 	}
 	var known []string
 	for _, a := range applied {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -104,7 +105,7 @@ func runToUndo(e *cli.Env, store *state.Store, args []string) (rec *state.Record
 	case rec.Files > 0:
 		return nil, nil, diag.Errorf(diag.Pos{}, "the changes of run %s are no longer on record", rec.ID)
 	}
-	return nil, nil, diag.At(diag.Pos{}, diag.Nothing("to undo: run %s did not change any files", rec.ID)).WithHint("list runs with: ccm history")
+	return nil, nil, diag.At(diag.Pos{}, fmt.Errorf("nothing to undo: run %s did not change any files", rec.ID)).WithHint("list runs with: ccm history")
 }
 
 // addRestore adds the flags of commands that restore files.
@@ -165,4 +166,4 @@ func unchangedText(ids []string) string {
 }
 
 // errNothingToUndo says that no run has changed anything.
-var errNothingToUndo = diag.Nothing("to undo: no run has changed a file (effects of commands, such as installed packages, are not undone)")
+var errNothingToUndo = errors.New("nothing to undo: no run has changed a file (effects of commands, such as installed packages, are not undone)")

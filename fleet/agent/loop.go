@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -198,7 +199,7 @@ func (a *Agent) carryOut(ctx context.Context, stop <-chan struct{}, j *job) {
 	case !found && j.request.Source != "":
 		j.err = diag.NotFound("source", j.request.Source, nil)
 	case len(j.results) == 0:
-		j.err = diag.Nothing("to run yet")
+		j.err = errors.New("nothing to run yet")
 	}
 }
 

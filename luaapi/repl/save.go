@@ -139,7 +139,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	}
 	text := d.transcript.script()
 	if text == "" {
-		return diag.Nothing("to save: no statement entered yet")
+		return errors.New("nothing to save: no statement entered yet")
 	}
 	h, mode := host.New(host.Options{}), uint32(0o644)
 	save := h.SaveNew

@@ -28,7 +28,7 @@ var tool = newTool()
 func newTool() *pkgtool.Tool {
 	return &pkgtool.Tool{
 		Doc:      "Queries packages with dpkg and apt, and changes them with apt.",
-		Helpers:  []string{"apt-mark", "dpkg", "dpkg-deb"},
+		Helpers:  []string{"apt-mark", "dpkg", "dpkg-deb", "touch"},
 		Commands: []string{"dpkg-query", "apt-cache", "apt-get"},
 		Families: []string{"debian"},
 		Env: []string{

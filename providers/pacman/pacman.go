@@ -27,6 +27,7 @@ func Providers() []resource.Binding {
 var tool = &pkgtool.Tool{
 	Doc:         "Manages packages with pacman, and compares versions with vercmp.",
 	Commands:    []string{"pacman", "vercmp"},
+	Helpers:     []string{"touch"},
 	Families:    []string{"arch"},
 	Index:       []string{"/var/lib/pacman/sync/*.db"}, // these have the times of the server's
 	IndexDir:    "/var/lib/pacman/sync",

@@ -12,6 +12,7 @@ import (
 	rpmversion "github.com/knqyf263/go-rpm-version"
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/providers/pkgtool/pkgtooltest"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
@@ -98,6 +99,7 @@ func TestPredict(t *testing.T) {
 // Pacman gives its copy of an index the time of the server's. When it was read is the time of the directory.
 func TestIndexIsAsOldAsItsDirectory(t *testing.T) {
 	h, root := hosttest.New(t, nil)
+	tool := &pkgtool.Tool{Index: tool.Index, IndexDir: tool.IndexDir} // which has read no index
 	dir := filepath.Join(root, "var/lib/pacman/sync")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	want := resources.Package{Name: "demo", Ensure: "present", Refresh: host.Duration(24 * time.Hour)}

@@ -35,7 +35,7 @@ type Tool struct {
 	Index       []string
 	UpdateIndex []string
 	// IndexDir is a directory that each attempt to read the index touches, whether files of Index
-	// change or not; "" if there is none.
+	// change or not; "" if there is none. After a failure, touch restores its time.
 	IndexDir string
 	// ReadsIndex is set if a query of the tool fetches a missing index by itself.
 	ReadsIndex bool

@@ -110,9 +110,6 @@ func Conflicting(name, other string) error {
 // None returns the message "no recipients in a.yaml", about things of which there are none.
 func None(format string, args ...any) error { return fmt.Errorf("no "+format, args...) }
 
-// Nothing returns the message "nothing to undo", about what there is nothing of, or what was not done to anything.
-func Nothing(format string, args ...any) error { return fmt.Errorf("nothing "+format, args...) }
-
 // OfKind returns the message "a.txt is a symbolic link", about something of a kind that cannot be used there. The kind
 // has its article. The subject is "" if it is before the message: "is a symbolic link".
 func OfKind(subject, kind string, args ...any) error { return about(subject, "is ", "is ", kind, args) }

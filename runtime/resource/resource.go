@@ -27,7 +27,7 @@ var ErrDesiredStateFailed = errors.New("failed to reach desired state")
 
 // ErrUnchanged is returned by Perform if the action found nothing to change. Then the resource is
 // stable. Perform may return it only for a decision that is Uncertain.
-var ErrUnchanged = diag.Nothing("was changed")
+var ErrUnchanged = errors.New("nothing was changed")
 
 // A Delta is a difference in one property. Have and Want are the texts of reports.
 type Delta struct {

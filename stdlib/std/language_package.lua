@@ -51,7 +51,7 @@ return ccm.type {
     if not found[1] then return { ensure = "absent", home = home } end
     local list = found[1].list
     local have = { home = home, ensure = "present", manager = found[1].manager, version = tbl.contains(list, want.version) and want.version or list[1] }
-    have.versions = list
+    if want.ensure == "absent" then have.versions = list end -- for undo
     if want.versions then have.versions = tbl.filter(want.versions, function(v) return tbl.contains(list, v) end) end
     if want.ensure ~= "latest" then return have end
     have.newest = managers[want.manager].newest(want, host)

@@ -41,7 +41,7 @@ end
 function recreate.language_package(want, have)
   local any = tbl.merge(want, {})
   any.version = nil
-  if #have.versions > 1 then return tbl.merge(any, { versions = have.versions }), any end
+  if #(have.versions or {}) > 1 then return tbl.merge(any, { versions = have.versions }), any end
   return tbl.merge(any, { version = have.version }), any
 end
 

@@ -87,7 +87,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 func (e *Env) Confirm(ctx context.Context, tty *terminal.Writer) error {
 	answer, err := e.Ask(ctx, tty, "yes", "no")
 	if err == nil && answer == "no" {
-		err = diag.Nothing("was changed")
+		err = errors.New("nothing was changed")
 	}
 	return err
 }

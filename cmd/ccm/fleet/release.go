@@ -204,7 +204,7 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	isBundle := strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 	if !isBundle && !f.noCheck {
 		if err := f.check(ctx, e, name); err != nil {
-			return diag.Nothing("was released: %w", err)
+			return fmt.Errorf("nothing was released: %w", err)
 		}
 	}
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}

@@ -93,7 +93,7 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	}
 	after, err := edited(ctx, e, strings.TrimSuffix(filepath.Base(file), encryption.Suffix), plain)
 	if err == nil && bytes.Equal(after, plain) {
-		err = diag.Nothing("changed in %s", file)
+		err = fmt.Errorf("nothing changed in %s", file)
 	}
 	if after == nil || bytes.Equal(after, plain) {
 		return err

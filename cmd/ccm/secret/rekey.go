@@ -120,7 +120,7 @@ func rekey(e *cli.Env, args, names []string, dry bool) error {
 		}
 	}
 	if len(errs) > 0 {
-		return diag.At(diag.Pos{}, diag.Nothing("was written: %w", errors.Join(errs...)))
+		return diag.At(diag.Pos{}, fmt.Errorf("nothing was written: %w", errors.Join(errs...)))
 	}
 	for _, file := range files {
 		if !dry {
