@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os/exec"
 	"path/filepath"
@@ -77,7 +78,7 @@ func (a *Agent) listUnmanaged(ctx context.Context, stop <-chan struct{}) {
 
 // unmanagedOf returns what a site does not describe.
 func (a *Agent) unmanagedOf(ctx context.Context, site Site) ([]string, error) {
-	args := []string{"import", "machine", "--against", site.Path}
+	args := []string{"import", "machine", "--output", "json", "--against", site.Path}
 	if a.data != nil {
 		args = append(args, "--data", a.data.path())
 	}
@@ -92,9 +93,15 @@ func (a *Agent) unmanagedOf(ctx context.Context, site Site) ([]string, error) {
 	} else if !ok && err != nil {
 		return nil, err
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if last := len(lines) - 1; strings.Contains(lines[last], " items are not described by ") {
-		return lines[:last], nil
+	var scan struct {
+		Items []struct{ Kind, Name, Reason string }
 	}
-	return nil, diag.Damaged("the output of ccm import machine", nil)
+	if err := json.Unmarshal(out, &scan); err != nil {
+		return nil, diag.Damaged("the output of ccm import machine", err)
+	}
+	var items []string
+	for _, i := range scan.Items {
+		items = append(items, i.Kind+"#"+i.Name+": "+i.Reason)
+	}
+	return items, nil
 }
