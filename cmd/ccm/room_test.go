@@ -60,7 +60,7 @@ func TestPlanOfFullDisk(t *testing.T) {
 			for _, name := range []string{"big", "big.gz", "tree/big"} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), make([]byte, 2<<20), 0o644))
 			}
-			do := "cd " + dir + "\nccm plan --state-dir state site.lua; echo plan $?; ls d/*; ccm run --state-dir state site.lua; echo run $?"
+			do := "export " + askVariable + "=1; cd " + dir + "\nccm plan --state-dir state site.lua; echo plan $?; ls d/*; ccm run --state-dir state site.lua; echo run $?"
 			out, err := inOwnMounts(t, "cd "+dir+"\nmkdir d; mount -t tmpfs -o "+c.options+" d d\n"+c.before, "sh", "-c", do).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			text := strings.ReplaceAll(string(out), dir, "DIR")
