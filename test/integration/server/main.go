@@ -5,7 +5,8 @@
 //
 // Paths below /private/ require the user deploy, the password pa55-word and the header X-Token: t0ken-value. Paths
 // below /moved/ redirect to the same path without it on localhost, which is another host for clients. Each request is
-// a line of the log: the host, the path, the status and, if the request had credentials, "with credentials".
+// a line of the log, but for HEAD, with which plans ask for sizes: the host, the path, the status and, if the request
+// had credentials, "with credentials".
 package main
 
 import (
@@ -32,6 +33,9 @@ func main() {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := &recorder{ResponseWriter: w, status: http.StatusOK}
 		serve(answer, r, files)
+		if r.Method == http.MethodHead {
+			return
+		}
 		line := fmt.Sprint(r.Host, r.URL.Path, " ", answer.status)
 		if r.Header.Get("Authorization") != "" || r.Header.Get("X-Token") != "" {
 			line += " with credentials"
