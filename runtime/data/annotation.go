@@ -73,7 +73,7 @@ func (r *resolver) rules(n *Node) (rules []Rule) {
 func (r *resolver) rulesBelow(n *Node, path []string, rules *[]Rule) {
 	for _, e := range n.Entries {
 		here := append(slices.Clip(path), e.Key.Text)
-		for _, a := range e.Key.annotations {
+		for _, a := range e.Key.annotations() {
 			if rule, ok := r.rule(a, e.Key.src); ok {
 				rule.Path = here
 				*rules = append(*rules, rule)

@@ -178,7 +178,7 @@ func (r *blockReader) annotate(key *Node, line int, notes []string) {
 		list = append(list, annotation{text, line})
 	}
 	if list != nil {
-		key.children = &children{annotations: list}
+		r.src.annotate(key.line, key.col, list)
 	}
 }
 

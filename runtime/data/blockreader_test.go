@@ -18,7 +18,7 @@ func tree(docs []*Document) string {
 		if budget--; budget < 0 {
 			return
 		}
-		fmt.Fprintf(&b, "%*s%s %q %d:%d style %d size %d %v\n", depth, "", n.Kind, n.Text, n.line, n.col, n.style, n.size, n.annotations)
+		fmt.Fprintf(&b, "%*s%s %q %d:%d style %d size %d %v\n", depth, "", n.Kind, n.Text, n.line, n.col, n.style, n.size, n.annotations())
 		for _, item := range n.Items {
 			write(item, depth+1)
 		}

@@ -78,6 +78,7 @@ func (s *source) parseAll() ([]*Document, error) {
 
 // parseWhole parses the whole text.
 func (s *source) parseWhole() ([]*Document, error) {
+	s.annotations = nil
 	raw, err := s.parse()
 	if err != nil {
 		return nil, err

@@ -26,14 +26,13 @@ type Node struct {
 	src *source
 }
 
-// children are what most nodes lack: the parts of a List or a Map, the annotations of a key. So they are separate.
+// children are the parts of a List or a Map. They are separate because most nodes have none.
 type children struct {
-	Items       []*Node
-	Entries     []Entry
-	annotations []annotation
+	Items   []*Node
+	Entries []Entry
 }
 
-// noChildren is shared by all other scalars, and must not be written to.
+// noChildren is shared by all scalars, and must not be written to.
 var noChildren children
 
 // WithItems returns a list at the place of n.
@@ -49,6 +48,9 @@ func (n *Node) WithEntries(entries []Entry) *Node {
 	c.Kind, c.children = schema.Map, &children{Entries: entries}
 	return &c
 }
+
+// annotations returns those of a key.
+func (n *Node) annotations() []annotation { return n.src.annotations[[2]int32{n.line, n.col}] }
 
 // An Entry is one key of a Map and its value.
 type Entry struct{ Key, Val *Node }

@@ -15,6 +15,8 @@ type source struct {
 	hasYAMLBreaks func() bool  // whether there are line breaks other than a newline
 	lines         func() []int // offsets at which lines begin
 	yamlLines     func() []int // the same with all the line breaks of YAML
+	// annotations are the comment lines that begin with @, by the line and column of the key that they belong to.
+	annotations map[[2]int32][]annotation
 	// place returns the line of the template that wrote a line of the text; nil if no
 	// template did.
 	place func(line int) diag.Pos
@@ -63,6 +65,14 @@ func newSource(file, text string) *source {
 		return at
 	})
 	return s
+}
+
+// annotate records the annotations of the key at a place.
+func (s *source) annotate(line, col int32, above []annotation) {
+	if s.annotations == nil {
+		s.annotations = make(map[[2]int32][]annotation)
+	}
+	s.annotations[[2]int32{line, col}] = above
 }
 
 // line returns the text of a line, counted from 1.

@@ -150,7 +150,7 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 		}
 		key.Kind = schema.String
 		if above := append(pending, c.annotationsOf(yk, yv)...); len(above) > 0 {
-			key.children = &children{annotations: above}
+			c.src.annotate(key.line, key.col, above)
 		}
 		pending = c.annotationsIn(yk.FootComment, yk.Line)
 		c.entry(n, seen, key, c.node(yv), yv)
