@@ -26,7 +26,7 @@ var circles = map[string]string{
 	"runtime/schema":   "Field+Schema",
 }
 
-// TestNoBackPointers: a part does not know what it is a part of, as a field or embedded, and also not by way of others.
+// TestNoBackPointers: no part has a field that leads back to its owner, embedded or through other structs.
 // Structs that lead to each other are one object in several pieces, of which none can be read alone.
 func TestNoBackPointers(t *testing.T) {
 	fields := make(map[string]map[string][]string) // by package and struct, the structs in its fields

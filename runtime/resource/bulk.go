@@ -80,7 +80,7 @@ func (b Binding) StatusAll(ctx context.Context, v *host.View, specs []any) ([]an
 // HasBulkPrediction reports whether the provider can be asked for many predictions at once.
 func (b Binding) HasBulkPrediction() bool { return b.bulk.Predict != nil }
 
-// PredictAll returns the predictions of many resources at once, by [Bulk.Predict]; nil if there is no such function.
+// PredictAll returns the predictions of many resources at once, by [Bulk.Predict], or nil without that.
 func (b Binding) PredictAll(ctx context.Context, v *host.View, specs []any) (list []Prediction) {
 	if b.bulk.Predict == nil {
 		return nil

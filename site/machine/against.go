@@ -46,7 +46,7 @@ func Undescribed(ctx context.Context, v *host.View, s *Scan, declared []*resourc
 			}
 		}
 	}
-	var found []Item
+	found := []Item{} // not null in JSON
 	for _, i := range s.All() {
 		described := names[i.ID()]
 		switch i.Kind {
