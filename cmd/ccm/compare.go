@@ -50,7 +50,7 @@ func listPlan(ctx context.Context, e *cli.Env, f *runFlags, args []string) (err 
 
 // list plans a site. Remove is left out of the descriptions.
 func (f *runFlags) list(ctx context.Context, e *cli.Env, args []string, remove string) (*report.Listing, event.Summary, error) {
-	list := &report.Listing{Remove: remove, Text: report.Text{W: e.Stdout, Verbose: f.verbose, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines)}}
+	list := &report.Listing{Layout: f.layout(), Remove: remove, Text: report.Text{W: e.Stdout, Verbose: f.verbose, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines)}}
 	run, err := e.OpenRun(ctx, args[0], args[1:], &site.RunOptions{
 		ID: e.NewRunID(f.StateDir), Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options),
 		Host: site.HostOptions{Log: cli.NewLogger(e, e.Stderr, f.debug)},

@@ -82,7 +82,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		r.reporters = []event.Reporter{failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
 		if f.isDigest() {
-			digest := &report.Digest{Failures: failures, Sorted: f.sort.Value == sortRisk, Grouped: f.group, Counts: f.counts}
+			digest := &report.Digest{Failures: failures, Layout: f.layout()}
 			r.reporters = []event.Reporter{digest}
 			r.summary = func(s event.Summary) { digest.Tell(); t.Summary(s) }
 		}

@@ -155,14 +155,14 @@ comments on pull requests.`,
 	for _, other := range []string{"quiet", "sort", "group", "verbose"} {
 		cmd.MarkFlagsMutuallyExclusive("summary", other)
 	}
-	for _, other := range []string{"out", "sort", "group", "summary", "profile", "quiet"} {
+	for _, other := range []string{"out", "profile", "quiet"} {
 		cmd.MarkFlagsMutuallyExclusive("compare", other)
 	}
 	check := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		switch {
-		case f.isDigest() && f.output.Value != "text":
-			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text")
+		case f.isDigest() && f.output.Value == "json":
+			return diag.Errorf(diag.Pos{}, "--sort, --group and --summary require --output text or markdown")
 		case f.compare != "" && f.output.Value == "json":
 			return diag.At(diag.Pos{}, diag.Requires("--compare", "--output text or markdown"))
 		case f.out != "" && f.output.Value == outputMarkdown:
@@ -184,8 +184,11 @@ const (
 const outputMarkdown = "markdown"
 
 // isDigest reports whether a plan is reported at its end, in another form than that of a run.
-func (f *runFlags) isDigest() bool {
-	return f.sort != nil && (f.sort.Value == sortRisk || f.group || f.counts)
+func (f *runFlags) isDigest() bool { return f.sort != nil && f.layout() != report.Layout{} }
+
+// layout returns the form of a plan.
+func (f *runFlags) layout() report.Layout {
+	return report.Layout{Sorted: f.sort.Value == sortRisk, Grouped: f.group, Counts: f.counts}
 }
 
 func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -17,6 +16,8 @@ import (
 type Listing struct {
 	// Text is how a resource is described.
 	Text Text
+	// Layout is the form of the table.
+	Layout Layout
 	// Remove is a text that is omitted from descriptions, such as a temporary directory; "" for none.
 	Remove string
 
@@ -24,18 +25,6 @@ type Listing struct {
 }
 
 var _ event.Reporter = (*Listing)(nil)
-
-// A row is what a plan has about one resource.
-type row struct {
-	mark, id, story string
-	diff            string // the differences in lines, "" for none
-	before          string // what another plan has about it, "" for nothing
-	stable          bool
-	text            *resource.TextChange // of the content; nil if unknown
-}
-
-// wantsContent reports whether there is to be a known content.
-func (x row) wantsContent() bool { return x.text != nil && x.text.WantExists }
 
 // Event implements event.Reporter.
 func (l *Listing) Event(e *event.Event) {
@@ -58,41 +47,40 @@ func (l *Listing) Event(e *event.Event) {
 		return s
 	}
 	l.rows = append(l.rows, row{
-		mark: mark, id: r.ID.String(), story: clean(l.Text.story(&c).String()), diff: clean(b.Text().String()), stable: e.Outcome == event.Stable, text: text,
+		event: &c, mark: mark, story: clean(l.Text.story(&c).String()), diff: clean(b.Text().String()), text: text,
 	})
 }
 
 // Markdown writes the plan as a table, with the differences below it. Title is its heading.
 func (l *Listing) Markdown(title string, s event.Summary) {
-	w := l.Text.W
 	s.Duration = 0
 	var rows []row
 	for _, x := range l.rows {
-		if !x.stable || l.Text.Verbose {
+		if x.isChange() || l.Text.Verbose {
 			rows = append(rows, x)
 		}
 	}
-	terminal.Fprintf(w, "### %s\n\n%s\n", code(title), strings.Replace(l.Text.summary(s).String(), " (0s)", "", 1))
-	markdownTable(w, rows, "")
+	terminal.Fprintf(l.Text.W, "### %s\n\n%s\n", code(title), strings.Replace(l.Text.summary(s).String(), " (0s)", "", 1))
+	l.table(rows, "")
 }
 
 // Compare returns the differences from the plan of an earlier version.
 func (l *Listing) Compare(earlier *Listing) Comparison {
-	c := Comparison{text: l.Text}
-	old := make(map[string]row, len(earlier.rows))
+	c := Comparison{listing: l}
+	old := make(map[resource.ID]row, len(earlier.rows))
 	for _, x := range earlier.rows {
-		old[x.id] = x
+		old[x.event.Resource.ID] = x
 	}
 	for _, x := range l.rows {
-		was, ok := old[x.id]
-		delete(old, x.id)
+		was, ok := old[x.event.Resource.ID]
+		delete(old, x.event.Resource.ID)
 		switch {
 		case !ok:
 			c.added++
 			c.rows = append(c.rows, x)
 		case x.wantsContent() && was.wantsContent() && x.text.Want != was.text.Want: // also of a new file, whose content is in no diff
 			c.other++
-			x.before, x.diff = was.mark+" "+was.story, contentBetween(c.text, was.text, x.text)
+			x.before, x.diff = was.mark+" "+was.story, contentBetween(l.Text, was.text, x.text)
 			c.rows = append(c.rows, x)
 		case was.mark != x.mark || was.story != x.story || was.diff != x.diff:
 			c.other++
@@ -103,9 +91,9 @@ func (l *Listing) Compare(earlier *Listing) Comparison {
 		}
 	}
 	for _, x := range earlier.rows {
-		if _, ok := old[x.id]; ok {
+		if _, ok := old[x.event.Resource.ID]; ok {
 			c.gone++
-			c.rows = append(c.rows, row{mark: "-", id: x.id, story: "no longer declared", before: x.mark + " " + x.story})
+			c.rows = append(c.rows, row{event: x.event, gone: true, mark: "-", story: "no longer declared", before: x.mark + " " + x.story})
 		}
 	}
 	return c
@@ -122,7 +110,7 @@ func contentBetween(t Text, was, now *resource.TextChange) string {
 
 // A Comparison has the differences between the plans of two versions of a site.
 type Comparison struct {
-	text                     Text
+	listing                  *Listing // the later plan
 	rows                     []row
 	added, gone, other, same int
 }
@@ -132,13 +120,20 @@ func (c Comparison) Differs() bool { return len(c.rows) > 0 }
 
 // Print writes the differences as text. Version is the name of the earlier version.
 func (c Comparison) Print(version string) {
-	w := c.text.W
-	for _, x := range c.rows {
-		terminal.Fprintf(w, "%s %s: %s\n", x.mark, x.id, terminal.IndentedText(x.story, indent))
-		if x.before != "" {
-			terminal.Fprintf(w, "    in %s: %s\n", version, terminal.IndentedText(x.before, indent))
+	d := Digest{Failures: &Failures{Text: c.listing.Text}, Layout: c.listing.Layout}
+	w := d.Text.W
+	groups := d.Layout.arrange(c.rows, d.Text.Verbose)
+	if d.Layout.Counts {
+		d.tellCounts(groups)
+		groups = nil
+	}
+	for _, g := range groups {
+		name, story, diff := g.line()
+		terminal.Fprintf(w, "%s %s: %s\n", g[0].mark, name, terminal.IndentedText(story, indent))
+		if g[0].before != "" {
+			terminal.Fprintf(w, "    in %s: %s\n", version, terminal.IndentedText(g[0].before, indent))
 		}
-		terminal.Fprintf(w, "%s", terminal.LinesText(x.diff))
+		terminal.Fprintf(w, "%s", terminal.LinesText(diff))
 	}
 	terminal.Fprintf(w, "%s\n", c.summary(version))
 }
@@ -152,17 +147,17 @@ func (c Comparison) summary(version string) string {
 
 // Markdown writes the differences as a table.
 func (c Comparison) Markdown(title, version string) {
-	terminal.Fprintf(c.text.W, "### %s\n\n%s\n", code(title), strings.Replace(c.summary(version), version, code(version), 1))
-	markdownTable(c.text.W, c.rows, version)
+	terminal.Fprintf(c.listing.Text.W, "### %s\n\n%s\n", code(title), strings.Replace(c.summary(version), version, code(version), 1))
+	c.listing.table(c.rows, version)
 }
 
 // mostMarkdown is the number of bytes of rows and differences that are written: a comment on GitHub may have 65,536
 // characters, and a note on GitLab a million.
 const mostMarkdown = 60_000
 
-// markdownTable writes rows as a table, failures first, and their differences below it. Version is the name of the earlier version, ""
+// table writes rows as a table, failures first, and their differences below it. Version is the name of the earlier version, ""
 // for a plan that is not compared.
-func markdownTable(w io.Writer, rows []row, version string) {
+func (l *Listing) table(rows []row, version string) {
 	if len(rows) == 0 {
 		return
 	}
@@ -173,6 +168,11 @@ func markdownTable(w io.Writer, rows []row, version string) {
 		return 1
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return rank(a) - rank(b) })
+	groups := l.Layout.arrange(rows, l.Text.Verbose)
+	if l.Layout.Counts {
+		l.countsTable(groups)
+		return
+	}
 	var table, details strings.Builder
 	table.WriteString("\n| | resource | plan |\n|---|---|---|\n")
 	if version != "" {
@@ -180,18 +180,19 @@ func markdownTable(w io.Writer, rows []row, version string) {
 		fmt.Fprintf(&table, "\n| | resource | plan | %s |\n|---|---|---|---|\n", code(version))
 	}
 	rest, without := 0, 0
-	for _, x := range rows {
-		line := fmt.Sprintf("| %s | %s | %s |", code(x.mark), code(x.id), code(x.story))
+	for _, g := range groups {
+		name, story, diff := g.line()
+		line := fmt.Sprintf("| %s | %s | %s |", code(g[0].mark), code(name), code(story))
 		if version != "" {
-			line += " " + code(x.before) + " |"
+			line += " " + code(g[0].before) + " |"
 		}
 		if table.Len()+len(line) > mostMarkdown/2 {
-			rest++
+			rest += len(g)
 			continue
 		}
 		table.WriteString(line + "\n")
-		switch block := fenced(x.id, x.diff); {
-		case x.diff == "":
+		switch block := fenced(name, diff); {
+		case diff == "":
 		case details.Len()+len(block) > mostMarkdown/2:
 			without++
 		default:
@@ -207,7 +208,26 @@ func markdownTable(w io.Writer, rows []row, version string) {
 	if without > 0 {
 		fmt.Fprintf(&table, "\n%s omitted to limit the length\n", words.Count(without, "difference is", "differences are"))
 	}
-	terminal.Fprintf(w, "%s", terminal.LinesText(table.String()))
+	terminal.Fprintf(l.Text.W, "%s", terminal.LinesText(table.String()))
+}
+
+// countsTable writes the numbers of resources by type and action, and what fails.
+func (l *Listing) countsTable(groups []group) {
+	var b strings.Builder
+	b.WriteString("\n| | resources | plan |\n|---|---|---|\n")
+	list, others := counts(groups)
+	for _, c := range list {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", code(c.row.mark), code(c.resources()), code(c.row.action()))
+	}
+	if others != "" {
+		fmt.Fprintf(&b, "| | %s | |\n", others)
+	}
+	for _, g := range groups {
+		if x := g[0]; x.event.Outcome == event.Failed {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", code(x.mark), code(x.event.Resource.ID.String()), code(x.story))
+		}
+	}
+	terminal.Fprintf(l.Text.W, "%s", terminal.LinesText(b.String()))
 }
 
 // code returns a text as a code span in one cell of a table. Markdown in it has no effect, nor have names after @.
