@@ -46,10 +46,10 @@ func (p *provider) Names(ctx context.Context, v *host.View, prefix string) ([]st
 }
 
 // Predict implements resource.Predictor: only root may change services of the system, and a user
-// only his own.
+// only his own. It warns of a port that something else uses.
 func (p *provider) Predict(_ context.Context, v *host.View, want resources.Service) (string, error) {
 	if want.Scope != resources.UserService {
-		return "", overlay.NeedsRoot("only root can change services of the system")
+		return portWarning(v, want), overlay.NeedsRoot("only root can change services of the system")
 	}
 	if self, _ := host.Self(); want.User != "" {
 		if uid, err := v.UserID(want.User); err != nil || uid != self {
