@@ -32,8 +32,15 @@ const (
 // fileFunctions are the functions of an Env that reads files.
 var fileFunctions = []string{"file", "readFile", "template", "jet"}
 
-// variables returns the variables of e for a running expression.
+// variables returns the variables of e for a running expression. They are made when they are needed first.
 func (e *Env) variables() map[string]any {
+	if e.vars == nil {
+		e.vars = e.makeVariables()
+	}
+	return e.vars
+}
+
+func (e *Env) makeVariables() map[string]any {
 	vars := map[string]any{
 		getFunc:  func(args ...any) (any, error) { return e.trees.fetch(args, true) },
 		findFunc: func(args ...any) (any, error) { return e.trees.fetch(args, false) },
@@ -78,37 +85,41 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 func (e *Env) Evaluate(code string) (any, error) {
 	defer e.usage.begin()()
 	if len(code) > maxCode {
-		return nil, explain(code, e.vars,
+		return nil, explain(code, e.variables(),
 			diag.With("the expression", diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code))))
 	}
 	if err := e.usage.checkNow(); err != nil {
-		return nil, explain(code, e.vars, err)
+		return nil, explain(code, e.variables(), err)
 	}
-	prog, ok := e.programs[code]
-	if !ok {
-		var err error
-		if prog, err = e.compile(code); err != nil {
-			return nil, explain(code, e.vars, err)
-		}
-		e.programs[code] = prog
-	}
-	val, err := expr.Run(prog, e.vars)
+	val, err := e.run(code)
 	if err == nil {
 		val, err = plain(val)
 	}
 	if err != nil {
-		return nil, explain(code, e.vars, err)
+		return nil, explain(code, e.variables(), err)
 	}
 	return val, nil
 }
 
+// run returns the value of an expression: of the frequent kinds at once, of others by a program.
+func (e *Env) run(code string) (any, error) {
+	prog := e.known.program(code)
+	if prog == nil {
+		if val, ok := e.quick(code); ok {
+			return val, nil
+		}
+		var err error
+		if prog, err = e.known.compile(code, e.variables()); err != nil {
+			return nil, err
+		}
+	}
+	return expr.Run(prog, e.variables())
+}
+
 // compile does what expr.Compile does. All expressions share what is known of the variables: to collect it again takes
 // 90 µs, and all the rest of an expression 40.
-func (e *Env) compile(code string) (*vm.Program, error) {
-	if e.known.config == nil {
-		e.known.config = newConfig(e.vars)
-	}
-	c, may := *e.known.config, nilSafeFinder{optional: make(map[ast.Node]bool)}
+func compile(code string, c conf.Config) (*vm.Program, error) {
+	may := nilSafeFinder{optional: make(map[ast.Node]bool)}
 	c.Visitors = append(slices.Clip(c.Visitors), may, treeReader(may), make(stepCounter))
 	c.Check()
 	tree, err := checker.ParseCheck(code, &c)
@@ -123,9 +134,6 @@ func (e *Env) compile(code string) (*vm.Program, error) {
 	}
 	return compiler.Compile(tree, &c)
 }
-
-// knownNames has the configuration of the compiler, nil until needed.
-type knownNames struct{ config *conf.Config }
 
 // newConfig returns the configuration of the compiler for all expressions with these variables.
 func newConfig(vars map[string]any) *conf.Config {

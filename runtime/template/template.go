@@ -29,8 +29,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/expr-lang/expr/vm"
-
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 )
@@ -63,12 +61,9 @@ type Env struct {
 	o     Options
 	trees *trees
 	files userFiles
-	vars  map[string]any
-	depth int // of templates that read templates
+	vars  map[string]any // see variables
+	depth int            // of templates that read templates
 	usage usage
-	// programs are shared by all copies of an Env that know the same names.
-	programs map[string]*vm.Program
-	// known is shared by copies that know the same names.
 	known *knownNames
 }
 
@@ -80,16 +75,14 @@ func New(o Options) *Env {
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Time{} }
 	}
-	return makeEnv(o, make(map[string]*vm.Program))
+	return makeEnv(o, new(knownNames))
 }
 
-func makeEnv(o Options, programs map[string]*vm.Program) *Env {
-	e := &Env{
+func makeEnv(o Options, known *knownNames) *Env {
+	return &Env{
 		o: o, trees: &trees{facts: o.Facts, data: o.Data, environ: o.Environ}, files: userFiles{dir: o.Dir, fileReader: o.ReadFile},
-		usage: usage{check: o.Check}, programs: programs, known: new(knownNames),
+		usage: usage{check: o.Check}, known: known,
 	}
-	e.vars = e.variables()
-	return e
 }
 
 // With returns a copy of e that sees other data, and in which relative paths
@@ -97,8 +90,8 @@ func makeEnv(o Options, programs map[string]*vm.Program) *Env {
 func (e *Env) With(data map[string]any, dir string) *Env {
 	o := e.o
 	o.Data, o.Dir = data, dir
-	c := makeEnv(o, e.programs)
-	c.depth, c.known = e.depth, e.known
+	c := makeEnv(o, e.known)
+	c.depth = e.depth
 	return c
 }
 
@@ -113,9 +106,10 @@ func (e *Env) ForData() *Env {
 // Limited returns a copy of e that sees the environment only if environ is set, asks servers
 // only if servers is, and reads only the files that mayRead has nothing against; nil is for all.
 func (e *Env) Limited(environ, servers bool, mayRead func(path string) error) *Env {
-	o := e.o
+	o, known := e.o, e.known
 	if !servers {
 		o.KVGet, o.Registrations = nil, nil
+		known = known.variant("no servers")
 	}
 	if !environ {
 		o.Environ = map[string]string{}
@@ -128,7 +122,7 @@ func (e *Env) Limited(environ, servers bool, mayRead func(path string) error) *E
 			return read(path)
 		}
 	}
-	c := makeEnv(o, e.programs)
+	c := makeEnv(o, known)
 	c.depth = e.depth
 	return c
 }

@@ -6,7 +6,7 @@ import "io"
 func (e *Env) WithVars(vars map[string]any) *Env {
 	o := e.o
 	o.Vars = vars
-	return New(o)
+	return makeEnv(o, e.known.variant(signature(vars)))
 }
 
 // Jet renders a Jet template whose delimiters are left and right. File is the path of the text, ""

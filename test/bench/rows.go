@@ -51,6 +51,7 @@ type row struct {
 
 const (
 	onlyLua  = "lua"
+	onlyYAML = "yaml"
 	aRun     = "a run of the same files"
 	runSite  = "run --state-dir STATE SITE"
 	planSite = "plan --state-dir STATE --diff off SITE"
@@ -172,6 +173,12 @@ var groups = []group{
 		{name: "execs", typ: "exec", n: 1000, items: execs, floor: floorIs("stat LIST"), peers: "SITE"},
 	}, []row{
 		{work: "1,000 execs with `creates`", cost: "execs", limits: both(8)},
+	}},
+	{"expressions", []load{
+		{name: "guarded", typ: "exec", n: 10_000, items: execs, languages: onlyYAML},
+		{name: "expressions", typ: "exec", n: 10_000, items: expressions, languages: onlyYAML},
+	}, []row{
+		{work: "10,000 execs with four expressions each, all different", cost: "expressions", metric: "cpu", base: "guarded", than: "without", limits: both(2), note: "processor time"},
 	}},
 	{"bigfile", []load{
 		{name: "big", typ: "file", n: 256, items: big, floor: floorIs("compare SOURCE TARGET"), peers: "SITE"},

@@ -66,6 +66,15 @@ func execs(dir string, n int) (items []item, err error) {
 	return items, err
 }
 
+// expressions are execs with four expressions each, of which no two are the same text.
+func expressions(dir string, n int) (items []item, err error) {
+	for i := range n {
+		command := fmt.Sprintf("/bin/true ${ lookup('data.a%d', 'a') } ${ Environ.PATH ?? '%d' } ${ 'b' + 'c%d' }", i, i, i)
+		items = append(items, item{Name: fmt.Sprint("e", i), Own: map[string]string{"command": command, "creates": fmt.Sprintf("%s${ Data.d%d ?? '' }", dir, i)}})
+	}
+	return items, nil
+}
+
 // edges are execs of which each requires three earlier ones.
 func edges(dir string, n int) (items []item, err error) {
 	for i := range n {
