@@ -49,7 +49,7 @@ func Described(reg *resource.Registry, t *resource.Type) (list []ProviderText) {
 			text += " Calls no other programs."
 		}
 		if d.Live {
-			text += " Does not work with --root."
+			text += " With --root it requires Linux."
 		}
 		if text != "" {
 			list = append(list, ProviderText{b.Name, strings.TrimSpace(text)})

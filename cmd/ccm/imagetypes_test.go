@@ -22,6 +22,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/sha256sum"
+	"github.com/luaccm/ccm/site"
 )
 
 // imageFiles are those of a small Debian that is going to boot with systemd.
@@ -30,10 +31,20 @@ var imageFiles = map[string]string{
 	"etc/debian_version": "12.5\n", "etc/os-release": "ID=debian\nVERSION_ID=\"12\"\n", "etc/default/keyboard": "", "etc/ssh/README": "", "etc/apt/sources.list.d/README": "", "etc/timezone": "Etc/UTC\n", "etc/hostname": "debian\n", "etc/hosts": "127.0.0.1 localhost\n", "etc/fstab": "",
 	"etc/nftables.conf": "#!/usr/sbin/nft -f\nflush ruleset\n", "etc/cron.d/e2scrub": "", "etc/sysctl.d/README": "", "etc/modules-load.d/README": "", "etc/modprobe.d/README": "",
 	"usr/share/zoneinfo/Europe/Berlin": "TZif2", "usr/share/zoneinfo/Etc/UTC": "TZif2", "usr/share/i18n/SUPPORTED": "de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n", "etc/locale.gen": "# de_DE.UTF-8 UTF-8\n",
-	"usr/lib/systemd/systemd": "", "usr/bin/systemctl": "#!/bin/false\n", "etc/systemd/system/README": "", "opt/README": "", "var/lib/dpkg/alternatives/README": "", "etc/alternatives/README": "", "var/log/alternatives.log": "", "etc/selinux/config": "SELINUX=enforcing\nSELINUXTYPE=default\n", "var/lib/dpkg/status": "", "srv/www/index.html": "hi\n",
+	"usr/lib/systemd/systemd": "", "etc/systemd/system/README": "", "opt/README": "", "var/lib/dpkg/alternatives/README": "", "etc/alternatives/README": "", "var/log/alternatives.log": "", "etc/selinux/config": "SELINUX=enforcing\nSELINUXTYPE=default\n", "var/lib/dpkg/status": "", "srv/www/index.html": "hi\n",
 	"usr/bin/npm": "#!/bin/sh\nfile=/opt/app/node_modules/left-pad/package.json\ncase $1 in\n" +
 		"ls) if [ -e $file ]; then echo '{\"dependencies\": {\"left-pad\": {\"version\": \"1.3.0\"}}}'; else echo {}; fi ;;\n" +
 		"install) mkdir -p ${file%/*} && echo {} > $file ;;\nesac\n",
+	"usr/lib/systemd/system/web.service": "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n",
+	"usr/bin/systemctl": "#!/bin/sh\nlink=/etc/systemd/system/multi-user.target.wants/web.service\n[ \"$SYSTEMD_OFFLINE\" ] || exit 1\n" +
+		"case $* in\n*is-enabled*) if [ -h $link ]; then echo enabled; else echo disabled; exit 1; fi ;;\n*enable*) mkdir -p ${link%/*} && ln -s /usr/lib/systemd/system/web.service $link ;;\n*) exit 1 ;;\nesac\n",
+	// As of git, of a repository with one commit.
+	"usr/bin/git": "#!/bin/sh\ncommit=0123456789abcdef0123456789abcdef01234567\ncase $1 in\ninit) mkdir .git && echo > .git/config ;;\nremote) echo \"$4\" > .git/config ;;\n" +
+		"config) read -r url < .git/config; echo \"$url\" ;;\nls-remote) printf '%s\\trefs/heads/main\\n' $commit ;;\ncheckout) echo $commit > .git/HEAD ;;\nrev-parse) read -r head < .git/HEAD; echo $head ;;\nesac\n",
+	// As of dpkg and apt, of a repository with one package.
+	"usr/bin/dpkg-query": "#!/bin/sh\nif [ -e /var/lib/dpkg/info/ccm-demo.list ]; then printf 'ccm-demo 1.0 all installed install ccm-demo\\t\\tdemo\\n'; else echo 'dpkg-query: no packages found matching ccm-demo' >&2; exit 1; fi\n",
+	"usr/bin/apt-cache":  "#!/bin/sh\nprintf 'ccm-demo:\\n  Installed: (none)\\n  Candidate: 1.0\\n  Version table:\\n     1.0 500\\n        500 https://apt.example.org stable/main amd64 Packages\\n'\n",
+	"usr/bin/apt-get":    "#!/bin/sh\ncase $* in\n*--simulate*) echo 'Inst ccm-demo (1.0 Demo:1/stable [all])' ;;\n*install*) mkdir -p /var/lib/dpkg/info && echo / > /var/lib/dpkg/info/ccm-demo.list ;;\nesac\n",
 	// As in policycoreutils, but with nothing in it.
 	"usr/sbin/setsebool": "#!/bin/sh\n[ \"$1 $2\" = '-P -N' ] || exit 1\nmkdir -p /var/lib/selinux/default/active && echo \"$3=1\" > /var/lib/selinux/default/active/booleans.local\n",
 	"usr/sbin/semanage":  "#!/bin/sh\n[ \"$5\" = -N ] || exit 1\nmkdir -p /etc/selinux/default/contexts/files && echo \"$8    system_u:object_r:$7:s0\" > /etc/selinux/default/contexts/files/file_contexts.local\n",
@@ -81,6 +92,9 @@ var typesInAnImage = map[string]struct {
 			"etc/systemd/system/timers.target.wants/tidy.timer": "/etc/systemd/system/tidy.timer",
 		}, []string{"systemctl"},
 	},
+	"service":        {`service { "web" }`, map[string]string{"etc/systemd/system/multi-user.target.wants/web.service": "/usr/lib/systemd/system/web.service"}, []string{"systemctl"}},
+	"git":            {`std.git { "/srv/app", url = "https://git.example.org/app.git", ref = "main" }`, map[string]string{"srv/app/.git/config": "https://git.example.org/app.git\n", "srv/app/.git/HEAD": "0123456789abcdef"}, nil},
+	"package":        {`package { "ccm-demo" }`, map[string]string{"var/lib/dpkg/info/ccm-demo.list": "/\n"}, nil},
 	"host":           {`std.host { "db", ip = "192.0.2.1" }`, map[string]string{"etc/hosts": "192.0.2.1\tdb\n"}, nil},
 	"cron":           {`std.cron { "job", command = "/bin/true", schedule = "5 3 * * *", user = "root" }`, map[string]string{"etc/cron.d/job": "5 3 * * * root /bin/true\n"}, nil},
 	"block":          {`std.block { "web", path = "/etc/hosts", content = "192.0.2.1 web1\n" }`, map[string]string{"etc/hosts": "192.0.2.1 web1\n"}, nil},
@@ -134,7 +148,7 @@ func TestTypesInAnImage(t *testing.T) {
 	old := newHost
 	newHost = nil
 	t.Cleanup(func() { newHost = old })
-	base := hosttest.Image(t, "sh", "mkdir")
+	base := hosttest.Image(t, "sh", "mkdir", "ln")
 	for name, text := range imageFiles {
 		file := filepath.Join(base, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
@@ -145,6 +159,12 @@ func TestTypesInAnImage(t *testing.T) {
 	require.NoError(t, w.WriteHeader(&tar.Header{Name: "bin/app", Mode: 0o755, Size: int64(len(app)), ModTime: time.Unix(1600000000, 0)}))
 	_, err := w.Write([]byte(app))
 	require.NoError(t, errors.Join(err, w.Close()))
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
+	require.NoError(t, err)
+	site.AddShipped(reg)
+	for _, typ := range reg.Types() {
+		require.Contains(t, typesInAnImage, typ.Name)
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(tarball.Bytes()) }))
 	t.Cleanup(server.Close)
 	for typ, x := range typesInAnImage {

@@ -73,6 +73,8 @@ type Fleet interface {
 	// Status is part of the agent's status. It is called when that changes, and by
 	// Agent.FleetChanged.
 	Status() FleetStatus
+	// Unmanaged is called with each list of what no source describes.
+	Unmanaged(*Unmanaged)
 }
 
 // An Agent keeps a machine in order.

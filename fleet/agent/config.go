@@ -55,6 +55,8 @@ type Config struct {
 	HealthInterval time.Duration
 	// UnmanagedInterval is the time between lists of what no source describes; 0 for none.
 	UnmanagedInterval time.Duration
+	// UnmanagedAt is the local time of day of such lists, after midnight; nil for none. It replaces the interval.
+	UnmanagedAt *time.Duration
 	// Splay is the longest delay of this node's runs after the interval.
 	Splay time.Duration
 	// Noop makes all runs plans.
@@ -155,6 +157,7 @@ func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
 		"interval":              func(n *yaml.Node) { c.Interval = r.duration(n, MinInterval) },
 		"health_check_interval": func(n *yaml.Node) { c.HealthInterval = r.duration(n, MinHealthInterval) },
 		"unmanaged_interval":    func(n *yaml.Node) { c.UnmanagedInterval = r.duration(n, MinInterval) },
+		"unmanaged_at":          func(n *yaml.Node) { c.UnmanagedAt = r.timeOfDay(n) },
 		"splay":                 func(n *yaml.Node) { c.Splay = r.duration(n, 0) },
 		"noop":                  func(n *yaml.Node) { c.Noop = r.boolean(n) },
 		"manifests":             sources,

@@ -44,9 +44,11 @@ func TestConfig(t *testing.T) {
 	t.Setenv("CCM_STATE_DIR", "/srv/state")
 	c, err := ParseConfig("a.yaml", "fleet: {}\n")
 	require.NoError(t, err)
+	require.Nil(t, c.UnmanagedAt)
 	require.Equal(t, "/srv/state/agent", c.CacheDir, "the lock and the status are where runs keep their state")
-	c, err = ParseConfig("a.yaml", "fleet: {}\ncache_dir: /elsewhere\n")
+	c, err = ParseConfig("a.yaml", "fleet: {}\ncache_dir: /elsewhere\nunmanaged_at: 03:05\n")
 	require.NoError(t, err)
+	require.Equal(t, 3*time.Hour+5*time.Minute, *c.UnmanagedAt)
 	require.Equal(t, "/elsewhere", c.CacheDir)
 	t.Setenv("CCM_STATE_DIR", "")
 	c, err = ParseConfig("a.yaml", "fleet: {}\n")
@@ -108,6 +110,7 @@ func TestMistakesInConfig(t *testing.T) {
 		"registration: kafka":                            `registration: expected nats, jetstream, none, got "kafka"`,
 		"cache_dir: ''":                                  `cache_dir: expected an absolute path, got ""`,
 		"monitor_port: 99999":                            `monitor_port: expected a port, or 0 for none, got "99999"`,
+		"unmanaged_at: 3am":                              `a.yaml:1:15: unmanaged_at: expected a time of day such as 03:00, got "3am"`,
 		"noop: ja":                                       `noop: expected true or false`,
 		"manifests: /srv/site.lua":                       `a.yaml:1:12: manifests: expected a list: a dash before each source`,
 		"manifests:\n  - site.lua":                       `a.yaml:2:5: expected an absolute path, got "site.lua"`,
@@ -194,19 +197,29 @@ func TestSchedule(t *testing.T) {
 	require.True(t, s.due(begin.Add(61*time.Minute)))
 	require.False(t, s.due(begin.Add(-100*24*time.Hour)), "a clock that was set back")
 	require.True(t, s.due(begin.Add(-100*24*time.Hour+time.Minute)))
+	berlin := time.FixedZone("CET", 3600)
+	night := daily(time.Date(2026, 1, 1, 3, 0, 0, 0, berlin), 3*time.Hour)
+	require.Equal(t, time.Date(2026, 1, 2, 3, 0, 0, 0, berlin), night.next)
+	require.False(t, night.due(time.Date(2026, 1, 2, 2, 59, 0, 0, berlin)))
+	require.True(t, night.due(time.Date(2026, 1, 2, 3, 10, 0, 0, berlin)))
+	require.Equal(t, time.Date(2026, 1, 3, 3, 0, 0, 0, berlin), night.next)
+	require.True(t, night.due(time.Date(2026, 1, 9, 12, 0, 0, 0, berlin)), "of a machine that slept")
+	require.Equal(t, time.Date(2026, 1, 10, 3, 0, 0, 0, berlin), night.next)
 	never := schedule{}
 	require.False(t, never.due(begin.Add(time.Hour)))
 }
 
 func TestMetricsOfFacts(t *testing.T) {
 	m := newMetrics()
+	m.set(metricUnmanaged, 3)
+	m.set(metricUnmanaged, 2)
 	m.gatheredFacts(2*time.Second, nil)
 	m.gatheredFacts(time.Second, errors.New("no"))
 	var b strings.Builder
 	require.NoError(t, m.write(&b))
 	for _, line := range []string{
 		"facts_gather_duration_seconds_sum 2", "facts_gather_duration_seconds_count 1",
-		"agent_facts_resolve_duration_seconds_sum 3", "agent_facts_resolve_duration_seconds_count 2", "agent_facts_resolve_error_count 1",
+		"agent_facts_resolve_duration_seconds_sum 3", "agent_facts_resolve_duration_seconds_count 2", "agent_facts_resolve_error_count 1", "agent_unmanaged_items 2",
 	} {
 		require.Contains(t, b.String(), "\nchoria_ccm_"+line+"\n")
 	}

@@ -182,6 +182,20 @@ func (r *configReader) choice(n *yaml.Node, among ...string) string {
 	return text
 }
 
+// timeOfDay reads a time of day such as 03:00, as a duration after midnight. A missing one is nil.
+func (r *configReader) timeOfDay(n *yaml.Node) *time.Duration {
+	text := r.text(n)
+	if text == "" {
+		return nil
+	}
+	at, err := time.Parse("15:04", text)
+	if err != nil {
+		r.mistake(n, "%w", diag.Expected("a time of day such as 03:00").Got("%q", text))
+		return nil
+	}
+	return new(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+}
+
 // duration reads a duration such as 90s, 5m, 1h30m or 1d. A missing one is 0.
 func (r *configReader) duration(n *yaml.Node, least time.Duration) time.Duration {
 	text := r.text(n)

@@ -64,6 +64,27 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 type schedule struct {
 	interval time.Duration
 	next     time.Time
+	at       *time.Duration // the local time of day, after midnight; nil for any
+}
+
+// daily returns the schedule of what is due each day at a time of day.
+func daily(now time.Time, at time.Duration) schedule {
+	s := schedule{interval: 24 * time.Hour, at: &at}
+	s.next = s.after(now)
+	return s
+}
+
+// after returns the next time after now: the next interval, or the time of day.
+func (s *schedule) after(now time.Time) time.Time {
+	if s.at == nil {
+		return now.Add(s.interval)
+	}
+	y, m, d := now.Date()
+	next := time.Date(y, m, d, 0, int(*s.at/time.Minute), 0, 0, now.Location())
+	if !next.After(now) {
+		next = time.Date(y, m, d+1, 0, int(*s.at/time.Minute), 0, 0, now.Location())
+	}
+	return next
 }
 
 // schedules returns the schedules of runs, of health checks and of lists of what no source describes. The first such list
@@ -72,6 +93,9 @@ func (a *Agent) schedules() (run, check, list schedule) {
 	c, now := a.config, a.now()
 	run = schedule{interval: c.Interval, next: now.Add(c.Interval + spread(a.options.Node, c.Splay))}
 	check = schedule{interval: c.HealthInterval, next: now.Add(c.HealthInterval)}
+	if c.UnmanagedAt != nil {
+		return run, check, daily(now, *c.UnmanagedAt+spread(a.options.Node, c.Splay).Truncate(time.Minute))
+	}
 	return run, check, schedule{interval: c.UnmanagedInterval, next: run.next}
 }
 
@@ -83,13 +107,12 @@ func (s *schedule) due(now time.Time) bool {
 	}
 	if now.Before(s.next) {
 		if s.next.Sub(now) > 2*s.interval+24*time.Hour {
-			s.next = now.Add(s.interval)
+			s.next = s.after(now)
 		}
 		return false
 	}
-	s.next = s.next.Add(s.interval)
-	if s.next.Before(now) {
-		s.next = now.Add(s.interval)
+	if s.next = s.after(s.next); s.next.Before(now) {
+		s.next = s.after(now)
 	}
 	return true
 }

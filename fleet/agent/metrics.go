@@ -25,7 +25,7 @@ type metrics struct {
 // A family is all series with one name.
 type family struct {
 	help   string
-	kind   string // counter or summary
+	kind   string // counter, gauge or summary
 	labels []string
 	series map[string]*series // by the values of the labels
 }
@@ -86,6 +86,7 @@ const (
 	metricFactsErrors   = "agent_facts_resolve_error_count"
 	metricFetches       = "agent_manifest_fetch_count"
 	metricFetchFailures = "agent_manifest_fetch_error_count"
+	metricUnmanaged     = "agent_unmanaged_items"
 )
 
 // mostResources is the number of resources with counts of their own: new names each day must not
@@ -110,9 +111,10 @@ func newMetrics() *metrics {
 		{metricFactsErrors, "counter", "Failed attempts to resolve facts", nil},
 		{metricFetches, "counter", "New versions fetched", []string{"manifest"}},
 		{metricFetchFailures, "counter", "Failed fetches", []string{"manifest"}},
+		{metricUnmanaged, "gauge", "Items that no source describes", nil},
 	} {
 		m.families[f.name] = &family{help: f.help, kind: f.kind, labels: f.labels, series: make(map[string]*series)}
-		if len(f.labels) == 0 {
+		if len(f.labels) == 0 && f.kind != "gauge" {
 			m.add(f.name, 0, 0)
 		}
 	}
@@ -137,6 +139,13 @@ func (m *metrics) count(name string, values ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.add(name, 1, 0, values...)
+}
+
+// set sets a gauge.
+func (m *metrics) set(name string, value float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.families[name].series[""] = &series{count: value}
 }
 
 // addDuration adds a duration to a summary.
@@ -204,7 +213,7 @@ func (m *metrics) write(w io.Writer) error {
 		for _, key := range names(f.series) {
 			s := f.series[key]
 			labels := labelText(f.labels, s.values)
-			if f.kind == "counter" {
+			if f.kind != "summary" {
 				fmt.Fprintf(w, "%s%s%s %s\n", metricPrefix, name, labels, number(s.count))
 				continue
 			}

@@ -73,6 +73,12 @@ func (a *Agent) listUnmanaged(ctx context.Context, stop <-chan struct{}) {
 	for _, item := range a.memory.unreported("unmanaged", u.Items) {
 		a.log.Warn("no source describes " + item)
 	}
+	if err == nil {
+		a.metrics.set(metricUnmanaged, float64(u.Count))
+		if a.fleet != nil {
+			a.fleet.Unmanaged(u)
+		}
+	}
 	a.status.update(func(s *Status) { s.Unmanaged = u })
 }
 

@@ -49,12 +49,29 @@ type report struct {
 func (r *report) setRun(s *record.State, ofBundle bool, digest string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.last != nil {
+		s.Unmanaged = r.last.Unmanaged
+	}
 	if ofBundle {
 		s.Bundle = digest
 		s.Release, s.Stage = r.member.memory.taken()
 	} else if r.last != nil {
 		s.Bundle, s.Release, s.Stage = r.last.Bundle, r.last.Release, r.last.Stage
 	}
+	r.keepLocked(s)
+}
+
+// setUnmanaged records what no source describes.
+func (r *report) setUnmanaged(u *record.Unmanaged) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.stateLocked()
+	s.Unmanaged = u
+	r.keepLocked(&s)
+}
+
+// keepLocked makes s the last state, also for the next process. The caller has locked r.mu.
+func (r *report) keepLocked(s *record.State) {
 	r.last = s
 	if err := r.member.memory.saveLast(s); err != nil {
 		r.member.log.Debug("fleet: " + err.Error())

@@ -23,6 +23,12 @@ func (n *Node) RunLine(r *agent.Run, line []byte) {
 	poke(n.outbox.wake)
 }
 
+// Unmanaged implements agent.Fleet.
+func (n *Node) Unmanaged(u *agent.Unmanaged) {
+	n.report.setUnmanaged(&record.Unmanaged{Listed: u.Listed, Count: u.Count, Items: u.Items})
+	n.report.stateChanged()
+}
+
 // RunEnded implements agent.Observer.
 func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
 	n.presence.setRunning(false)

@@ -60,6 +60,15 @@ type State struct {
 	Labels   map[string]string `json:"labels,omitempty"`  // facts by which nodes are selected
 	Skew     float64           `json:"skew,omitempty"`    // seconds that the node's clock is ahead of the servers'
 	Problems []Problem         `json:"problems,omitempty"`
+	// Unmanaged is what no source of the agent describes; nil if it was not listed.
+	Unmanaged *Unmanaged `json:"unmanaged,omitempty"`
+}
+
+// An Unmanaged is what a machine has and no source describes.
+type Unmanaged struct {
+	Listed time.Time `json:"listed"`
+	Count  int       `json:"count"`
+	Items  []string  `json:"items,omitempty"` // the first ones
 }
 
 // Counts are numbers of resources.
@@ -183,8 +192,16 @@ func (s State) Encode() ([]byte, error) {
 		for i := range shorter.Problems {
 			shorter.Problems[i].Message = cut(shorter.Problems[i].Message, longest)
 		}
+		if s.Unmanaged != nil {
+			u := *s.Unmanaged
+			u.Items = slices.Clone(u.Items)
+			for i := range u.Items {
+				u.Items[i] = cut(u.Items[i], 50+longest/2)
+			}
+			shorter.Unmanaged = &u
+		}
 		if longest == 0 {
-			shorter.Failures, shorter.Labels, shorter.Problems = nil, nil, nil
+			shorter.Failures, shorter.Labels, shorter.Problems, shorter.Unmanaged = nil, nil, nil, nil
 		}
 		text, err := json.Marshal(shorter)
 		if err != nil || len(text) <= MaxState {

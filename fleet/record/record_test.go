@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,15 @@ func TestStateIsCutToItsLimit(t *testing.T) {
 	require.Len(t, got.Failures, MaxFailures)
 	require.Equal(t, "web", got.Labels["role"])
 	require.NotContains(t, got.Failures[0].Message, "\uFFFD")
+
+	s.Unmanaged = &Unmanaged{Count: 30, Items: slices.Repeat([]string{strings.Repeat("ä", 5000)}, 20)}
+	text, err = s.Encode()
+	require.NoError(t, err)
+	got, err = DecodeState("web1", text)
+	require.NoError(t, err)
+	require.Equal(t, 30, got.Unmanaged.Count)
+	require.Len(t, got.Unmanaged.Items, 20)
+	require.Len(t, s.Unmanaged.Items[0], 10000, "the state itself stays")
 
 	s.Labels = map[string]string{"role": strings.Repeat("z", 9000)}
 	text, err = s.Encode()

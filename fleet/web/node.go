@@ -60,6 +60,12 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 			say("Last run", fmt.Sprintf("%s, %s", date(st.StartTime), since(st.StartTime, now)))
 		}
 		say("Bundle", st.Bundle)
+		if u := st.Unmanaged; u != nil {
+			say("Not described by any source", fmt.Sprintf("%d, %s", u.Count, since(u.Listed, now)))
+			for _, item := range u.Items {
+				say("", item)
+			}
+		}
 		for _, p := range st.Problems {
 			about.Add(markup.New("dt", "class", "wrong").Say("Problem"), markup.New("dd").Say(string(p.Code)+": "+p.Message))
 		}

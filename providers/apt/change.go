@@ -66,7 +66,8 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 		return err
 	}
 	known, err := offers(ctx, &h.View, names, wants[0].Options)
-	if i := slices.IndexFunc(names, func(n name) bool { _, ok := known[n]; return !ok }); err == nil && !refreshed && i >= 0 {
+	// Of a name that only other packages mention, apt has no version.
+	if i := slices.IndexFunc(names, func(n name) bool { return len(known[n].versions) == 0 }); err == nil && !refreshed && i >= 0 {
 		if refreshed, err = tool.RefreshForMissing(ctx, h); err != nil {
 			return errors.Join(noPackage(names[i]), err)
 		}
@@ -114,7 +115,7 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 // noVersion returns the error that apt does not have the desired version.
 func noVersion(want resources.Package, n name, o offer) error {
 	if len(o.versions) == 0 {
-		return diag.SubjectCannot("apt", "find version %s of %s", want.Ensure, n)
+		return pkgtool.Missing("%w", diag.SubjectCannot("apt", "find version %s of %s", want.Ensure, n))
 	}
 	return diag.SubjectCannot("apt", "find version %s of %s, only %s", want.Ensure, n, strings.Join(o.versions, ", "))
 }
@@ -138,7 +139,7 @@ func nothingToInstall(ctx context.Context, v *host.View, n name) error {
 	case len(pkgs) > 0:
 		return diag.OfKind(n.String(), "a virtual package (use one that provides it: %s)", strings.Join(pkgs, ", "))
 	}
-	return diag.SubjectCannot("apt", "find an installable version of %s", n)
+	return pkgtool.Missing("%w", diag.SubjectCannot("apt", "find an installable version of %s", n)) // other packages name it
 }
 
 // Upgrade implements resources.PackageProvider. What is upgraded after the index was

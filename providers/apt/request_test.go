@@ -110,6 +110,10 @@ func TestIndex(t *testing.T) {
 		{"nobody requires it", stale, []resources.Package{{Name: "ccm-demo", Ensure: "present"}}, 0, "version 2.0", ""},
 		{"new", stale, []resources.Package{{Name: "ccm-new", Ensure: "present"}}, 1,
 			"not in the package index, which is 25 hours old and would be refreshed first", ""},
+		{"only named by other packages", stale, []resources.Package{{Name: "ccm-named", Ensure: "present"}}, 1,
+			"not in the package index, which is 25 hours old and would be refreshed first", ""},
+		{"only named by other packages, with a version", stale, []resources.Package{{Name: "ccm-named", Ensure: "1.0"}}, 1,
+			"not in the package index, which is 25 hours old and would be refreshed first", ""},
 		{"new, and the index is not old", fresh, []resources.Package{{Name: "ccm-new", Ensure: "present"}}, 0, "", "apt is unable to locate package ccm-new"},
 		{"of the future, and required", -fresh, []resources.Package{{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(stale)}, {Name: "ccm-ma", Ensure: "present", Refresh: host.Duration(stale)}}, 1,
 			"version 2.0, the package index is dated in the future and would be refreshed first", ""},
@@ -122,7 +126,8 @@ func TestIndex(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			forgetIndex(t)
 			m := newMachine()
-			m.upstream = map[string][]release{"ccm-new": {{version: "1.0", arch: "all"}}}
+			m.upstream = map[string][]release{"ccm-new": {{version: "1.0", arch: "all"}}, "ccm-named": {{version: "1.0", arch: "all"}}}
+			m.virtual["ccm-named"] = []string{}
 			h, root := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
 			lists := filepath.Join(root, "var/lib/apt/lists")
 			require.NoError(t, os.MkdirAll(lists, 0o755))

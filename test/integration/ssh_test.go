@@ -297,7 +297,7 @@ func TestSSHImport(t *testing.T) {
 	require.NoDirExists(t, l.dir+"/other")
 
 	against := append(scan, "--against", "imported")
-	l.says(0, "0 of ", append([]string{"one"}, against...)...)
+	l.says(0, "items are not described by imported\n", append([]string{"one"}, against...)...)
 	l.write("root/etc/shop/new.conf", "b = 1\n")
 	l.says(2, "file#/etc/shop/new.conf: no package owns it", append([]string{"one", "two", "-j", "1"}, against...)...)
 }

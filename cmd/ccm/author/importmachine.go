@@ -2,6 +2,7 @@ package author
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -29,6 +30,7 @@ type machineFlags struct {
 	stateDir     string
 	out          string
 	against      string
+	siteName     string // of the site to compare with, in the output; "" for its path
 	recipients   []string
 	like         string
 	contents     bool
@@ -117,6 +119,8 @@ hashes are encrypted to that age or ssh key, and to the host key of the machine.
 	cli.AddBundleFlags(fs, &f.Bundle)
 	cli.AddDataFlags(fs, &f.Data)
 	fs.Var(f.output, "output", "output format of the scan: json or yaml")
+	fs.StringVar(&f.siteName, "against-name", "", "`NAME` of the site of --against in the output")
+	_ = fs.MarkHidden("against-name") // for ccm ssh, whose hosts have the site as a bundle elsewhere
 	cmd.MarkFlagsMutuallyExclusive("out", "against", "contents")
 	return cmd
 }
@@ -261,7 +265,7 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 				return err
 			}
 		}
-		_, err = terminal.Fprintf(e.Stdout, "%d of %d items are not described by %s\n", len(found), len(scan.All()), f.against)
+		_, err = terminal.Fprintf(e.Stdout, "%d of %d items are not described by %s\n", len(found), len(scan.All()), cmp.Or(f.siteName, f.against))
 	}
 	if err == nil && len(found) > 0 {
 		err = cli.Status(cli.ExitChanges)

@@ -55,7 +55,7 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 		}
 	case against != nil && against.Changed: // of a flag that is given twice, the second counts
 		named, arg = against.Value.String(), len(req.Args)+1
-		req.Args = append(req.Args, "--against", named)
+		req.Args = append(req.Args, "--against", named, "--against-name", named)
 	case name == "import" && cmd.Name() != "machine":
 		return req, nil, diag.At(diag.Pos{}, diag.SubjectCannot("import of single resources", "run on other machines")).WithHint("import machine can")
 	}
