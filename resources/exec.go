@@ -204,7 +204,7 @@ func (e Exec) ValidateWith(c resource.Common) error {
 func (e Exec) Traits() resource.Traits {
 	guards := e.hasGuards()
 	return resource.Traits{
-		VerifiesItself: true, BeginsWithZero: true, IsUncertain: guards, MayPrefetch: !guards, Command: e.plannedCommand,
+		VerifiesItself: true, FreshState: func(*host.View) any { return ExecState{} }, IsUncertain: guards, MayPrefetch: !guards, Command: e.plannedCommand,
 		ActsAlways: e.Creates == "" && e.Removes == "" && !guards && !e.RefreshOnly,
 	}
 }

@@ -31,8 +31,8 @@ type Service struct {
 	// can have the same service: "sync-alice" and "sync-bob" with service = "sync".
 	Service string `ccm:"service,example=nginx,kind=service"`
 	// Ensure is whether the service runs: running, stopped, or unmanaged, which manages only enable
-	// and mask and never restarts the service. In an image, running means enabled for the first boot,
-	// unless enable is set.
+	// and mask and never restarts the service. In an image, running means enabled for the first boot
+	// and stopped disabled for it, unless enable is set.
 	Ensure ServiceEnsure `ccm:"ensure,default=running"`
 	// Enable is whether the service starts at boot. By default this is not changed. A service that
 	// others start and that cannot be enabled itself (systemd: static, generated) counts as enabled.
@@ -175,7 +175,10 @@ var serviceName = lazyregexp.New(`^([a-zA-Z0-9._+:~@-]|\\x[0-9a-f]{2})+$`)
 
 // Traits implements resource.Characterized.
 func (s Service) Traits() resource.Traits {
-	return resource.Traits{IsService: true, SettleTime: time.Duration(s.Settle), ProviderIgnoresSpec: true, BeginsWithZero: true}
+	return resource.Traits{
+		IsService: true, SettleTime: time.Duration(s.Settle), ProviderIgnoresSpec: true,
+		FreshState: func(v *host.View) any { return ServiceState{Offline: v.Offline()} },
+	}
 }
 
 // ServiceName returns the name in the service manager.
@@ -310,17 +313,18 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 }
 
 // decideOffline is Decide for a machine that is not running: a service that is to be running is enabled, so that it starts
-// at the first boot, and none is started or stopped.
+// at the first boot, one that is to be stopped is disabled, and none is started or stopped.
 func (s Service) decideOffline(have ServiceState) resource.Decision {
-	boots := s.Enable == nil && s.runState() == ServiceRunning && have.CannotEnable == ""
+	ensure := s.runState()
+	boots := s.Enable == nil && ensure != ServiceUnmanaged && have.CannotEnable == "" && !s.isToBeMasked()
 	if boots {
-		s.Enable = new(true)
+		s.Enable = new(ensure == ServiceRunning)
 	}
 	s.Ensure, have.Offline = ServiceUnmanaged, ""
 	d := s.Decide(have)
 	for i, a := range d.Actions {
-		if a.Verb == "Enable" && boots {
-			d.Actions[i].Phrase = "enabled for the first boot"
+		if boots && (a.Verb == "Enable" || a.Verb == "Disable") {
+			d.Actions[i].Phrase += " for the first boot"
 		}
 	}
 	return d

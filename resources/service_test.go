@@ -52,7 +52,10 @@ func TestServiceDecide(t *testing.T) {
 		{"no machine, running, static", Service{Ensure: "running"}, ServiceState{Offline: "x", Enabled: true, CannotEnable: "static"}, []string{}, ""},
 		{"no machine, running, enable true", Service{Ensure: "running", Enable: on}, ServiceState{Offline: "x"}, []string{"Would have enabled"}, "enable: false → true"},
 		{"no machine, running, enable false", Service{Ensure: "running", Enable: off}, ServiceState{Offline: "x"}, []string{}, ""},
-		{"no machine, stopped", Service{Ensure: "stopped"}, ServiceState{Offline: "x", Enabled: true}, []string{}, ""},
+		{"no machine, stopped", Service{Ensure: "stopped"}, ServiceState{Offline: "x", Enabled: true}, []string{"Would have disabled for the first boot"}, "enable: true → false"},
+		{"no machine, stopped, static", Service{Ensure: "stopped"}, ServiceState{Offline: "x", Enabled: true, CannotEnable: "static"}, []string{}, ""},
+		{"no machine, stopped, enable true", Service{Ensure: "stopped", Enable: on}, ServiceState{Offline: "x", Enabled: true}, []string{}, ""},
+		{"no machine, stopped, masked", Service{Ensure: "stopped", Mask: on}, ServiceState{Offline: "x", Enabled: true}, []string{"Would have masked"}, "mask: false → true"},
 		{"no machine, mask", Service{Ensure: "running", Mask: on}, ServiceState{Offline: "x"}, []string{"Would have masked"}, "mask: false → true"},
 		{"no machine, reload", Service{Ensure: "running", OnChange: "reload"}, ServiceState{Offline: "x", Enabled: true, CannotReload: true}, []string{}, ""},
 		{"starting does not stay stopped", Service{Ensure: "stopped"}, ServiceState{Starting: true}, []string{"Would have stopped"}, "ensure: starting → stopped"},
@@ -265,4 +268,14 @@ func TestServiceTriggered(t *testing.T) {
 	require.Equal(t, "Would have stopped (x.socket can start it again: stop that too, or set mask = true)", s.Decide(have).Actions[0].Would())
 	s.Mask = &yes
 	require.Equal(t, "Stopped", s.Decide(have).Actions[0].Done())
+}
+
+// TestNewServiceOfAnImage: a service that a package brings to an image is enabled there, and not started.
+func TestNewServiceOfAnImage(t *testing.T) {
+	for offline, want := range map[string]string{"": "started", "it is an image": "enabled for the first boot"} {
+		v := &host.New(host.Options{Root: t.TempDir(), Offline: offline}).View
+		d, ok := ServiceType.DecideFresh(v, &Service{Name: "x", Ensure: ServiceRunning})
+		require.True(t, ok)
+		require.Equal(t, want, d.Actions[0].Phrase)
+	}
 }

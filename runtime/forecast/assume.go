@@ -40,7 +40,7 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if d != nil && len(d.Effects) > 0 {
 		f.view.Overlay().Assume(ev.Index, true, d.Effects...)
 	}
-	if x, ok := r.Type.DecideFresh(r.Spec); ok && x.Err == nil && x.Complete { // all that it can do is known
+	if x, ok := r.Type.DecideFresh(f.view, r.Spec); ok && x.Err == nil && x.Complete { // all that it can do is known
 		f.assumePossible(ev.Index, x.Effects)
 		return
 	}

@@ -131,7 +131,7 @@ func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.B
 	if len(f.suspects.of(ev.Index, looks)) == 0 {
 		return d, false, err
 	}
-	if d, ok := r.Type.DecideFresh(r.Spec); ok && d.Err == nil {
+	if d, ok := r.Type.DecideFresh(v, r.Spec); ok && d.Err == nil {
 		return d, true, nil
 	}
 	return d, false, nil

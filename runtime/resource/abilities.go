@@ -37,9 +37,9 @@ type Traits struct {
 	IsUncertain bool
 	// BringsFiles: files are installed that other resources may manage, as packages do.
 	BringsFiles bool
-	// BeginsWithZero: right after another resource has installed the thing, its state is the zero state of the type.
-	// Otherwise a plan does not know the state then.
-	BeginsWithZero bool
+	// FreshState returns the state of the type right after another resource has installed the thing. If it is nil, a plan
+	// does not know the state then.
+	FreshState func(v *host.View) any
 	// EnsureIsVersion: [StateEnsure] returns the version of a thing that is there. Reports name it when the thing
 	// appears or disappears.
 	EnsureIsVersion bool

@@ -322,11 +322,12 @@ func (t *Type) Decide(spec, state any, refresh bool) Decision {
 
 // DecideFresh decides for the state of a thing that another resource has just installed.
 // It is not ok if that state is not known.
-func (t *Type) DecideFresh(spec any) (Decision, bool) {
-	if !TraitsOf(spec).BeginsWithZero {
+func (t *Type) DecideFresh(v *host.View, spec any) (Decision, bool) {
+	fresh := TraitsOf(spec).FreshState
+	if fresh == nil {
 		return Decision{}, false
 	}
-	return t.DecideZero(spec), true
+	return t.decide(spec, fresh(v)), true
 }
 
 // DecideZero decides for the zero state of the type: the thing is absent.
