@@ -8,13 +8,13 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// bootTime is how long a system may take to boot, and to shut down.
+// bootTime is how long a container may take to boot, and to shut down.
 const bootTime = time.Minute
 
 // waitBooted waits until systemd of a system has booted. The function ready returns whether commands can be tried, and
 // an error if the system has ended; it may be nil.
-func waitBooted(ctx context.Context, s System, ready func() (bool, error)) error {
-	within, cancel := context.WithTimeoutCause(ctx, bootTime, diag.TimedOut("the boot", bootTime))
+func waitBooted(ctx context.Context, s System, limit time.Duration, ready func() (bool, error)) error {
+	within, cancel := context.WithTimeoutCause(ctx, limit, diag.TimedOut("the boot", limit))
 	defer cancel()
 	ticks := time.NewTicker(20 * time.Millisecond)
 	defer ticks.Stop()

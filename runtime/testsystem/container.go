@@ -71,7 +71,7 @@ func (d container) imageTime(ctx context.Context, image string) (made time.Time)
 
 func (d container) Attach(ctx context.Context, r *Record) (System, error) {
 	s := &containerSystem{d, r}
-	return s, waitBooted(ctx, s, nil)
+	return s, waitBooted(ctx, s, bootTime, nil)
 }
 
 func (d container) Reclaim(r *Record) error {
@@ -106,7 +106,7 @@ func (s *containerSystem) start(ctx context.Context) error {
 	if _, err := run(ctx, "", append(argv, image, "/sbin/init")...); err != nil {
 		return err
 	}
-	return waitBooted(ctx, s, nil)
+	return waitBooted(ctx, s, bootTime, nil)
 }
 
 func (s *containerSystem) Exec(ctx context.Context, c Cmd) (int, error) {
@@ -125,7 +125,7 @@ func (s *containerSystem) Reboot(ctx context.Context) error {
 	if _, err := run(ctx, "", s.driver.program, "restart", s.record.Data["container"]); err != nil {
 		return err
 	}
-	return waitBooted(ctx, s, nil)
+	return waitBooted(ctx, s, bootTime, nil)
 }
 
 func (s *containerSystem) Snapshot(ctx context.Context) error {

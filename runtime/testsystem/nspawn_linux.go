@@ -186,7 +186,7 @@ func (s *nspawnSystem) group(name string) string {
 // booted waits until the system has booted.
 func (s *nspawnSystem) booted(ctx context.Context) error {
 	s.init = 0
-	err := waitBooted(ctx, s, func() (bool, error) {
+	err := waitBooted(ctx, s, bootTime, func() (bool, error) {
 		if s.init == 0 {
 			s.init = initOf(s.group("init.scope/cgroup.procs"))
 			s.caps = missingCapabilities(s.init)

@@ -55,7 +55,7 @@ const Lifetime = 30 * 24 * time.Hour
 func Drivers() []Driver {
 	return []Driver{
 		nspawn{}, container{"podman"}, container{"docker"}, instances{incusName, "incus"}, instances{lxdName, "lxc"},
-		rootDriver{}, sshDriver{},
+		qemu{}, rootDriver{}, sshDriver{},
 	}
 }
 
@@ -179,8 +179,8 @@ func (p *Pool) DriverFor(t Target, wanted string) (Driver, error) {
 	}
 	var reasons []string
 	for _, d := range p.Drivers {
-		if d.Name() == rootName || d.Name() == sshName {
-			continue
+		if slices.Contains([]string{qemuName, rootName, sshName}, d.Name()) {
+			continue // not of a distribution
 		}
 		err := d.Check()
 		if err == nil {

@@ -16,6 +16,7 @@ func TestParseTarget(t *testing.T) {
 		"ubuntu:noble":    {Name: "ubuntu:noble", Distribution: "ubuntu", Release: "noble"},
 		"image:/a:/b":     {Name: "image:/a:/b", Driver: nspawnName, Arg: "/a:/b"},
 		"web=image:/a=b":  {Name: "web", Driver: nspawnName, Arg: "/a=b"},
+		"qemu:a.qcow2":    {Name: "qemu:a.qcow2", Driver: qemuName, Arg: "a.qcow2"},
 		"root:x":          {Name: "root:x", Driver: rootName, Arg: "x"},
 		"ssh:ada@web1:22": {Name: "ssh:ada@web1:22", Driver: sshName, Arg: "ada@web1:22"},
 	} {
@@ -24,9 +25,9 @@ func TestParseTarget(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	for name, want := range map[string]string{
-		"":           `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, root:DIR or ssh:HOST, got ""`,
-		"debian":     `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, root:DIR or ssh:HOST, got "debian"`,
-		"root:":      `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, root:DIR or ssh:HOST, got "root:"`,
+		"":           `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST, got ""`,
+		"debian":     `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST, got "debian"`,
+		"root:":      `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST, got "root:"`,
 		"debain:12":  `unknown distribution "debain" (did you mean "debian"?)`,
 		"plan9:4":    `unknown distribution "plan9" (use one of debian, ubuntu, rocky, alma, fedora, or a system of your own with image:PATH)`,
 		"debian:1 2": `expected a release of debian such as 12, got "1 2"`,
