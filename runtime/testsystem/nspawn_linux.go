@@ -198,7 +198,7 @@ func (s *nspawnSystem) booted(ctx context.Context) error {
 		return s.init != 0, nil
 	})
 	if err != nil {
-		return s.errNoBoot(err)
+		return s.errNoBoot(ctx, err)
 	}
 	return s.startProxy()
 }
@@ -209,7 +209,10 @@ func (s *nspawnSystem) groupOfSystem(name string) string {
 }
 
 // errNoBoot returns why a system did not boot, from its console.
-func (s *nspawnSystem) errNoBoot(problem error) error {
+func (s *nspawnSystem) errNoBoot(ctx context.Context, problem error) error {
+	if ctx.Err() != nil {
+		return problem // of the user, not of the system
+	}
 	text, _ := os.ReadFile(filepath.Join(s.record.dir(), "console.log"))
 	err := fmt.Errorf("%w%s", problem, bootProblem(string(text)))
 	if strings.Contains(string(text), "Too many open files") {

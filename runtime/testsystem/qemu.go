@@ -90,11 +90,14 @@ func (qemu) Reclaim(r *Record) error {
 }
 
 // qemuSystem is a virtual machine, which is entered as a machine that is there.
-type qemuSystem struct{ sshSystem }
+type qemuSystem struct {
+	sshSystem
+	ended chan struct{} // closed when the process has ended; nil in a process that did not start it
+}
 
 func newQemuSystem(r *Record) *qemuSystem {
 	key := filepath.Join(r.dir(), "key")
-	return &qemuSystem{sshSystem{record: r, host: "root@127.0.0.1", options: []string{
+	return &qemuSystem{sshSystem: sshSystem{record: r, host: "root@127.0.0.1", options: []string{
 		"-F", "none", "-i", key, "-p", r.Data["port"], "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "LogLevel=ERROR",
 		"-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
 	}}}
@@ -177,6 +180,7 @@ func (s *qemuSystem) boot(ctx context.Context) error {
 		return err
 	}
 	ended := make(chan struct{})
+	s.ended = ended
 	go func() {
 		_ = cmd.Wait()
 		close(ended)
@@ -232,6 +236,9 @@ func (s *qemuSystem) kill(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	for pid := s.livingPID(ctx); pid != 0; pid = s.livingPID(ctx) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if s.ended != nil {
+		<-s.ended // the disk is locked until then
 	}
 }
 

@@ -143,12 +143,8 @@ func ParseTarget(name string) (Target, error) {
 		return Target{}, diag.At(diag.Pos{}, err)
 	}
 	if !slices.Contains(known, kind) {
-		err := diag.Unknown("distribution", kind, append(known, slices.Sorted(maps.Keys(prefixes))...))
-		hint := diag.HintOf(err)
-		if hint == "" {
-			hint = "use one of " + strings.Join(known, ", ") + ", or a system of your own with image:PATH"
-		}
-		return Target{}, diag.At(diag.Pos{}, err).WithHint("%s", hint)
+		others := strings.Join(known, ", ") + ", or a system of your own with image:PATH"
+		return Target{}, unknown("distribution", kind, append(known, slices.Sorted(maps.Keys(prefixes))...), others)
 	}
 	if strings.ContainsFunc(arg, func(c rune) bool {
 		return c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z')
@@ -156,6 +152,15 @@ func ParseTarget(name string) (Target, error) {
 		return Target{}, diag.At(diag.Pos{}, diag.Expected("a release of %s such as %s", kind, exampleOf(kind)).Got("%q", arg))
 	}
 	return Target{Name: name, Distribution: kind, Release: arg}, nil
+}
+
+// unknown returns the error for a name that is not known, with the nearest one or a text about all.
+func unknown(kind, name string, known []string, all string) error {
+	err := diag.Unknown(kind, name, known)
+	if diag.HintOf(err) != "" {
+		return diag.At(diag.Pos{}, err)
+	}
+	return diag.At(diag.Pos{}, err).WithHint("use one of %s", all)
 }
 
 // environ is the environment of commands in a system.

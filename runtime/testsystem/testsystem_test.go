@@ -36,7 +36,7 @@ func TestParseTarget(t *testing.T) {
 		require.EqualError(t, err, want)
 	}
 	_, err := distributionOf("debian").codeName("1")
-	require.EqualError(t, err, `unknown release of debian "1"`)
+	require.EqualError(t, err, `unknown release of debian "1" (use one of 11, 12, 13)`)
 }
 
 // unusable is a driver that does not work.
@@ -61,7 +61,11 @@ func TestDriverFor(t *testing.T) {
 	_, err = p.DriverFor(debian, "unusable")
 	require.EqualError(t, err, "no such program")
 	_, err = p.DriverFor(debian, "fakes")
-	require.EqualError(t, err, `unknown driver "fakes"`)
+	require.EqualError(t, err, `unknown driver "fakes" (did you mean "fake"?)`)
+	_, err = p.DriverFor(debian, "plan9")
+	require.EqualError(t, err, `unknown driver "plan9" (use one of unusable, fake, root)`)
+	_, err = p.DriverFor(debian, "root")
+	require.EqualError(t, err, "the driver root cannot make debian:12 (name a system of your own: --system root:...)")
 	p.Drivers = p.Drivers[:1]
 	_, err = p.DriverFor(debian, "")
 	require.EqualError(t, err, "no driver for debian:12 works here: unusable: no such program")
