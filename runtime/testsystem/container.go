@@ -71,7 +71,7 @@ func (d container) imageTime(ctx context.Context, image string) (made time.Time)
 
 func (d container) Attach(ctx context.Context, r *Record) (System, error) {
 	s := &containerSystem{d, r}
-	return s, booted(ctx, s)
+	return s, waitBooted(ctx, s, bootTime, nil)
 }
 
 func (d container) Reclaim(r *Record) error {
@@ -106,27 +106,7 @@ func (s *containerSystem) start(ctx context.Context) error {
 	if _, err := run(ctx, "", append(argv, image, "/sbin/init")...); err != nil {
 		return err
 	}
-	return booted(ctx, s)
-}
-
-// booted waits until systemd of a system has booted.
-func booted(ctx context.Context, s System) error {
-	within, cancel := context.WithTimeoutCause(ctx, time.Minute, diag.TimedOut("the boot", "1m"))
-	defer cancel()
-	ticks := time.NewTicker(50 * time.Millisecond)
-	defer ticks.Stop()
-	for {
-		var out strings.Builder
-		_, err := s.Exec(within, Cmd{Argv: []string{"systemctl", "is-system-running"}, Stdout: &out})
-		if state := strings.TrimSpace(out.String()); err == nil && (state == "running" || state == "degraded") {
-			return nil
-		}
-		select {
-		case <-within.Done():
-			return context.Cause(within)
-		case <-ticks.C:
-		}
-	}
+	return waitBooted(ctx, s, bootTime, nil)
 }
 
 func (s *containerSystem) Exec(ctx context.Context, c Cmd) (int, error) {
@@ -145,7 +125,7 @@ func (s *containerSystem) Reboot(ctx context.Context) error {
 	if _, err := run(ctx, "", s.driver.program, "restart", s.record.Data["container"]); err != nil {
 		return err
 	}
-	return booted(ctx, s)
+	return waitBooted(ctx, s, bootTime, nil)
 }
 
 func (s *containerSystem) Snapshot(ctx context.Context) error {

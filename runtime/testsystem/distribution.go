@@ -2,8 +2,7 @@ package testsystem
 
 import (
 	"slices"
-
-	"github.com/luaccm/ccm/runtime/diag"
+	"strings"
 )
 
 // A distribution can be installed into a directory, and is the base of a container image.
@@ -46,7 +45,7 @@ func (d distribution) codeName(release string) (string, error) {
 		known = append(known, number)
 	}
 	slices.Sort(known)
-	return "", diag.Unknown("release of "+d.name, release, known)
+	return "", unknown("release of "+d.name, release, known, strings.Join(known, ", "))
 }
 
 // debPackages and rpmPackages make a minimal system one that boots, and in which the usual commands are.

@@ -183,8 +183,21 @@ func makeImage(ctx context.Context, r *Record, dir string, argv []string) error 
 	stop()
 	if err != nil {
 		_ = os.RemoveAll(dir)
-		return diag.Cannot("make", fmt.Sprintf("the image of %s: %s", r.Target.Name, argv[0]),
+		err = diag.Cannot("make", fmt.Sprintf("the image of %s: %s", r.Target.Name, argv[0]),
 			cmp.Or(context.Cause(ctx), err))
+		var disk unix.Statfs_t
+		if unix.Statfs(filepath.Dir(dir), &disk) == nil {
+			return withSpace(err, filepath.Dir(dir), disk.Bavail*uint64(disk.Bsize))
+		}
+		return err
 	}
 	return nil
+}
+
+// withSpace adds to the error of an image that there was too little space: the programs do not name it.
+func withSpace(err error, dir string, free uint64) error {
+	if free >= 1<<30 {
+		return err
+	}
+	return diag.At(diag.Pos{}, err).WithHint("%s has %d MiB free, and an image takes up to 1 GiB: CCM_CACHE_DIR is another place", dir, free>>20)
 }

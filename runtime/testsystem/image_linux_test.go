@@ -1,6 +1,7 @@
 package testsystem
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,8 +70,16 @@ func TestCachedImage(t *testing.T) {
 
 	// A command that fails leaves nothing, and the next try makes the image.
 	_, err = cached(t.Context(), third, "rocky-9", "key", p.Oldest, func(string) []string { return []string{"sh", "-c", "exit 3"} })
-	require.EqualError(t, err, "cannot make the image of debian:12: sh: exit status 3")
+	require.ErrorContains(t, err, "cannot make the image of debian:12: sh: exit status 3")
 	left, err := filepath.Glob(filepath.Join(p.Dir, "images", "rocky-9-*[^k]"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// TestWithSpace: a full disk is named.
+func TestWithSpace(t *testing.T) {
+	err := errors.New("mmdebstrap: exit status 25")
+	require.EqualError(t, withSpace(err, "/var", 1<<30), "mmdebstrap: exit status 25")
+	require.EqualError(t, withSpace(err, "/var", 3<<20), "mmdebstrap: exit status 25 "+
+		"(/var has 3 MiB free, and an image takes up to 1 GiB: CCM_CACHE_DIR is another place)")
 }

@@ -47,7 +47,7 @@ func (d instances) Make(ctx context.Context, r *Record) (System, error) {
 
 func (d instances) Attach(ctx context.Context, r *Record) (System, error) {
 	s := &instance{d, r, r.Data["instance"]}
-	return s, booted(ctx, s)
+	return s, waitBooted(ctx, s, bootTime, nil)
 }
 
 func (d instances) Reclaim(r *Record) error {
@@ -80,7 +80,7 @@ func (s *instance) launch(ctx context.Context) error {
 	if err := s.run(ctx, "launch", "images:"+distributionOf(t.Distribution).image+"/"+t.Release, s.name); err != nil {
 		return diag.Cannot("make", t.Name, err)
 	}
-	return booted(ctx, s)
+	return waitBooted(ctx, s, bootTime, nil)
 }
 
 func (s *instance) Exec(ctx context.Context, c Cmd) (int, error) {
@@ -99,7 +99,7 @@ func (s *instance) Reboot(ctx context.Context) error {
 	if err := s.run(ctx, "restart", s.name); err != nil {
 		return err
 	}
-	return booted(ctx, s)
+	return waitBooted(ctx, s, bootTime, nil)
 }
 
 func (s *instance) Snapshot(ctx context.Context) error {
@@ -124,7 +124,7 @@ func (s *instance) Restore(ctx context.Context) error {
 	if err := s.run(ctx, argv...); err != nil {
 		return err
 	}
-	return booted(ctx, s)
+	return waitBooted(ctx, s, bootTime, nil)
 }
 
 func (s *instance) Keep(context.Context) error { return nil }

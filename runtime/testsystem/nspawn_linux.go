@@ -31,9 +31,6 @@ var holderScript string
 //go:embed reap.sh
 var reapScript string
 
-// bootTime is how long a system may take to boot, and to shut down.
-const bootTime = time.Minute
-
 // writable is the most that a system may write, in memory.
 const writable = "4g"
 
@@ -188,37 +185,22 @@ func (s *nspawnSystem) group(name string) string {
 
 // booted waits until the system has booted.
 func (s *nspawnSystem) booted(ctx context.Context) error {
-	within, cancel := context.WithTimeoutCause(ctx, bootTime, diag.TimedOut("the boot", bootTime))
-	defer cancel()
-	ticks := time.NewTicker(20 * time.Millisecond)
-	defer ticks.Stop()
 	s.init = 0
-	for {
+	err := waitBooted(ctx, s, bootTime, func() (bool, error) {
 		if s.init == 0 {
 			s.init = initOf(s.group("init.scope/cgroup.procs"))
 			s.caps = missingCapabilities(s.init)
-		}
-		if s.init != 0 {
 			_ = os.Mkdir(s.group("exec"), 0o755)
-			var out bytes.Buffer
-			_, err := s.Exec(within, Cmd{Argv: []string{"systemctl", "is-system-running"}, Stdout: &out})
-			state := strings.TrimSpace(out.String())
-			if err == nil && (state == "running" || state == "degraded") {
-				return s.startProxy()
-			}
 		}
-		select {
-		case <-within.Done():
-			return s.errNoBoot(context.Cause(within))
-		case <-ticks.C:
+		if text, err := os.ReadFile(s.groupOfSystem("cgroup.events")); err != nil || strings.Contains(string(text), "populated 0") {
+			return false, errors.New("the system did not boot")
 		}
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d/root/sys/fs/cgroup/%s", s.pid, s.cgroup)); err != nil {
-			return s.errNoBoot(errors.New("the system did not boot"))
-		}
-		if text, err := os.ReadFile(s.groupOfSystem("cgroup.events")); err == nil && strings.Contains(string(text), "populated 0") {
-			return s.errNoBoot(errors.New("the system did not boot"))
-		}
+		return s.init != 0, nil
+	})
+	if err != nil {
+		return s.errNoBoot(ctx, err)
 	}
+	return s.startProxy()
 }
 
 // groupOfSystem returns the path of a file in the control group that has all processes of the system.
@@ -227,7 +209,10 @@ func (s *nspawnSystem) groupOfSystem(name string) string {
 }
 
 // errNoBoot returns why a system did not boot, from its console.
-func (s *nspawnSystem) errNoBoot(problem error) error {
+func (s *nspawnSystem) errNoBoot(ctx context.Context, problem error) error {
+	if ctx.Err() != nil {
+		return problem // of the user, not of the system
+	}
 	text, _ := os.ReadFile(filepath.Join(s.record.dir(), "console.log"))
 	err := fmt.Errorf("%w%s", problem, bootProblem(string(text)))
 	if strings.Contains(string(text), "Too many open files") {

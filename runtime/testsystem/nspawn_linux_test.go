@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -154,4 +155,11 @@ func TestBootProblem(t *testing.T) {
 	} {
 		require.Equal(t, want, bootProblem(console))
 	}
+	s := &nspawnSystem{record: &Record{Name: "x-1", pool: &Pool{Dir: t.TempDir()}}}
+	require.NoError(t, os.MkdirAll(s.record.dir(), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(s.record.dir(), "console.log"), []byte("Initializing.\n"), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	require.EqualError(t, s.errNoBoot(ctx, errors.New("x")), "x: Initializing.")
+	cancel()
+	require.EqualError(t, s.errNoBoot(ctx, errors.New("interrupted")), "interrupted")
 }

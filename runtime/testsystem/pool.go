@@ -55,7 +55,7 @@ const Lifetime = 30 * 24 * time.Hour
 func Drivers() []Driver {
 	return []Driver{
 		nspawn{}, container{"podman"}, container{"docker"}, instances{incusName, "incus"}, instances{lxdName, "lxc"},
-		rootDriver{}, sshDriver{},
+		qemu{}, rootDriver{}, sshDriver{},
 	}
 }
 
@@ -158,6 +158,11 @@ func nameOf(t Target) (string, error) {
 	return cmp.Or(slug, "system") + "-" + hex.EncodeToString(random[:]), nil
 }
 
+// ownSystem reports whether a driver makes no system of a distribution, only those of the user.
+func ownSystem(driver string) bool {
+	return slices.Contains([]string{qemuName, rootName, sshName}, driver)
+}
+
 // DriverFor returns the driver for a target: the one that the target or the user names, or else the first that works.
 func (p *Pool) DriverFor(t Target, wanted string) (Driver, error) {
 	var names []string
@@ -173,13 +178,17 @@ func (p *Pool) DriverFor(t Target, wanted string) (Driver, error) {
 	if wanted != "" {
 		i := slices.Index(names, wanted)
 		if i < 0 {
-			return nil, diag.Unknown("driver", wanted, names)
+			return nil, unknown("driver", wanted, names, strings.Join(names, ", "))
+		}
+		if t.Driver == "" && ownSystem(wanted) {
+			return nil, diag.At(diag.Pos{}, diag.SubjectCannot("the driver "+wanted, "make %s", t.Name)).
+				WithHint("name a system of your own: --system %s:...", wanted)
 		}
 		return p.Drivers[i], p.Drivers[i].Check()
 	}
 	var reasons []string
 	for _, d := range p.Drivers {
-		if d.Name() == rootName || d.Name() == sshName {
+		if ownSystem(d.Name()) {
 			continue
 		}
 		err := d.Check()

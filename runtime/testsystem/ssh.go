@@ -55,7 +55,7 @@ func (sshDriver) Make(ctx context.Context, r *Record) (System, error) {
 	if strings.HasPrefix(r.Target.Arg, "-") {
 		return nil, diag.Expected("a host name").Got("%q", r.Target.Arg)
 	}
-	s := &sshSystem{r}
+	s := newSSHSystem(r)
 	if os.Getenv(snapshotVariable) == "" || os.Getenv(restoreVariable) == "" {
 		return nil, diag.Errorf(diag.Pos{}, "%s: a test changes the machine, and it must be restored afterwards", r.Target.Name).
 			WithHint("set %s and %s to commands that save and restore $CCM_TEST_HOST", snapshotVariable, restoreVariable)
@@ -66,30 +66,38 @@ func (sshDriver) Make(ctx context.Context, r *Record) (System, error) {
 	return s, s.Snapshot(ctx)
 }
 
-func (sshDriver) Attach(_ context.Context, r *Record) (System, error) { return &sshSystem{r}, nil }
+func (sshDriver) Attach(_ context.Context, r *Record) (System, error) { return newSSHSystem(r), nil }
 
 func (sshDriver) Reclaim(r *Record) error {
 	if r.Data["snapshot"] == "" {
 		return nil
 	}
-	return (&sshSystem{r}).hook(context.Background(), restoreVariable)
+	return newSSHSystem(r).hook(context.Background(), restoreVariable)
 }
 
-type sshSystem struct{ record *Record }
+// sshSystem is a machine that is entered by ssh, with options of the driver.
+type sshSystem struct {
+	record  *Record
+	host    string
+	options []string
+}
+
+func newSSHSystem(r *Record) *sshSystem { return &sshSystem{record: r, host: r.Target.Arg} }
 
 func (s *sshSystem) Exec(ctx context.Context, c Cmd) (int, error) {
 	argv, err := sshCommand()
 	if err != nil {
 		return 0, err
 	}
+	argv = append(argv, s.options...)
 	if c.Terminal {
 		argv = append(argv, "-t")
 	}
 	words := shellWords(append(append([]string{"env"}, environ(c, "")...), c.Argv...))
-	argv = append(argv, s.record.Target.Arg, "--", "exec sh -c "+shellWords([]string{"exec " + words}))
+	argv = append(argv, s.host, "--", "exec sh -c "+shellWords([]string{"exec " + words}))
 	code, err := runCommand(ctx, exec.CommandContext(ctx, argv[0], argv[1:]...), c)
 	if err == nil && code == 255 {
-		err = diag.Cannot("reach", fmt.Sprintf("%s with %s", s.record.Target.Arg, argv[0]), nil)
+		err = diag.Cannot("reach", fmt.Sprintf("%s with %s", s.host, argv[0]), nil)
 	}
 	return code, err
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,12 +117,12 @@ type Target struct {
 }
 
 // prefixes are the drivers that a name may begin with. A system of "image" is booted by systemd-nspawn.
-var prefixes = map[string]string{"image": nspawnName, "root": rootName, "ssh": sshName}
+var prefixes = map[string]string{"image": nspawnName, "qemu": qemuName, "root": rootName, "ssh": sshName}
 
 // alias matches a name of the user before a system.
 var alias = lazyregexp.New(`^([a-z0-9][a-z0-9.:-]*)=(.+)$`)
 
-// ParseTarget reads the name of a system: DISTRIBUTION:RELEASE, image:PATH, root:DIR or ssh:HOST. Another name for
+// ParseTarget reads the name of a system: DISTRIBUTION:RELEASE, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST. Another name for
 // reports may be before it, as in web=image:/srv/web.
 func ParseTarget(name string) (Target, error) {
 	if m := alias().FindStringSubmatch(name); m != nil {
@@ -138,16 +139,12 @@ func ParseTarget(name string) (Target, error) {
 		known = append(known, d.name)
 	}
 	if !ok || arg == "" {
-		err := diag.Expected("DISTRIBUTION:RELEASE such as debian:12, image:PATH, root:DIR or ssh:HOST").Got("%q", name)
+		err := diag.Expected("DISTRIBUTION:RELEASE such as debian:12, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST").Got("%q", name)
 		return Target{}, diag.At(diag.Pos{}, err)
 	}
 	if !slices.Contains(known, kind) {
-		err := diag.Unknown("distribution", kind, append(known, "image", "root", "ssh"))
-		hint := diag.HintOf(err)
-		if hint == "" {
-			hint = "use one of " + strings.Join(known, ", ") + ", or a system of your own with image:PATH"
-		}
-		return Target{}, diag.At(diag.Pos{}, err).WithHint("%s", hint)
+		others := strings.Join(known, ", ") + ", or a system of your own with image:PATH"
+		return Target{}, unknown("distribution", kind, append(known, slices.Sorted(maps.Keys(prefixes))...), others)
 	}
 	if strings.ContainsFunc(arg, func(c rune) bool {
 		return c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z')
@@ -155,6 +152,15 @@ func ParseTarget(name string) (Target, error) {
 		return Target{}, diag.At(diag.Pos{}, diag.Expected("a release of %s such as %s", kind, exampleOf(kind)).Got("%q", arg))
 	}
 	return Target{Name: name, Distribution: kind, Release: arg}, nil
+}
+
+// unknown returns the error for a name that is not known, with the nearest one or a text about all.
+func unknown(kind, name string, known []string, all string) error {
+	err := diag.Unknown(kind, name, known)
+	if diag.HintOf(err) != "" {
+		return diag.At(diag.Pos{}, err)
+	}
+	return diag.At(diag.Pos{}, err).WithHint("use one of %s", all)
 }
 
 // environ is the environment of commands in a system.

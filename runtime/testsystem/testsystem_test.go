@@ -16,6 +16,7 @@ func TestParseTarget(t *testing.T) {
 		"ubuntu:noble":    {Name: "ubuntu:noble", Distribution: "ubuntu", Release: "noble"},
 		"image:/a:/b":     {Name: "image:/a:/b", Driver: nspawnName, Arg: "/a:/b"},
 		"web=image:/a=b":  {Name: "web", Driver: nspawnName, Arg: "/a=b"},
+		"qemu:a.qcow2":    {Name: "qemu:a.qcow2", Driver: qemuName, Arg: "a.qcow2"},
 		"root:x":          {Name: "root:x", Driver: rootName, Arg: "x"},
 		"ssh:ada@web1:22": {Name: "ssh:ada@web1:22", Driver: sshName, Arg: "ada@web1:22"},
 	} {
@@ -24,9 +25,9 @@ func TestParseTarget(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	for name, want := range map[string]string{
-		"":           `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, root:DIR or ssh:HOST, got ""`,
-		"debian":     `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, root:DIR or ssh:HOST, got "debian"`,
-		"root:":      `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, root:DIR or ssh:HOST, got "root:"`,
+		"":           `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST, got ""`,
+		"debian":     `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST, got "debian"`,
+		"root:":      `expected DISTRIBUTION:RELEASE such as debian:12, image:PATH, qemu:IMAGE, root:DIR or ssh:HOST, got "root:"`,
 		"debain:12":  `unknown distribution "debain" (did you mean "debian"?)`,
 		"plan9:4":    `unknown distribution "plan9" (use one of debian, ubuntu, rocky, alma, fedora, or a system of your own with image:PATH)`,
 		"debian:1 2": `expected a release of debian such as 12, got "1 2"`,
@@ -35,7 +36,7 @@ func TestParseTarget(t *testing.T) {
 		require.EqualError(t, err, want)
 	}
 	_, err := distributionOf("debian").codeName("1")
-	require.EqualError(t, err, `unknown release of debian "1"`)
+	require.EqualError(t, err, `unknown release of debian "1" (use one of 11, 12, 13)`)
 }
 
 // unusable is a driver that does not work.
@@ -60,7 +61,11 @@ func TestDriverFor(t *testing.T) {
 	_, err = p.DriverFor(debian, "unusable")
 	require.EqualError(t, err, "no such program")
 	_, err = p.DriverFor(debian, "fakes")
-	require.EqualError(t, err, `unknown driver "fakes"`)
+	require.EqualError(t, err, `unknown driver "fakes" (did you mean "fake"?)`)
+	_, err = p.DriverFor(debian, "plan9")
+	require.EqualError(t, err, `unknown driver "plan9" (use one of unusable, fake, root)`)
+	_, err = p.DriverFor(debian, "root")
+	require.EqualError(t, err, "the driver root cannot make debian:12 (name a system of your own: --system root:...)")
 	p.Drivers = p.Drivers[:1]
 	_, err = p.DriverFor(debian, "")
 	require.EqualError(t, err, "no driver for debian:12 works here: unusable: no such program")

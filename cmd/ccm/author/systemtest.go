@@ -70,7 +70,7 @@ func (f *systemFlags) targets() ([]testsystem.Target, error) {
 	for _, name := range f.systems {
 		t, err := testsystem.ParseTarget(name)
 		if err != nil {
-			return nil, diag.At(diag.Pos{}, fmt.Errorf("--system: %w", err)).WithHint("%s", diag.HintOf(err))
+			return nil, fmt.Errorf("--system: %w", err)
 		}
 		list = append(list, t)
 	}
@@ -179,6 +179,11 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 			fmt.Errorf("--report: %w", diag.Expected("a file name that ends with .html or .xml (JUnit)")))
 	case f.output.Value == "tap" || f.output.Value == "json":
 		return diag.At(diag.Pos{}, diag.Requires("--system", "--output text or junit"))
+	}
+	for _, name := range f.system.reports {
+		if _, err := os.Stat(filepath.Dir(name)); err != nil { // before the test, which takes a while
+			return fmt.Errorf("--report: %w", err)
+		}
 	}
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()

@@ -92,7 +92,7 @@ func useKept(ctx context.Context, e *cli.Env, f *tryFlags, command []string) err
 func try(ctx context.Context, e *cli.Env, f *tryFlags, name string, command []string) (err error) {
 	target, err := testsystem.ParseTarget(f.system)
 	if err != nil {
-		return diag.At(diag.Pos{}, fmt.Errorf("--system: %w", err)).WithHint("%s", diag.HintOf(err))
+		return fmt.Errorf("--system: %w", err)
 	}
 	site, _, err := packSite(ctx, e, name)
 	if err != nil {

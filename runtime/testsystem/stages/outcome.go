@@ -268,7 +268,7 @@ func everyRunHint(e Event) string {
 	case "exec":
 		return "add creates, onlyif or unless, or run it with refreshonly and subscribe"
 	case "file":
-		return "its content differs each time, or something else writes the file: compare with ccm run --diff full"
+		return "its content differs each time, or another resource writes the file: compare two runs with --diff full in ccm try"
 	case "service":
 		return "it stops by itself: see journalctl -u " + e.Name
 	}
