@@ -274,7 +274,7 @@ func TestServiceTriggered(t *testing.T) {
 func TestNewServiceOfAnImage(t *testing.T) {
 	for offline, want := range map[string]string{"": "started", "it is an image": "enabled for the first boot"} {
 		v := &host.New(host.Options{Root: t.TempDir(), Offline: offline}).View
-		d, ok := ServiceType.DecideFresh(v, &Service{Name: "x", Ensure: ServiceRunning})
+		d, ok := ServiceType.Type.DecideFresh(v, &Service{Name: "x", Ensure: ServiceRunning})
 		require.True(t, ok)
 		require.Equal(t, want, d.Actions[0].Phrase)
 	}

@@ -22,6 +22,7 @@ var unending = map[string]string{
 	"site/language.go":                  "the same",
 	"luaapi/luaapi.go":                  "of an interpreter that was given none; evaluation has a deadline",
 	"runtime/testsystem/ssh.go":         "the user's command restores a machine after a killed test",
+	"runtime/testsystem/qemu.go":        "a machine is ended after a killed test",
 	"luaapi/spec/execute.go":            "a test that needs a machine is only reported as pending",
 	"luaapi/repl/show.go":               "a value is shown within the evaluation deadline",
 	"runtime/facts/facts.go":            "facts that are known already wait for nothing",

@@ -812,7 +812,7 @@ scaffold = {}
 ---The properties of a service.
 ---@class (exact) ccm.Service.Props: ccm.Common
 ---@field service? string service is the name of the service, if it differs from the name of the resource. So two users can have the same service: "sync-alice" and "sync-bob" with service = "sync".
----@field ensure? "running"|"stopped"|"unmanaged" ensure is whether the service runs: running, stopped, or unmanaged, which manages only enable and mask and never restarts the service. In an image, running means enabled for the first boot, unless enable is set. Default: running.
+---@field ensure? "running"|"stopped"|"unmanaged" ensure is whether the service runs: running, stopped, or unmanaged, which manages only enable and mask and never restarts the service. In an image, running means enabled for the first boot and stopped disabled for it, unless enable is set. Default: running.
 ---@field enable? boolean enable is whether the service starts at boot. By default this is not changed. A service that others start and that cannot be enabled itself (systemd: static, generated) counts as enabled. One with others in its Also= (systemd: indirect) is enabled if one of them is, such as its socket.
 ---@field mask? boolean mask is whether the service is masked: neither people nor other units can start it. True also stops the service, unless ensure is unmanaged. The service need not exist yet: its package then does not start it. False removes a mask. By default this is not changed.
 ---@field scope? "system"|"user" scope is system, or user for a service of the service manager of a user. That runs while the user is logged in, and always after "loginctl enable-linger". Only systemd has such services. Default: system.
