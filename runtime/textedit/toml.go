@@ -21,9 +21,16 @@ import (
 // maxItems limits the keys and tables of a TOML text: the time of the decoder grows with their square.
 const maxItems = 20_000
 
-func decodeTOML(text string) (*document, error) {
+func limitTOML(text string) error {
 	if strings.Count(text, "=")+strings.Count(text, "[")+strings.Count(text, ".") > maxItems {
-		return nil, diag.Exceeds("text", "%d keys, tables and lists", maxItems)
+		return diag.Exceeds("text", "%d keys, tables and lists", maxItems)
+	}
+	return nil
+}
+
+func decodeTOML(text string) (*document, error) {
+	if err := limitTOML(text); err != nil {
+		return nil, err
 	}
 	var v map[string]any
 	if err := toml.Unmarshal([]byte(text), &v); err != nil {
