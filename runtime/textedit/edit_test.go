@@ -291,6 +291,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(string(content), "server.limits.max", "two\nlines")
 	}
 	f.Add("a: {x: &y 1, z: *y}", "a.x", "yes")
+	f.Add("a: {:b\n  c: 1}", "a.x", "y")
 	f.Add("[[a]]\nb.c = [{d = 1}]", "a.0.b", "")
 	f.Add("? a\n: - b\n", "a.0", "\u2028")
 	f.Fuzz(func(t *testing.T, text, at, value string) {
