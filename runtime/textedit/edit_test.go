@@ -97,6 +97,15 @@ func TestSet(t *testing.T) {
 		{".yaml", "\ufeffa: 1\n", "a", int64(2), "\ufeffa: 2\n"},
 		{".toml", "d = 1979-05-27\n", "d", "1979-05-27", "d = 1979-05-27\n"},
 		{".toml", "a = 1", "b", "x", "a = 1\nb = \"x\""},
+		{".toml", "a = [\n  1, # one\n  # two\n  2\n]\n", "a.2", int64(3), "a = [\n  1, # one\n  # two\n  2,\n  3\n]\n"},
+		{".toml", "a = [\n  1, # one\n  2, # two\n  # end\n]\n", "a.2", int64(3), "a = [\n  1, # one\n  2, # two\n  # end\n  3,\n]\n"},
+		{".toml", "a = [\n  \"]\", # one\n  [2]]\n", "a.2", int64(3), "a = [\n  \"]\", # one\n  [2],\n  3]\n"},
+		{".toml", "a = [1, 2 ]\n", "a.2", int64(3), "a = [1, 2, 3 ]\n"},
+		{".toml", "a = [1,\n2 # two\n]\n", "a.0", int64(3), "a = [3,\n2 # two\n]\n"},
+		{".toml", "a = [1,\r\n     2, ['#]', \"\\\"]\"]]\r\n", "a.3", "x", "a = [1,\r\n     2, ['#]', \"\\\"]\"], \"x\"]\r\n"},
+		{".toml", "a = [ # none\n]\n", "a.0", int64(1), "a = [ # none\n  1,\n]\n"},
+		{".toml", "[t]\n  a = [\n    # none\n  ]\n", "t.a.0", int64(1), "[t]\n  a = [\n    # none\n    1,\n  ]\n"},
+		{".toml", "a = []\n", "a.0", int64(1), "a = [1]\n"},
 	} {
 		p, err := ParsePath(tt.path)
 		require.NoError(t, err)
@@ -138,6 +147,14 @@ func TestRemove(t *testing.T) {
 		{".toml", "a = { b = 1, c = 2 }\n", "a.b", "a = { c = 2 }\n"},
 		{".toml", "a = { b = 1, c = 2 }\n", "a.c", "a = { b = 1 }\n"},
 		{".toml", "a.b.c = 1\nd = 2\n", "a.b.c", "d = 2\n"},
+		{".toml", "a = [\n  1, # one\n  # two\n  2, # it\n  3\n]\n", "a.1", "a = [\n  1, # one\n  # two\n  3\n]\n"},
+		{".toml", "a = [\n  1, # one\n  2 # it\n]\n", "a.1", "a = [\n  1 # one\n]\n"},
+		{".toml", "a = [\n  1, # it\n  # two\n]\n", "a.0", "a = [\n  # two\n]\n"},
+		{".toml", "a = [\n  1,\n]\n", "a.0", "a = []\n"},
+		{".toml", "a = [1, 2, # c\n  3]\n", "a.1", "a = [1, # c\n  3]\n"},
+		{".toml", "a = [1, 2,\n  3, 4]\n", "a.1", "a = [1,\n  3, 4]\n"},
+		{".toml", "a = [1, 2, # c\n  3, 4]\n", "a.0", "a = [2, # c\n  3, 4]\n"},
+		{".toml", "a = [1, 2, # c\n  3, 4]\n", "a.3", "a = [1, 2, # c\n  3]\n"},
 	} {
 		p, err := ParsePath(tt.path)
 		require.NoError(t, err)

@@ -139,6 +139,9 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 		}
 	}
 	for i, it := range slices.Backward(items) { // the innermost inline table comes first
+		if n, isItem := itemOf(text, it, path); isItem {
+			return setItem(text, it, n, written), nil
+		}
 		if !it.header && path.below(it.path) {
 			return addInline(text, items, i, path, written)
 		}
@@ -278,6 +281,9 @@ func removeTOML(text string, path Path) ([]splice, error) {
 	}
 	var list []splice
 	for i, it := range items {
+		if n, isItem := itemOf(text, it, path); isItem {
+			return removeItem(text, it, n), nil
+		}
 		switch {
 		case !it.path.below(path), len(list) > 0 && list[len(list)-1].To >= it.to:
 		case it.inline:
