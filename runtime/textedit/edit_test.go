@@ -3,6 +3,7 @@ package textedit
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,15 @@ func TestSet(t *testing.T) {
 		{".yaml", "\ufeffa: 1\n", "a", int64(2), "\ufeffa: 2\n"},
 		{".toml", "d = 1979-05-27\n", "d", "1979-05-27", "d = 1979-05-27\n"},
 		{".toml", "a = 1", "b", "x", "a = 1\nb = \"x\""},
+		{".toml", "a = [\n  1, # one\n  # two\n  2\n]\n", "a.2", int64(3), "a = [\n  1, # one\n  # two\n  2,\n  3\n]\n"},
+		{".toml", "a = [\n  1, # one\n  2, # two\n  # end\n]\n", "a.2", int64(3), "a = [\n  1, # one\n  2, # two\n  # end\n  3,\n]\n"},
+		{".toml", "a = [\n  \"]\", # one\n  [2]]\n", "a.2", int64(3), "a = [\n  \"]\", # one\n  [2],\n  3]\n"},
+		{".toml", "a = [1, 2 ]\n", "a.2", int64(3), "a = [1, 2, 3 ]\n"},
+		{".toml", "a = [1,\n2 # two\n]\n", "a.0", int64(3), "a = [3,\n2 # two\n]\n"},
+		{".toml", "a = [1,\r\n     2, ['#]', \"\\\"]\"]]\r\n", "a.3", "x", "a = [1,\r\n     2, ['#]', \"\\\"]\"], \"x\"]\r\n"},
+		{".toml", "a = [ # none\n]\n", "a.0", int64(1), "a = [ # none\n  1,\n]\n"},
+		{".toml", "[t]\n  a = [\n    # none\n  ]\n", "t.a.0", int64(1), "[t]\n  a = [\n    # none\n    1,\n  ]\n"},
+		{".toml", "a = []\n", "a.0", int64(1), "a = [1]\n"},
 	} {
 		p, err := ParsePath(tt.path)
 		require.NoError(t, err)
@@ -137,6 +147,14 @@ func TestRemove(t *testing.T) {
 		{".toml", "a = { b = 1, c = 2 }\n", "a.b", "a = { c = 2 }\n"},
 		{".toml", "a = { b = 1, c = 2 }\n", "a.c", "a = { b = 1 }\n"},
 		{".toml", "a.b.c = 1\nd = 2\n", "a.b.c", "d = 2\n"},
+		{".toml", "a = [\n  1, # one\n  # two\n  2, # it\n  3\n]\n", "a.1", "a = [\n  1, # one\n  # two\n  3\n]\n"},
+		{".toml", "a = [\n  1, # one\n  2 # it\n]\n", "a.1", "a = [\n  1 # one\n]\n"},
+		{".toml", "a = [\n  1, # it\n  # two\n]\n", "a.0", "a = [\n  # two\n]\n"},
+		{".toml", "a = [\n  1,\n]\n", "a.0", "a = []\n"},
+		{".toml", "a = [1, 2, # c\n  3]\n", "a.1", "a = [1, # c\n  3]\n"},
+		{".toml", "a = [1, 2,\n  3, 4]\n", "a.1", "a = [1,\n  3, 4]\n"},
+		{".toml", "a = [1, 2, # c\n  3, 4]\n", "a.0", "a = [2, # c\n  3, 4]\n"},
+		{".toml", "a = [1, 2, # c\n  3, 4]\n", "a.3", "a = [1, 2, # c\n  3]\n"},
 	} {
 		p, err := ParsePath(tt.path)
 		require.NoError(t, err)
@@ -290,6 +308,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(string(content), "server.limits.max", "two\nlines")
 	}
 	f.Add("a: {x: &y 1, z: *y}", "a.x", "yes")
+	f.Add("a: {:b\n  c: 1}", "a.x", "y")
 	f.Add("[[a]]\nb.c = [{d = 1}]", "a.0.b", "")
 	f.Add("? a\n: - b\n", "a.0", "\u2028")
 	f.Fuzz(func(t *testing.T, text, at, value string) {
@@ -344,26 +363,66 @@ func TestSuccessiveEdits(t *testing.T) {
 	}
 }
 
-// Many edits of one YAML text parse about as much as one edit of the result, and not the whole text each time.
-func TestEditsParseOnePart(t *testing.T) {
-	parsed := 0
-	f := YAML
-	f.latest, f.decode = new(latest), func(text string) (*document, error) {
-		parsed += len(text)
-		return YAML.decode(text)
+// Many edits of one text parse a few lines each, and not the whole text.
+func TestEditsParseAnExcerpt(t *testing.T) {
+	for name, tt := range map[string]struct{ text, begins string }{
+		".yaml": {"# settings\n---\nfirst: 1 # one\nmap:\n    k: v\n\n# the end\n", "# settings\n---\nfirst: 299 # one\nmap:\n    k: v\n    k0: 1\n    k1: 3\n"},
+		".json": {"{\n\t\"first\": 1, // one\n\t\"map\": {\n\t\t\"k\": \"v\"\n\t}\n\t// the end\n}\n", "{\n\t\"first\": 299, // one\n\t\"map\": {\n\t\t\"k\": \"v\",\n\t\t\"k0\": 1,\n\t\t\"k1\": 3,\n"},
+		".toml": {"# settings\nfirst = 1 # one\n\n[map]\n  k = \"v\"\n\n# the end\n", "# settings\nfirst = 299 # one\nkey0 = 0\nkey1 = 1\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parsed, edits, text := 0, 0, tt.text
+			f := formats[name]
+			f.latest, f.decode = new(latest), func(text string) (*document, error) {
+				parsed += len(text)
+				return formats[name].decode(text)
+			}
+			for i := range 300 {
+				for _, path := range []Path{{fmt.Sprintf("key%d", i)}, {"map", fmt.Sprintf("k%d", i)}, {"map", fmt.Sprintf("k%d", i/2)}, {"first"}} {
+					after, _, err := f.Set(text, path, int64(i))
+					require.NoError(t, err)
+					again, old, err := f.Set(after, path, int64(i))
+					require.NoError(t, err)
+					require.Equal(t, after, again)
+					require.Equal(t, int64(i), old)
+					text = after
+					edits++
+				}
+			}
+			require.Less(t, parsed/edits, 800, "%d bytes for each edit of %d", parsed/edits, len(text))
+			require.True(t, strings.HasPrefix(text, tt.begins), "%.300s", text)
+		})
 	}
-	text := "# settings\n---\nfirst: 1 # one\nmap:\n    k: v\n\n# the end\n"
-	for i := range 300 {
-		for _, path := range []Path{{fmt.Sprintf("key%d", i)}, {"map", fmt.Sprintf("k%d", i%3)}, {"first"}} {
-			after, _, err := f.Set(text, path, int64(i))
-			require.NoError(t, err)
-			again, old, err := f.Set(after, path, int64(i))
-			require.NoError(t, err)
-			require.Equal(t, after, again)
-			require.Equal(t, int64(i), old)
-			text = after
+}
+
+// Series of edits have the same results as edits that parse the whole text.
+func TestSeriesOfEdits(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	values := []any{int64(1), "x", "two\nlines", true, 1.5, []any{"a", int64(1)}, map[string]any{}, map[string]any{"k": "v", "l": []any{}}}
+	for name, texts := range map[string][]string{
+		".json": {"", "{}\n", "{\n  \"a\": 1, // one\n  // b\n  \"b\": {\n    \"c\": 1\n  },\n}\n", "{\n\t\"a\": {\n\t\t\"b\": {}\n\t\t// none\n\t} // end\n}", "{\"a\": {\n\"b\": 1}, \"c\": 2}"},
+		".yaml": {"", "# c\n", "a: 1 # one\n# b\nb:\n    c: 1\n    # d\n\n    d:\n        a: |+\n          x\n\n# end\n", "---\nb:\n  a: 1\n  b: [1]\nc: {a: 1}\n...\n"},
+		".toml": {"", "# c\n", "a = 1 # one\n\n# b\n[b]\nc = 1\n# d\n[b.d]\n  a = 2\n\n# end\n", "[a.b]\nc = 1\n[[d]]\na = 1\n[[d]]\n[c]\na.b = 1\n[c.d]\n# end", "a.b = 1\n\n# d\n[d.a]\n[b]\n[d.c]\n"},
+	} {
+		whole := formats[name]
+		whole.split, whole.latest = nil, new(latest)
+		f := formats[name]
+		f.latest = new(latest)
+		for n := range 60 {
+			text := texts[n%len(texts)]
+			for range 25 {
+				var path Path
+				for range 1 + random.IntN(3) {
+					path = append(path, string(rune('a'+random.IntN(6))))
+				}
+				value := values[random.IntN(len(values))]
+				after, old, err := f.Set(text, path, value)
+				want, wantOld, wantErr := whole.Set(text, path, value)
+				require.Equal(t, []any{want, wantOld, wantErr}, []any{after, old, err}, "%s in %q", path, text)
+				if err == nil {
+					text = after
+				}
+			}
 		}
 	}
-	require.Less(t, parsed, 25*len(text))
-	require.True(t, strings.HasPrefix(text, "# settings\n---\nfirst: 299 # one\nmap:\n    k: v\n    k0: 297\n    k1: 298\n    k2: 299\nkey0: 0\n"), "%.200s", text)
 }

@@ -42,9 +42,12 @@ type Format struct {
 	// setter and remove return the splices for an edit. The path was accepted by find.
 	setter func(d *document, path Path, value any) ([]splice, error)
 	remove func(d *document, path Path) ([]splice, error)
-	// split returns the parts of a document that can be edited by themselves, nil if there are none; see splitText. It
-	// may be nil.
-	split  func(d *document) []textPart
+	// split returns the parts of a document, without any if it cannot be split; see splitText.
+	split func(d *document) part
+	// indents is set if the number of blanks before new lines is that of most lines in the text.
+	indents bool
+	// limit checks a text that was not parsed as a whole. It may be nil.
+	limit  func(text string) error
 	latest *latest
 }
 
@@ -90,14 +93,15 @@ func (f Format) parse(text string) (*document, error) {
 
 // The formats. JSON may have comments and trailing commas; YAML must be a single document.
 var (
-	JSON = Format{decodeJSON, setJSON, removeJSON, nil, new(latest)}
-	YAML = Format{decodeYAML, setYAML, removeYAML, splitYAML, new(latest)}
+	JSON = Format{decode: decodeJSON, setter: setJSON, remove: removeJSON, split: splitJSON, latest: new(latest)}
+	YAML = Format{decode: decodeYAML, setter: setYAML, remove: removeYAML, split: splitYAML, indents: true, latest: new(latest)}
 	TOML = Format{
-		decodeTOML,
-		func(d *document, path Path, value any) ([]splice, error) { return setTOML(d.text, path, value) },
-		func(d *document, path Path) ([]splice, error) { return removeTOML(d.text, path) },
-		nil,
-		new(latest),
+		decode: decodeTOML,
+		setter: func(d *document, path Path, value any) ([]splice, error) { return setTOML(d.text, path, value) },
+		remove: func(d *document, path Path) ([]splice, error) { return removeTOML(d.text, path) },
+		split:  splitTOML,
+		limit:  limitTOML,
+		latest: new(latest),
 	}
 )
 

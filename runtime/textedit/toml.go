@@ -21,9 +21,16 @@ import (
 // maxItems limits the keys and tables of a TOML text: the time of the decoder grows with their square.
 const maxItems = 20_000
 
-func decodeTOML(text string) (*document, error) {
+func limitTOML(text string) error {
 	if strings.Count(text, "=")+strings.Count(text, "[")+strings.Count(text, ".") > maxItems {
-		return nil, diag.Exceeds("text", "%d keys, tables and lists", maxItems)
+		return diag.Exceeds("text", "%d keys, tables and lists", maxItems)
+	}
+	return nil
+}
+
+func decodeTOML(text string) (*document, error) {
+	if err := limitTOML(text); err != nil {
+		return nil, err
 	}
 	var v map[string]any
 	if err := toml.Unmarshal([]byte(text), &v); err != nil {
@@ -132,6 +139,9 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 		}
 	}
 	for i, it := range slices.Backward(items) { // the innermost inline table comes first
+		if n, isItem := itemOf(text, it, path); isItem {
+			return setItem(text, it, n, written), nil
+		}
 		if !it.header && path.below(it.path) {
 			return addInline(text, items, i, path, written)
 		}
@@ -271,6 +281,9 @@ func removeTOML(text string, path Path) ([]splice, error) {
 	}
 	var list []splice
 	for i, it := range items {
+		if n, isItem := itemOf(text, it, path); isItem {
+			return removeItem(text, it, n), nil
+		}
 		switch {
 		case !it.path.below(path), len(list) > 0 && list[len(list)-1].To >= it.to:
 		case it.inline:

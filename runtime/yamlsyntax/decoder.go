@@ -5,6 +5,7 @@
 package yamlsyntax
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -134,7 +135,8 @@ func (s *scanner) edited() string {
 	if len(s.edits) == 0 {
 		return s.text
 	}
-	slices.SortStableFunc(s.edits, func(a, b edit) int { return a.at - b.at })
+	// What is inserted at an offset comes before what is replaced there.
+	slices.SortStableFunc(s.edits, func(a, b edit) int { return cmp.Or(a.at-b.at, a.size-b.size) })
 	var b strings.Builder
 	from := 0
 	for _, e := range s.edits {

@@ -7,6 +7,7 @@ local function ends(pattern) return "(?:^|/)(?:" .. pattern .. ")$" end
 -- The formats of each type; the first whose path matches counts.
 --   continuation  how a value goes on in the next line (see entries.lua)
 --   ignore_case   keys and sections are equal in any case
+--   unknown_case  some readers of the format take keys for equal in any case, such as configparser of Python
 --   dashes        in keys, - and _ are equal
 --   equals        a key may be in quotes, and has an equals sign or blanks behind it
 --   block         the line that begins a part for some hosts or users only
@@ -34,7 +35,7 @@ local ini = {
   { path = ends [[openssl[^/]*\.cnf]], continuation = "backslash" },
   { path = ends [[[^/]+\.cnf]], continuation = "none", dashes = true },
   { path = ends [[php[^/]*\.ini|pacman\.conf|[^/]+\.(?:desktop|nmconnection)]] .. "|/php|/NetworkManager/", continuation = "none" },
-  { path = "", continuation = "indent" },
+  { path = "", continuation = "indent", unknown_case = true },
 }
 
 -- Returns the format of the file, with the continuation that is wanted, if any.
@@ -53,6 +54,13 @@ local function of(list, want)
     return (format.ignore_case and "(?i:" or "(?:") .. (format.dashes and key:gsub("[-_]", "[-_]") or key) .. ")"
   end
   return format
+end
+
+--- Returns a warning if a line sets the key in another case.
+function formats.other_case(path, key, line)
+  local m = re.match(line, [[^\s*(?i:(]] .. re.escape(key) .. [[))\s*[=:]\s*]])
+  if not m or m[1] == key then return nil end
+  return ("%s has the key %s, which is %s for readers that ignore case (write the key as the file does)"):format(path, m[1], key)
 end
 
 --- The property continuation of the types.

@@ -20,7 +20,7 @@ return ccm.type {
     path = { type = "path", required = true, doc = "The file.", example = "/etc/app.ini" },
     section = { one_line = true, doc = "The section. Default: the part before the first section." },
     where = { type = "map", one_line = true, scalar = true, doc = "Selects one of several sections of that name by these settings, or adds a section with them. Required in files with repeated sections, such as [Peer] of WireGuard." },
-    key = { one_line = true, doc = "The key. Default: the name." },
+    key = { one_line = true, doc = "The key. Default: the name. Case counts, except in files whose readers are known to ignore it (git, Samba, rsync, WireGuard). In files of an unknown format, a key that differs only in case is a warning." },
     value = { one_line = true, scalar = true, doc = "The value: everything after the equals sign. Required unless ensure is absent, or values or no_value are given. Of several lines with the key, the last one is used." },
     no_value = { type = "boolean", default = false, doc = "Whether the key is written without an equals sign and value, such as skip-networking in my.cnf." },
     values = entries.properties.values,
@@ -62,15 +62,18 @@ return ccm.type {
     local list = lines.of(text)
     local mine = sections.chosen(text, section, want.where, format)
 
-    local found = {}
+    local found, warning = {}, nil
+    local fold = format.unknown_case and string.lower or format.fold
     for _, part in ipairs(mine) do
       local first = section == "" and part.from or part.from + 1
-      for _, n in ipairs(lines.having(format.fold(str.join(tbl.slice(list, part.from, part.to), "\n")), format.fold(key))) do
+      for _, n in ipairs(lines.having(fold(text:sub(part.at, part.stop)), fold(key))) do
         local i = part.from + n - 1
         local m = re.match(list[i], setting)
         if (m or re.test(list[i], bare)) and not entries.continues(list, i, first, format.continuation) then
           found[#found + 1] = entries.at(list, i, part.to, m and m[2], format.continuation, glue)
           found[#found].head = m and m[1]
+        elseif format.unknown_case and i >= first then
+          warning = formats.other_case(want.path, key, list[i]) or warning
         end
       end
     end
@@ -91,18 +94,18 @@ return ccm.type {
       return head .. (head:find("%s[=:]$") and " " or "") .. value
     end
     local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true)
-    if last and #found == 0 and #values == 1 then return lines.with(text, write(values[1]), last) end
+    if last and #found == 0 and #values == 1 then return lines.with(text, write(values[1]), last), nil, nil, nil, warning end
     local list, eol = lines.split(text)
     if not last and #values > 0 then
       list = tbl.concat(list, #list > 0 and { "" } or {}, { "[" .. section .. "]" })
       for name, value in tbl.pairs(want.where or {}) do list[#list + 1] = name .. want.separator .. value end
       last = #list
     end
-    if not entries.replace(list, found, about, values, write, last) then return text end
-    if #about == 0 or #values == 0 then return lines.join(list, eol) end
+    if not entries.replace(list, found, about, values, write, last) then return text, nil, nil, nil, warning end
+    if #about == 0 or #values == 0 then return lines.join(list, eol), nil, nil, nil, warning end
     local state = { ensure = "present", value = about[1].value or nil }
     if want.no_value or not about[1].value then state.no_value = not about[1].value end
     if want.values then state = { ensure = "present", values = tbl.map(about, function(e) return e.value or "" end) } end
-    return lines.join(list, eol), state
+    return lines.join(list, eol), state, nil, nil, warning
   end),
 }

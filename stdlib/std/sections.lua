@@ -14,30 +14,34 @@ local function header(list, i, continuation)
   return not entries.continues(list, i, first, continuation) and m[1] or nil
 end
 
--- Sets the last line of the part that begins in line i, which is at a place in the text.
+-- Returns the last line of the part that begins in line i, which is at a place in the text, and the place of its end.
 local function finish(text, i, place, continuation)
   local list = lines.of(text)
   while true do
     local feed = text:find("\n", place, true)
     local bracket = feed and text:find("[", feed, true)
-    if not bracket then return #list end
+    if not bracket then return #list, #text end
     i, place = i + str.count(text:sub(feed, bracket), "\n"), bracket
-    if header(list, i, continuation) then return i - 1 end
+    if header(list, i, continuation) then return i - 1, bracket - 1 end
   end
 end
 
---- Returns the parts of a section, each from its header to its last line: a section may have several. The section
---- without a name is the text before the first header.
+--- Returns the parts of a section, each from its header to its last line, with a place in its first line and that of its
+--- end: a section may have several. The section without a name is the text before the first header.
 function sections.parts(text, section, format)
   local list, found, fold, continuation = lines.of(text), {}, format.fold, format.continuation
   if section == "" then
-    local to = list[1] and header(list, 1, continuation) and 0 or finish(text, 1, 1, continuation)
-    found[1] = { from = 1, to = math.min(to, #list) }
+    local to, stop = 0, 0
+    if not (list[1] and header(list, 1, continuation)) then to, stop = finish(text, 1, 1, continuation) end
+    found[1] = { from = 1, to = math.min(to, #list), at = 1, stop = stop }
   end
   local at, places = lines.having(fold(text), section == "" and "[" or fold(section))
   for n, i in ipairs(at) do
     local name = header(list, i, continuation)
-    if name and fold(name) == fold(section) then found[#found + 1] = { from = i, to = finish(text, i, places[n], continuation) } end
+    if name and fold(name) == fold(section) then
+      local to, stop = finish(text, i, places[n], continuation)
+      found[#found + 1] = { from = i, to = to, at = places[n], stop = stop }
+    end
   end
   return found
 end
