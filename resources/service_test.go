@@ -272,8 +272,8 @@ func TestServiceTriggered(t *testing.T) {
 
 // TestNewServiceOfAnImage: a service that a package brings to an image is enabled there, and not started.
 func TestNewServiceOfAnImage(t *testing.T) {
-	for offline, want := range map[string]string{"": "started", "it is an image": "enabled for the first boot"} {
-		v := &host.New(host.Options{Root: t.TempDir(), Offline: offline}).View
+	for root, want := range map[string]string{"/": "started", t.TempDir(): "enabled for the first boot"} {
+		v := &host.New(host.Options{Root: root}).View
 		d, ok := ServiceType.Type.DecideFresh(v, &Service{Name: "x", Ensure: ServiceRunning})
 		require.True(t, ok)
 		require.Equal(t, want, d.Actions[0].Phrase)

@@ -267,6 +267,7 @@ func TestItemsOfLists(t *testing.T) {
 		{what: "json, only comments", typ: "json_setting", path: "/x", props: present, before: "{\"h\": [\n  // none\n]}", after: "{\"h\": [\n  // none\n  \"b\"\n]}"},
 		{what: "yaml, comments", typ: "yaml_setting", path: "/x", props: present, before: "h:\n  - a # one\n  # two\n  - c # three\ni: 1\n", after: "h:\n  - a # one\n  # two\n  - c # three\n  - b\ni: 1\n", judge: pyYAML, had: `["a", "c"]`, has: `["a", "c", "b"]`},
 		{what: "yaml, several lines in brackets", typ: "yaml_setting", path: "/x", props: present, before: "h: [\n  a, # one\n  c # three\n]\n", after: "h: [\n  a, # one\n  c, b # three\n]\n", judge: pyYAML, had: `["a", "c"]`, has: `["a", "c", "b"]`},
+		{what: "yaml, empty", typ: "yaml_setting", path: "/x", props: present, before: "h: [ ]   # none\ni: 1\n", after: "h: [b]   # none\ni: 1\n", judge: pyYAML, had: `[]`, has: `["b"]`},
 		{what: "a name of digits", typ: "yaml_setting", path: "/x", props: `{ "p", path = "/x", key = { "h", "80" }, ensure = "absent" }`, before: "h: {80: a, 81: b}\n", after: "h: {81: b}\n"},
 	} {
 		e.run(t)

@@ -16,12 +16,12 @@ end
 local function with_item(library, text, want, key)
   local _, list = library.remove(text, key)
   if list ~= nil and type(list) ~= "table" then error(("%s is not a list"):format(inspect(key)), 0) end
-  local known = list ~= nil
+  local whole = list == nil or #list == 0 and library == yaml -- which makes [] a block
   list = list or {}
   local rest = tbl.filter(list, function(item) return not tbl.equal(item, want.value) end)
   if want.ensure == "present" then
     if #rest < #list then return text end
-    if not known then return (library.set(text, key, { want.value })) end
+    if whole then return (library.set(text, key, { want.value })) end
     local ok, now = pcall(library.set, text, below(key, #list), want.value)
     return ok and now or (library.set(text, key, tbl.concat(list, { want.value })))
   end
