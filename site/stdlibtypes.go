@@ -54,9 +54,9 @@ func newModuleInterp(reg *resource.Registry, o luaapi.Options) *luaapi.Interp {
 	return luaapi.New(o)
 }
 
-// RequireModule adds the types of a module to reg, and returns the module's functions. The module
+// RequireModule adds the types of a module to reg, and returns the module's functions by field. The module
 // is searched for as by a script in the working directory.
-func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, name string) ([]ModuleFunction, error) {
+func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, name string) (map[string]luaapi.Function, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -66,13 +66,7 @@ func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, nam
 	})
 	defer in.Close()
 	p.Messages.Sources = in.Sources()
-	functions, err := in.RequireFunctions(ctx, "", name)
-	var list []ModuleFunction
-	for field, f := range functions {
-		list = append(list, ModuleFunction{Module: name, Name: name + "." + field, Parameters: f.Parameters, Doc: f.Comment})
-	}
-	slices.SortFunc(list, func(a, b ModuleFunction) int { return strings.Compare(a.Name, b.Name) })
-	return list, err
+	return in.RequireFunctions(ctx, "", name)
 }
 
 // AddShipped adds the types of shipped Lua modules to reg: the named ones or, without names, all.

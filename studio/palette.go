@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/reference"
 	"github.com/luaccm/ccm/studio/model"
 )
 
@@ -120,7 +121,7 @@ func (out *Types) add(title string, types []*resource.Type, module func(*resourc
 			continue // a schema is plain data
 		}
 		out.Defs[t.Name] = text
-		row := TypeRow{Name: t.Name, Hue: graph.Hue(t.Name), Short: site.ShortOf(t), Module: module(t)}
+		row := TypeRow{Name: t.Name, Hue: graph.Hue(t.Name), Short: reference.ShortOf(t), Module: module(t)}
 		if f := t.Schema().Name(); f != nil {
 			row.NameProperty, row.Example = f.Name, f.Example
 		}

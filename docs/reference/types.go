@@ -7,7 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
-	"github.com/luaccm/ccm/site"
+	sitereference "github.com/luaccm/ccm/site/reference"
 )
 
 // typePage returns the page of a type.
@@ -58,11 +58,11 @@ func about(name, doc string) string {
 // writeProviders says how each provider works.
 func (s Source) writeProviders(p *page, t *resource.Type) {
 	p.printf("## Providers")
-	described := site.Described(s.Registry, t)
+	described := sitereference.Described(s.Registry, t)
 	var b strings.Builder
 	for _, name := range s.Registry.ProviderNames(t) {
 		text := "Uses what `host` offers to types in Lua. It runs nothing but what the property `validate` names."
-		if i := slices.IndexFunc(described, func(d site.ProviderText) bool { return d.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(described, func(d sitereference.ProviderText) bool { return d.Name == name }); i >= 0 {
 			text = prose(described[i].Text)
 		}
 		b.WriteString("- `" + name + "`: " + text + "\n")

@@ -23,6 +23,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/reference"
 )
 
 // Options are those of a prompt.
@@ -91,8 +92,8 @@ func New(ctx context.Context, process *site.Process, o Options) (*Prompt, error)
 		Commands: append(p.commands(), p.terminal.Commands()...), Functions: p.functions(),
 		Drawings:  []repl.Drawing{{Name: "dot", Draw: report.Dot}, {Name: "mermaid", Draw: report.Mermaid}},
 		Document:  func() error { _, err := site.Documented(); return err },
-		Types:     sync.OnceValue(site.AllTypes),
-		Reference: reference,
+		Types:     sync.OnceValue(reference.AllTypes),
+		Reference: findText,
 		ListDir:   p.scratch.ListDir, Modules: p.scratch.Modules,
 		LoadOther: p.scratch.LoadManifest, Sources: p.scratch.Source,
 		Brief: func() bool { return p.terminal.Active() && terminal.IsTerminal(o.Stdout) }, Page: p.terminal.Page,
@@ -104,13 +105,13 @@ func New(ctx context.Context, process *site.Process, o Options) (*Prompt, error)
 	return p, nil
 }
 
-// reference returns the reference of a topic.
-func reference(topic string) (string, bool) {
+// findText returns the reference of a topic.
+func findText(topic string) (string, bool) {
 	reg, err := site.Documented()
 	if err != nil {
 		return "", false
 	}
-	ref, err := site.FindReference(reg, topic)
+	ref, err := reference.Find(reg, topic)
 	if err != nil {
 		return "", false
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/reference"
 )
 
 // CompleteName completes names of resources of a type with the names that its provider knows. If
@@ -53,9 +54,9 @@ func Completes(e *Env) bool {
 
 // TypeCompletions returns the completions for a type's name, each with the description of the type.
 func TypeCompletions(wanted func(*resource.Type) bool) (out []string) {
-	for _, t := range site.AllTypes() {
+	for _, t := range reference.AllTypes() {
 		if wanted(t) {
-			out = append(out, t.Name+"\t"+site.ShortOf(t))
+			out = append(out, t.Name+"\t"+reference.ShortOf(t))
 		}
 	}
 	return out

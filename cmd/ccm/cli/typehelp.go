@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/reference"
 )
 
 // TypeAnnotation marks the commands that are for a type.
@@ -28,7 +29,7 @@ func DescribeTypes(cmd *cobra.Command, reg *resource.Registry) error {
 	for _, sub := range cmd.Commands() {
 		if t := types[sub.Annotations[TypeAnnotation]]; t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
-			sub.Short = site.ShortOf(t)
+			sub.Short = reference.ShortOf(t)
 			sub.Long = terminal.Wrap(doc, "", terminal.TextWidth)
 			schema.Describe(sub.Flags())
 		}

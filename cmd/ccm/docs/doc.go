@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/reference"
 )
 
 // docsFlags are the flags of docs that are about the reference.
@@ -52,13 +53,13 @@ func (f *docsFlags) print(ctx context.Context, e *cli.Env, args []string) error 
 	if err != nil {
 		return err
 	}
-	var functions []site.ModuleFunction
+	var functions []reference.ModuleFunction
 	for _, name := range f.modules {
 		more, err := e.RequireModule(ctx, reg, name)
 		if err != nil {
 			return err
 		}
-		functions = append(functions, more...)
+		functions = append(functions, reference.FunctionsOf(name, more)...)
 	}
 	asJSON := f.output.Value == "json"
 	if len(args) == 0 {
@@ -66,15 +67,15 @@ func (f *docsFlags) print(ctx context.Context, e *cli.Env, args []string) error 
 		return docAll(e, reg, functions, asJSON)
 	}
 	if reg.Type(args[0]) == nil {
-		if ref, ok, err := site.FindFunctions(functions, args[0]); ok {
+		if ref, ok, err := reference.FindFunctions(functions, args[0]); ok {
 			return docReference(e, ref, err, asJSON)
 		}
 	}
-	ref, err := site.FindReference(reg, args[0])
+	ref, err := reference.Find(reg, args[0])
 	return docReference(e, ref, err, asJSON)
 }
 
-func docAll(e *cli.Env, reg *resource.Registry, functions []site.ModuleFunction, asJSON bool) error {
+func docAll(e *cli.Env, reg *resource.Registry, functions []reference.ModuleFunction, asJSON bool) error {
 	if asJSON {
 		all := map[string]any{}
 		for _, t := range reg.Types() {
@@ -82,16 +83,16 @@ func docAll(e *cli.Env, reg *resource.Registry, functions []site.ModuleFunction,
 		}
 		return e.Print().JSON(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all})
 	}
-	site.WriteTypes(e.Stdout, reg)
+	reference.WriteTypes(e.Stdout, reg)
 	if len(functions) > 0 {
 		terminal.Fprintf(e.Stdout, "\n## Functions of modules\n\n")
-		site.WriteFunctions(e.Stdout, functions)
+		reference.WriteFunctions(e.Stdout, functions)
 	}
 	return nil
 }
 
 // docReference prints a reference, or returns err if that is not nil.
-func docReference(e *cli.Env, ref site.Reference, err error, asJSON bool) error {
+func docReference(e *cli.Env, ref reference.Reference, err error, asJSON bool) error {
 	switch {
 	case err != nil:
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/runtime/words"
-	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/reference"
 )
 
 // Command returns ccm docs.
@@ -58,7 +58,7 @@ with "man -l DIR/ccm-run.1".`,
 					names = append(names, name+"\t"+docs.Title(name))
 				}
 				names = append(names, cli.TypeCompletions(func(*resource.Type) bool { return true })...)
-				names = append(names, site.LibraryNames()...)
+				names = append(names, reference.LibraryNames()...)
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},

@@ -1,9 +1,11 @@
-package site
+package reference
 
 import (
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -14,6 +16,15 @@ type ModuleFunction struct {
 	Name       string   `json:"name"` // nginx.vhost
 	Parameters []string `json:"parameters"`
 	Doc        string   `json:"doc"`
+}
+
+// FunctionsOf returns the functions of a module in order of name, given its functions by field.
+func FunctionsOf(module string, functions map[string]luaapi.Function) (list []ModuleFunction) {
+	for field, f := range functions {
+		list = append(list, ModuleFunction{Module: module, Name: module + "." + field, Parameters: f.Parameters, Doc: f.Comment})
+	}
+	slices.SortFunc(list, func(a, b ModuleFunction) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // FindFunctions returns the reference of a function, or of all functions of a module. It is not

@@ -1,4 +1,6 @@
-package site
+// Package reference documents types, libraries and functions of modules, as text and as JSON: see
+// [Find] and [FindFunctions].
+package reference
 
 import (
 	"fmt"
@@ -8,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/site"
 )
 
 // A Reference is the documentation of a topic.
@@ -17,9 +20,9 @@ type Reference struct {
 	JSON any
 }
 
-// FindReference returns the reference of a topic: a type such as file, a property such as
+// Find returns the reference of a topic: a type such as file, a property such as
 // file.mode, a library such as str, or a function such as str.split.
-func FindReference(reg *resource.Registry, topic string) (Reference, error) {
+func Find(reg *resource.Registry, topic string) (Reference, error) {
 	// A type has the name of its module too.
 	name, property, hasProperty := strings.Cut(strings.TrimPrefix(topic, "std."), ".")
 	t := reg.Type(name)
@@ -56,7 +59,7 @@ func findLibrary(reg *resource.Registry, name string) (Reference, error) {
 			return Reference{}, err
 		}
 	}
-	AddShipped(reg)
+	site.AddShipped(reg)
 	known := reg.TypeNames()
 	for _, lib := range std.Libraries() {
 		known = append(known, lib.Name)
@@ -70,11 +73,11 @@ func findLibrary(reg *resource.Registry, name string) (Reference, error) {
 
 // AllTypes returns the built-in types and those of shipped modules, with documentation.
 func AllTypes() []*resource.Type {
-	reg, err := Documented()
+	reg, err := site.Documented()
 	if err != nil {
 		return nil
 	}
-	AddShipped(reg)
+	site.AddShipped(reg)
 	return reg.Types()
 }
 
