@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,11 +85,12 @@ func (e *unknownNameError) isData() bool { return strings.HasPrefix(e.table, "da
 
 // Hint returns the nearest name, or how to ask for a value that may be missing.
 func (e *unknownNameError) Hint() string {
-	if hint := diag.DidYouMean(e.name, e.names); hint != "" || e.isData() {
-		return hint
+	if e.isData() {
+		return diag.DidYouMean(e.name, e.names)
 	}
-	path := e.table + "." + e.name
-	return fmt.Sprintf("fact(%q) returns nil if it does not exist", path[len("facts."):])
+	path := (e.table + "." + e.name)[len("facts."):]
+	return cmp.Or(facts.HintElsewhere(path), diag.DidYouMean(e.name, e.names),
+		fmt.Sprintf("fact(%q) returns nil if it does not exist", path))
 }
 
 // wholeNumber returns an integer as a number or, if a number of Lua cannot hold it exactly, as text.

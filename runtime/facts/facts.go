@@ -175,8 +175,11 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no fact %q", e.Path)
 }
 
-// Hint returns the path with the nearest name, or "".
+// Hint returns the name of the fact if the path is one of another program, else the path with the nearest name, or "".
 func (e *NotFoundError) Hint() string {
+	if hint := HintElsewhere(e.Path); hint != "" {
+		return hint
+	}
 	near := diag.Nearest(e.Part, e.Alternatives)
 	if near == "" {
 		return ""

@@ -90,6 +90,10 @@ func TestNotFoundHints(t *testing.T) {
 	})
 	for _, c := range []struct{ path, hint, scalar string }{
 		{"so.family", `did you mean "os"?`, ""},
+		{"os_family", `did you mean "os.family"?`, ""},
+		{"ansible_distribution", `did you mean "os.id"?`, ""},
+		{"ipaddress", `did you mean "net.ip"?`, ""},
+		{"os.distro.codename", `did you mean "os.codename"?`, ""},
 		{"os.famly", `did you mean "os.family"?`, ""},
 		{"os.zzzzzzzz", "", ""},
 		{"os.family.x", "", ": os.family is a text"},

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -76,7 +77,8 @@ type notFoundError struct {
 	problem string // "no fact os.familly"
 	part    string
 	names   []string
-	environ bool // the name is one of an environment variable
+	fact    string // the path of a fact, "" for others
+	environ bool   // the name is one of an environment variable
 }
 
 func (e *notFoundError) Error() string { return e.problem }
@@ -86,7 +88,7 @@ func (e *notFoundError) hint() string {
 	if e.environ {
 		return "use the environment variable: Environ." + e.part
 	}
-	return diag.DidYouMean(e.part, e.names)
+	return cmp.Or(facts.HintElsewhere(e.fact), diag.DidYouMean(e.part, e.names))
 }
 
 // IsMissing reports whether an error means that there is nothing at a path, so that a default
@@ -98,7 +100,11 @@ func IsMissing(err error) bool {
 
 func notFound(r root, path []string, n int, known []string) *notFoundError {
 	kind := map[root]string{factsRoot: "fact", dataRoot: "data", environRoot: "environment variable"}[r]
-	return &notFoundError{problem: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], names: known}
+	e := &notFoundError{problem: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], names: known}
+	if r == factsRoot {
+		e.fact = strings.Join(path, ".")
+	}
+	return e
 }
 
 // undefined returns the error that an expression in a template has no value. The text of the expression may be a

@@ -379,7 +379,7 @@ function ccm.type(definition) end
 ---@field release_minor? integer the second number; 4 for 22.04
 
 ---@class (exact) ccm.Facts.packages
----@field [string] string the version, as dpkg or rpm writes it: with epoch and release. Other package managers are not asked, and then there is no such fact
+---@field [string] string the version, as dpkg or rpm writes it, with epoch and release; not of other package managers
 
 ---@class (exact) ccm.Facts.partition.partitions
 ---@field device string what is mounted where
@@ -406,7 +406,7 @@ function ccm.type(definition) end
 ---@field config_mode? string the mode at boot, from /etc/selinux/config
 ---@field config_policy? string the policy, from the same file
 ---@field enabled boolean whether it is on
----@field mode string the present mode: enforcing, permissive or disabled. Of a machine without SELinux too it is disabled
+---@field mode string the present mode: enforcing, permissive or disabled. disabled without SELinux too
 
 ---@class (exact) ccm.Facts.services.NAME
 ---@field active? string what systemd calls the first, for what is in its memory
@@ -489,7 +489,7 @@ function ccm.type(definition) end
 ---@field packages? ccm.Facts.packages the installed packages
 ---@field partition ccm.Facts.partition
 ---@field selinux ccm.Facts.selinux
----@field services? ccm.Facts.services the services of systemd or OpenRC. Other init systems have no list, and then there is no such fact
+---@field services? ccm.Facts.services the services of systemd or OpenRC.
 ---@field ssh? ccm.Facts.ssh the public keys of the SSH server in /etc/ssh, by algorithm: ed25519, rsa, ecdsa
 ---@field swap ccm.Facts.swap
 ---@field timezone ccm.Facts.timezone

@@ -18,6 +18,7 @@ import (
 // truncated content are errors.
 type Transfer struct {
 	request Request
+	method  string
 	ctx     context.Context
 	guard   *stallGuard
 	limit   int64
@@ -35,7 +36,7 @@ func New(ctx context.Context, d Request, limit int64) *Transfer {
 	if d.Stall <= 0 {
 		d.Stall = DefaultStall
 	}
-	x := &Transfer{request: d, limit: limit}
+	x := &Transfer{request: d, method: http.MethodGet, limit: limit}
 	x.guard, x.ctx = newStallGuard(ctx, d.Stall)
 	return x
 }
@@ -50,13 +51,8 @@ func (x *Transfer) Close() {
 
 // Open sends the request, follows redirects, and returns when the header of the response is
 // there.
-func (x *Transfer) Open(t http.RoundTripper) error { return x.open(t, http.MethodGet) }
-
-// Head is Open for a response without content, of which only the header matters.
-func (x *Transfer) Head(t http.RoundTripper) error { return x.open(t, http.MethodHead) }
-
-func (x *Transfer) open(t http.RoundTripper, method string) error {
-	resp, err := x.request.open(x.ctx, t, method, x.guard.reset)
+func (x *Transfer) Open(t http.RoundTripper) error {
+	resp, err := x.request.open(x.ctx, t, x.method, x.guard.reset)
 	x.guard.pause()
 	if err != nil {
 		return err
@@ -64,6 +60,12 @@ func (x *Transfer) open(t http.RoundTripper, method string) error {
 	x.body, x.Size = resp.Body, resp.ContentLength
 	x.ETag, x.LastModified = validator(resp.Header.Get("ETag")), validator(resp.Header.Get("Last-Modified"))
 	return nil
+}
+
+// Head is Open for a response without content, of which only the header matters.
+func (x *Transfer) Head(t http.RoundTripper) error {
+	x.method = http.MethodHead
+	return x.Open(t)
 }
 
 // validator returns a header of a response, or "" if it is too long to be a validator.
@@ -79,7 +81,7 @@ func (x *Transfer) Failed(err error) error {
 	if cause := context.Cause(x.ctx); cause != nil {
 		err = cause
 	}
-	return fmt.Errorf("GET %s: %w", RedactURL(x.request.URL), err)
+	return fmt.Errorf("%s %s: %w", x.method, RedactURL(x.request.URL), err)
 }
 
 // CheckSize returns an error if the server announces more than the limit.
