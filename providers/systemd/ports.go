@@ -31,8 +31,6 @@ func defaultPort(service string) int {
 		return 53
 	case "memcached":
 		return 11211
-	case "mosquitto":
-		return 1883
 	case "prometheus":
 		return 9090
 	case "prometheus-node-exporter", "node_exporter":

@@ -70,9 +70,9 @@ func (p *part) merge(edited part, path Path) bool {
 	p.head, p.tail, p.table = edited.head, edited.tail, edited.table
 	at, added := 0, 0 // index behind the last part that was merged; number of new parts before it
 	for _, q := range edited.parts {
-		switch next := len(p.parts); {
+		switch {
 		case len(kept) > 0 && p.parts[kept[0]+added].key == q.key:
-			next = kept[0] + added
+			next := kept[0] + added
 			if !p.parts[next].merge(q, path.behind(q.key)) {
 				return false
 			}
