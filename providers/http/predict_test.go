@@ -88,7 +88,7 @@ func TestAskSize(t *testing.T) {
 	h := host.New(host.Options{Root: t.TempDir(), Runner: &hosttest.Runner{}})
 	v := h.Planning(t.Context())
 	for range 2 {
-		require.EqualError(t, predict(v, "large.tar.gz"), "GET "+srv.URL+"/large.tar.gz: response of 4.9 KiB exceeds the limit of 4.9 KiB (raise it with max_download)")
+		require.EqualError(t, predict(v, "large.tar.gz"), "HEAD "+srv.URL+"/large.tar.gz: response of 4.9 KiB exceeds the limit of 4.9 KiB (raise it with max_download)")
 		require.NoError(t, predict(v, "refused.tar.gz"), "a server may refuse HEAD")
 	}
 	require.Equal(t, []string{"HEAD /large.tar.gz pw", "HEAD /refused.tar.gz pw"}, asked)
