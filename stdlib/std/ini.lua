@@ -20,7 +20,7 @@ return ccm.type {
     path = { type = "path", required = true, doc = "The file.", example = "/etc/app.ini" },
     section = { one_line = true, doc = "The section. Default: the part before the first section." },
     where = { type = "map", one_line = true, scalar = true, doc = "Selects one of several sections of that name by these settings, or adds a section with them. Required in files with repeated sections, such as [Peer] of WireGuard." },
-    key = { one_line = true, doc = "The key. Default: the name. Case counts, except in files whose readers are known to ignore it (git, Samba, rsync, WireGuard). In files of an unknown format, a key that differs only in case is a warning." },
+    key = { one_line = true, doc = "The key. Default: the name. Case counts, except in files whose readers are known to ignore it (git, Samba, rsync, WireGuard). In files of an unknown format, adding a key that differs only in case is a warning." },
     value = { one_line = true, scalar = true, doc = "The value: everything after the equals sign. Required unless ensure is absent, or values or no_value are given. Of several lines with the key, the last one is used." },
     no_value = { type = "boolean", default = false, doc = "Whether the key is written without an equals sign and value, such as skip-networking in my.cnf." },
     values = entries.properties.values,
@@ -77,6 +77,8 @@ return ccm.type {
         end
       end
     end
+
+    if #found > 0 then warning = nil end -- the file has both
 
     -- The end of the section: its last line that is not blank.
     local last = section == "" and 0 or nil
