@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
 	"syscall"
 	"time"
@@ -10,7 +10,7 @@ import (
 
 // runWithin runs a command, and ends it and all its children after the limit: first by SIGQUIT, for which Go programs
 // print what each goroutine does, and 30 seconds later by SIGKILL.
-func runWithin(cmd *exec.Cmd, limit time.Duration) error {
+func runWithin(cmd *exec.Cmd, limit time.Duration, out io.Writer) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Minute // for output that a child of the command still holds
 	if err := cmd.Start(); err != nil {
@@ -23,7 +23,7 @@ func runWithin(cmd *exec.Cmd, limit time.Duration) error {
 		return err
 	case <-time.After(limit):
 	}
-	fmt.Fprintf(os.Stderr, "not finished after %v: ended\n", limit)
+	fmt.Fprintf(out, "not finished after %v: ended\n", limit)
 	signal := func(s syscall.Signal) { _ = syscall.Kill(-cmd.Process.Pid, s) }
 	signal(syscall.SIGQUIT)
 	select {

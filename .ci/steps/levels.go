@@ -5,6 +5,7 @@ import "time"
 // A step is one command of CI.
 type step struct {
 	name    string
+	lane    int           // steps of lane 0 run first; then those of the other lanes, the lanes side by side
 	limit   time.Duration // the deadline, about five times what the step needs on two cores with nothing beside it
 	needs   string        // a command that fails, and prints why, where the step cannot be run
 	command string
@@ -19,16 +20,17 @@ const (
 
 // The levels, and the steps of each in their order. docs/testing.md says what belongs to which level.
 var levels = map[string][]step{
-	// The deadlines add up to less than 85 minutes, so that the table is printed in any case.
+	// The steps of lane 2 wait for servers, browsers and systems that boot, while those of lane 1 use the processors. The
+	// deadlines of each lane add up to less than 85 minutes, so that the table is printed in any case.
 	"change": {
 		{name: "hello", limit: 4 * time.Minute, command: `CGO_ENABLED=0 go build -trimpath -o "$BUILD" ./cmd/ccm && "$BUILD" run examples/hello/site.lua "$(mktemp -d)/site"`},
-		{name: "lint", limit: 10 * time.Minute, command: "make lint"},
-		{name: "test-all", limit: 20 * time.Minute, command: "make test-all"},
-		{name: "lua-diff", limit: 4 * time.Minute, command: "CCM_LUA_DIFF=required make lua-diff PROGRAMS=500 SEED=1"},
-		{name: "package", limit: 4 * time.Minute, command: "make package"},
-		{name: "fleet", limit: 12 * time.Minute, command: "make fleet-short"},
-		{name: "browser", limit: 8 * time.Minute, needs: chromium, command: "CCM_BROWSER=required make browser-short"},
-		{name: "integration", limit: 20 * time.Minute, needs: lab, command: "make integration-short"},
+		{name: "lint", lane: 1, limit: 15 * time.Minute, command: "make lint"},
+		{name: "test-all", lane: 1, limit: 40 * time.Minute, command: "make test-all"},
+		{name: "lua-diff", lane: 1, limit: 6 * time.Minute, command: "CCM_LUA_DIFF=required make lua-diff PROGRAMS=500 SEED=1"},
+		{name: "package", lane: 1, limit: 6 * time.Minute, command: "make package"},
+		{name: "fleet", lane: 2, limit: 20 * time.Minute, command: "make fleet-short"},
+		{name: "browser", lane: 2, limit: 15 * time.Minute, needs: chromium, command: "CCM_BROWSER=required make browser-short"},
+		{name: "integration", lane: 2, limit: 40 * time.Minute, needs: lab, command: "make integration-short"},
 	},
 	"night": {
 		{name: "cross", limit: time.Hour, command: "make cross"},

@@ -1,5 +1,4 @@
-// Command steps runs the steps of CI one after the other, all of them even if one fails, and prints one table of them
-// at the end:
+// Command steps runs the steps of CI, all of them even if one fails, and prints one table of them at the end:
 //
 //	go run ./.ci/steps change         what each change has to pass (.ci/run)
 //	go run ./.ci/steps night          everything else (make nightly)
@@ -10,13 +9,16 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -58,52 +60,102 @@ func run() int {
 			return 2
 		}
 	}
-	var results []result
-	for _, s := range steps {
-		if len(only) == 0 || slices.Contains(only, s.name) {
-			results = append(results, s.run())
-		}
+	if len(only) > 0 {
+		steps = slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return !slices.Contains(only, s.name) })
 	}
-	printTable(os.Stdout, results)
+	begin := time.Now()
+	results := runLanes(steps, os.Stdout)
+	printTable(os.Stdout, results, time.Since(begin))
 	if slices.ContainsFunc(results, func(r result) bool { return r.err != nil }) {
 		return 1
 	}
 	return 0
 }
 
+// runLanes runs steps by their lanes, and returns their results in the order of the steps. Steps that run beside others
+// print when they start, and their output when they end.
+func runLanes(steps []step, out io.Writer) []result {
+	results := make([]result, len(steps))
+	lanes := map[int][]int{}
+	for i, s := range steps {
+		if s.lane == 0 {
+			fmt.Fprintf(out, "\n== %s: %s\n", s.name, s.command)
+			results[i] = s.run(out)
+		} else {
+			lanes[s.lane] = append(lanes[s.lane], i)
+		}
+	}
+	var running sync.WaitGroup
+	var printing sync.Mutex
+	for _, lane := range lanes {
+		running.Go(func() {
+			for _, i := range lane {
+				var output bytes.Buffer
+				write := func(format string, args ...any) {
+					printing.Lock()
+					defer printing.Unlock()
+					fmt.Fprintf(out, format, args...)
+				}
+				write("\n== %s starts\n", steps[i].name)
+				results[i] = steps[i].run(&output)
+				write("\n== %s: %s\n%s", steps[i].name, steps[i].command, &output)
+			}
+		})
+	}
+	running.Wait()
+	return results
+}
+
 // A result is what came of one step.
 type result struct {
 	step  step
 	took  time.Duration
+	cpu   time.Duration // processor time of the step and of all its children that ended
 	tests counts
 	// omitted is why the step was not run, err why it failed.
 	omitted string
 	err     error
 }
 
-// run runs the step with its output on that of this process. Tests run with go test -json, of which only the closing
-// lines of packages and the output of failed tests are printed.
-func (s step) run() result {
-	fmt.Printf("\n== %s: %s\n", s.name, s.command)
+// run runs the step, and writes its output. Tests run with go test -json, of which only the closing lines of packages and
+// the output of failed tests are written.
+func (s step) run(out io.Writer) result {
 	if s.needs != "" {
-		if out, err := exec.Command("sh", "-c", s.needs).CombinedOutput(); err != nil {
-			why := strings.TrimSpace(string(out))
+		if text, err := exec.Command("sh", "-c", s.needs).CombinedOutput(); err != nil {
+			why := strings.TrimSpace(string(text))
 			if why == "" {
 				why = s.needs + ": " + err.Error()
 			}
-			fmt.Println("left out:", why)
+			fmt.Fprintln(out, "left out:", why)
 			return result{step: s, omitted: why}
 		}
 	}
-	tests := newTestWriter(os.Stdout)
+	out = &syncWriter{out: out}
+	tests := newTestWriter(out)
 	cmd := exec.Command("sh", "-c", s.command)
 	cmd.Env = append(os.Environ(), "TESTFLAGS=-json", "BUILD="+ccm)
 	if _, err := os.Stat(ccm); err == nil { // suites test it instead of building their own
 		cmd.Env = append(cmd.Env, "CCM="+ccm)
 	}
-	cmd.Stdout, cmd.Stderr = tests, os.Stderr
+	cmd.Stdout, cmd.Stderr = tests, out
 	begin := time.Now()
-	err := runWithin(cmd, s.limit)
+	err := runWithin(cmd, s.limit, out)
 	tests.Close()
-	return result{step: s, took: time.Since(begin), tests: tests.counts, err: err}
+	r := result{step: s, took: time.Since(begin), tests: tests.counts, err: err}
+	if state := cmd.ProcessState; state != nil {
+		r.cpu = state.UserTime() + state.SystemTime()
+	}
+	return r
+}
+
+// A syncWriter takes standard output and standard error of one command.
+type syncWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (w *syncWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(p)
 }

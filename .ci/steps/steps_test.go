@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -39,17 +41,17 @@ func TestEventsAreCounted(t *testing.T) {
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	printTable(&out, []result{
-		{step: step{name: "lint"}, took: 3 * time.Second},
-		{step: step{name: "fleet"}, took: 61 * time.Second, err: errors.New("exit status 1"),
+		{step: step{name: "lint"}, took: 3 * time.Second, cpu: 5 * time.Second},
+		{step: step{name: "fleet"}, took: 61 * time.Second, cpu: 40 * time.Second, err: errors.New("exit status 1"),
 			tests: counts{passed: 1, failed: 1, ended: []test{{"p TestA", 2}, {"p TestB", 58}}}},
 		{step: step{name: "browser"}, omitted: "chromium is not installed"},
-	})
+	}, 62*time.Second)
 	require.Equal(t, `
-step     seconds  passed  failed  skipped  result
-lint     3                                 ok
-fleet    61       1       1       0        FAILED: exit status 1
-browser  0                                 left out: chromium is not installed
-all      64
+step     seconds  cpu  passed  failed  skipped  result
+lint     3        5                             ok
+fleet    61       40   1       1       0        FAILED: exit status 1
+browser  0        0                             left out: chromium is not installed
+all      62       45
 
 slowest tests of fleet  seconds
 p TestB                 58
@@ -60,15 +62,38 @@ p TestA                 2
 // A step that hangs is ended with its children, and fails.
 func TestDeadline(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sleep 1000 & wait")
-	require.ErrorContains(t, runWithin(cmd, time.Millisecond), "not finished after 1ms")
+	require.ErrorContains(t, runWithin(cmd, time.Millisecond, io.Discard), "not finished after 1ms")
 }
 
 func TestDeadlinesOfAChange(t *testing.T) {
-	var all time.Duration
+	lanes := map[int]time.Duration{}
 	for _, s := range levels["change"] {
-		all += s.limit
+		lanes[s.lane] += s.limit
 	}
-	require.Less(t, all, 85*time.Minute)
+	for lane, limit := range lanes {
+		if lane != 0 {
+			require.Less(t, lanes[0]+limit, 85*time.Minute)
+		}
+	}
+}
+
+// Lanes run side by side, each step of a lane after the one before it, and their outputs are not mixed.
+func TestLanes(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	require.NoError(t, exec.Command("mkfifo", fifo).Run())
+	var out bytes.Buffer
+	results := runLanes([]step{
+		{name: "first", limit: time.Minute, command: "echo built > " + dir + "/built"},
+		{name: "reads", lane: 1, limit: time.Minute, command: "cat " + dir + "/built; cat " + fifo}, // waits for the other lane
+		{name: "after", lane: 1, limit: time.Minute, command: "echo after; exit 3"},
+		{name: "writes", lane: 2, limit: time.Minute, command: "echo through > " + fifo},
+	}, &out)
+	require.Len(t, results, 4)
+	require.NoError(t, results[1].err)
+	require.ErrorContains(t, results[2].err, "exit status 3")
+	require.Contains(t, out.String(), "; cat "+fifo+"\nbuilt\nthrough\n")
+	require.Contains(t, out.String(), "exit 3\nafter\n")
 }
 
 // Four rounds have both numbers of threads, each with and without privileges.

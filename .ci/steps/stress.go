@@ -74,7 +74,7 @@ func stress(rounds int) bool {
 			tests := newTestWriter(os.Stdout)
 			cmd := r.command(suite)
 			cmd.Stdout, cmd.Stderr = tests, os.Stderr
-			err := runWithin(cmd, 3*time.Hour)
+			err := runWithin(cmd, 3*time.Hour, os.Stderr)
 			tests.Close()
 			if err != nil && len(tests.failures) == 0 {
 				tests.failures = []string{"make " + suite + ": " + err.Error()}
