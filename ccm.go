@@ -137,7 +137,7 @@ func load(ctx context.Context, file string, p *site.Process, o Options) (*Site, 
 	s := &Site{process: p, output: o.output(p), own: o.Process == nil}
 	inner, during := s.detach(ctx)
 	defer during()
-	run.ID = cmp.Or(run.ID, p.NewRunID(o.StateDir))
+	run.ID = cmp.Or(run.ID, state.NewRunID(o.StateDir, p.Clock))
 	if s.own {
 		p.Messages.W = terminal.NewWriter(s.output)
 		p.Files.SetContext(inner)

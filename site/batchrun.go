@@ -2,11 +2,6 @@ package site
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
@@ -52,7 +47,7 @@ func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 	if o.batch != nil {
 		return o.batch, nil
 	}
-	id := o.recorder.process.NewRunID(o.recorder.options.StateDir)
+	id := state.NewRunID(o.recorder.options.StateDir, o.recorder.process.Clock)
 	var st *runState
 	var err error
 	if o.options.Plan {
@@ -116,22 +111,3 @@ func (b *batchRun) number(e *event.Event) {
 	e.Index = b.summary.Total()
 	b.summary.Add(e)
 }
-
-// NewRunID returns an ID that sorts after those of all runs recorded in a state directory, "" for the default one. It
-// is the time to the microsecond and three random bytes, in hexadecimal. If the clock was set back, it is the time of
-// the latest run and a microsecond: the last run must stay the last one, for undo, drift and what is kept.
-func (p *Process) NewRunID(stateDir string) string {
-	now := time.Now().UTC()
-	store := state.Open(state.Options{Dir: state.Dir(stateDir), Clock: p.Clock})
-	if stamp, _, ok := strings.Cut(state.LatestRun(store), "-"); ok {
-		if latest, err := time.Parse(runIDTime, stamp); err == nil && !now.After(latest) {
-			now = latest.Add(time.Microsecond)
-		}
-	}
-	var b [3]byte
-	_, _ = rand.Read(b[:])
-	return fmt.Sprintf("%s-%s", now.Format(runIDTime), hex.EncodeToString(b[:]))
-}
-
-// runIDTime is the layout of the time in the ID of a run.
-const runIDTime = "20060102T150405.000000Z"

@@ -102,7 +102,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	if b.place, err = takePlace(p.Files, b.stateName); err != nil {
 		return nil, err
 	}
-	ctx, cancel := p.UntilStopped(ctx)
+	ctx, cancel := p.Stop.Context(ctx)
 	defer cancel()
 	if err := b.unpack(ctx, in, &o.Bundle, verify); err != nil {
 		return nil, errors.Join(p.Stop.asInterruption(ctx, placed(in.shownName, err)), b.place.Close())

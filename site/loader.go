@@ -151,7 +151,7 @@ func (l *siteLoader) loadModule(ctx context.Context, u *catalog.Unit, name strin
 // evaluate evaluates a script.
 func (l *siteLoader) evaluate(ctx context.Context, u *catalog.Unit, text string, args []string) error {
 	outer := ctx
-	ctx, cancel := l.process.UntilStopped(outer)
+	ctx, cancel := l.process.Stop.Context(outer)
 	defer cancel()
 	in := l.interp(ctx, outer, u, args)
 	defer in.Close()

@@ -14,11 +14,11 @@ import (
 
 // LockedSite returns the site of the scripts in a directory, as ccm.mod.lua and ccm.lock describe
 // it; nil if there is neither. Found means that nobody has named the directory.
-func (p *Process) LockedSite(dir string, found bool) (*module.Site, error) {
-	return p.Files.lockedSite(p.Files.Trust(), p.bundle, dir, found)
+func (f *Files) LockedSite(dir string, found bool) (*module.Site, error) {
+	return f.lockedSite(f.Trust(), nil, dir, found)
 }
 
-// lockedSite is [Process.LockedSite] with a policy that may cache its checks.
+// lockedSite is [Files.LockedSite] in an entered bundle, with a policy that may cache its checks.
 func (f *Files) lockedSite(policy *trust.Policy, b *enteredBundle, dir string, found bool) (*module.Site, error) {
 	return module.Find(policy, dir, found, f.ModuleCaches(), b.fileShown)
 }

@@ -3,8 +3,9 @@
 //
 // Begin with a [Process], which holds what all runs of a process share:
 //
-//	run, err := process.OpenRun(ctx, "site.lua", args, &site.RunOptions{...}) // ReadRun and Begin
+//	run, err := process.ReadRun(ctx, "site.lua", args, &site.RunOptions{...})
 //	defer run.End()
+//	err = run.Begin(ctx)
 //	summary := run.Converge(ctx)
 //
 // [Process.Load] reads a site without running it. A [OneOff] converges resources that are in no
@@ -131,27 +132,15 @@ func (p *Process) newHost(o host.Options) *host.Host {
 	return host.New(o)
 }
 
-// UntilStopped returns a context that ends when the process shall end. It is for work before a
-// run, which may be cut off.
-func (p *Process) UntilStopped(ctx context.Context) (context.Context, func()) {
-	return p.Stop.context(ctx)
-}
-
-// ReadStdin reads standard input, or returns when the process shall end.
-func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
-	ctx, cancel := p.UntilStopped(ctx)
-	defer cancel()
-	text, err := trust.ReadStream(ctx, p.Stdin, Stdin)
-	return text, p.Stop.asInterruption(ctx, err)
-}
-
 // ReadInput returns the text of a script or manifest and its name in messages; - is standard
 // input. The name of an entered bundle represents the script or manifest in it, see
 // [Process.Enter].
 func (p *Process) ReadInput(ctx context.Context, name string) (shown, text string, err error) {
 	if name == "-" {
-		all, err := p.ReadStdin(ctx)
-		return Stdin, string(all), err
+		ctx, cancel := p.Stop.Context(ctx)
+		defer cancel()
+		all, err := trust.ReadStream(ctx, p.Stdin, Stdin)
+		return Stdin, string(all), p.Stop.asInterruption(ctx, err)
 	}
 	if p.bundle != nil && name == p.bundle.name {
 		name = p.bundle.entry
@@ -159,7 +148,7 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	if text, ok := p.Files.edited(name); ok {
 		return name, text, nil
 	}
-	ctx, cancel := p.UntilStopped(ctx)
+	ctx, cancel := p.Stop.Context(ctx)
 	defer cancel()
 	limit := int64(safepath.LargestText)
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {

@@ -195,7 +195,7 @@ func commandLine(secrets *secret.Keeper) string { return secrets.Redact(strings.
 // waitForLock takes the lock of a state directory. A signal ends the wait.
 func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (*state.LockHandle, error) {
 	p := r.process
-	within, cancel := p.UntilStopped(ctx)
+	within, cancel := p.Stop.Context(ctx)
 	defer cancel()
 	held, err := state.Lock(within, dir, commandLine(p.Secrets), r.options.LockTimeout, now)
 	if err == nil {

@@ -48,7 +48,7 @@ func (l *siteLoader) findServices(cluster, protocol, service, address string) (r
 	if list, ok := l.services[q]; ok {
 		return slices.Clone(list), nil
 	}
-	ctx, cancel := l.process.UntilStopped(l.process.Files.ctx)
+	ctx, cancel := l.process.Stop.Context(l.process.Files.ctx)
 	defer cancel()
 	var refused []string
 	list, err := l.process.Registry(&l.options.Data, false).Find(ctx, q, func(err error) { refused = append(refused, err.Error()) })

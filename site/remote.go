@@ -77,7 +77,7 @@ func explainNATS(err error) error {
 
 // readData reads remote data.
 func (r remote) readData(ctx context.Context, name, natsContext string) (shown string, text []byte, err error) {
-	ctx, cancel := r.stop.context(ctx)
+	ctx, cancel := r.stop.Context(ctx)
 	defer cancel()
 	switch {
 	case strings.HasPrefix(name, keyScheme):

@@ -62,19 +62,6 @@ type Run struct {
 	stop           *mergedStop // ends the walk
 }
 
-// OpenRun is [Process.ReadRun] and [Run.Begin].
-func (p *Process) OpenRun(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
-	r, err := p.ReadRun(ctx, file, args, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Begin(ctx); err != nil {
-		r.End()
-		return nil, err
-	}
-	return r, nil
-}
-
 // ReadRun reads the script or manifest of a run. Unless it is a plan, it takes the lock of the state
 // directory, if that is free. Args are the arguments of the script. [Run.End] must be called unless
 // there is an error.

@@ -15,9 +15,11 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 const (
@@ -110,19 +112,19 @@ func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPl
 	return plan, nil
 }
 
-// SavePlan writes a plan that only its owner can read. It replaces only an earlier plan.
-func (p *Process) SavePlan(file string, plan *SavedPlan) error {
-	if err := p.CheckPlanFile(file); err != nil {
+// Save writes the plan to a file that only its owner can read. It replaces only an earlier plan.
+func (plan *SavedPlan) Save(file string, policy *trust.Policy) error {
+	if err := CheckPlanFile(file, policy); err != nil {
 		return err
 	}
 	r, w := io.Pipe()
 	defer r.Close() // ends write if saving fails
 	go func() { w.CloseWithError(plan.write(w)) }()
-	return p.unrecordedHost("").SaveFrom(file, r, 0o600)
+	return host.New(host.Options{}).SaveFrom(file, r, 0o600)
 }
 
 // CheckPlanFile returns the reason why a plan cannot be saved in a file, or nil.
-func (p *Process) CheckPlanFile(file string) error {
+func CheckPlanFile(file string, policy *trust.Policy) error {
 	if isScriptName(file) {
 		return diag.Errorf(diag.Pos{}, "--out: %s would be read as a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
 	}
@@ -134,7 +136,7 @@ func (p *Process) CheckPlanFile(file string) error {
 	case !fi.Mode().IsRegular():
 		return fmt.Errorf("--out: %w", diag.Not(file, "a regular file"))
 	default:
-		head, err := p.headOfPlan(file)
+		head, err := headOfPlan(file, policy)
 		switch {
 		case err != nil:
 			return err
@@ -148,8 +150,8 @@ func (p *Process) CheckPlanFile(file string) error {
 }
 
 // headOfPlan returns the first bytes of a file, as many as tell whether it is a saved plan.
-func (p *Process) headOfPlan(file string) (string, error) {
-	f, err := p.Files.Trust().Open(file)
+func headOfPlan(file string, policy *trust.Policy) (string, error) {
+	f, err := policy.Open(file)
 	if err != nil {
 		return "", err
 	}

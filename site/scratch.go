@@ -180,7 +180,7 @@ func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, reporters []even
 
 // Apply converges the machine. When stop is closed, the run ends after the present resource.
 func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, reporters []event.Reporter, h HostOptions, stop <-chan struct{}) (sum event.Summary, err error) {
-	st, err := s.recorder.beginRecord(ctx, state.RunInfo{ID: s.process.NewRunID(s.recorder.options.StateDir), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
+	st, err := s.recorder.beginRecord(ctx, state.RunInfo{ID: state.NewRunID(s.recorder.options.StateDir, s.process.Clock), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
 	if err != nil {
 		return sum, err
 	}

@@ -63,8 +63,8 @@ func (s StopSignal) isSet() bool {
 	}
 }
 
-// context returns a context that ends when the process has to end.
-func (s StopSignal) context(ctx context.Context) (context.Context, func()) {
+// Context returns a context that ends when the process has to end. It is for work before a run, which may be cut off.
+func (s StopSignal) Context(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if s != nil {
 		go func() {

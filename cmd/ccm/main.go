@@ -153,7 +153,7 @@ func recovered(ctx context.Context, e *cli.Env, args []string, out *terminal.Sti
 func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) int {
 	e.Args = args
 	defer e.Close()
-	within, cancel := e.UntilStopped(ctx)
+	within, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	e.Files.SetContext(within)
 	root := newRootCommand(e)

@@ -54,7 +54,7 @@ func (f *runFlags) checkOut(e *cli.Env, file string) error {
 				WithHint("download it, then plan the file")
 		}
 	}
-	return e.CheckPlanFile(f.out)
+	return site.CheckPlanFile(f.out, e.Files.Trust())
 }
 
 // savePlan saves a plan as the flags say.
@@ -62,7 +62,7 @@ func (f *runFlags) savePlan(e *cli.Env, run *site.Run, plan *site.SavedPlan, sum
 	if f.out == "" || sum.Interrupted || run.TimedOut() {
 		return nil
 	}
-	if err := e.SavePlan(f.out, plan); err != nil {
+	if err := plan.Save(f.out, e.Files.Trust()); err != nil {
 		return err
 	}
 	later := ""

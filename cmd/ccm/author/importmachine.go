@@ -71,7 +71,7 @@ Files that may contain secrets are left out. With --recipient, they and password
 hashes are encrypted to that age or ssh key, and to the host key of the machine.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			defer func() {
 				if errors.Is(err, context.Canceled) {

@@ -119,7 +119,7 @@ func runSpecs(ctx context.Context, e *cli.Env, f *testFlags, args []string) erro
 	if err != nil {
 		return err
 	}
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	rep := report.New(f.output.Value, e.Stdout, cli.Colorful(e, e.Stdout), e.Clock.Now)
 	for _, file := range files {

@@ -115,7 +115,7 @@ type writtenFile struct {
 
 // moduleDirectories returns the directories of the modules that a site has locked.
 func moduleDirectories(e *cli.Env, dir string) ([]string, error) {
-	s, err := e.LockedSite(dir, false)
+	s, err := e.Files.LockedSite(dir, false)
 	if err != nil || s == nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ const staleStage = 24 * time.Hour
 // fit its ccm.mod.lua.
 func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		s, err := e.LockedSite(".", true)
+		s, err := e.Files.LockedSite(".", true)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, arg
 		}
 		x := &modSite{Site: s, e: e, r: newResolver(e)}
 		defer x.r.Close()
-		ctx, cancel := e.UntilStopped(cmd.Context())
+		ctx, cancel := e.Stop.Context(cmd.Context())
 		defer cancel()
 		return do(ctx, x, args)
 	}
@@ -183,7 +183,7 @@ func (x *modSite) tellVendor() error {
 func completeModules(e *cli.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
-		s, err := e.LockedSite(".", true)
+		s, err := e.Files.LockedSite(".", true)
 		if err != nil || s == nil {
 			return nil, directive
 		}

@@ -1,4 +1,4 @@
-package site
+package pack
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"github.com/luaccm/ccm/runtime/host/target"
 )
 
-// SaveBundle writes the bundle of a folder to a file, or to stdout, and returns the SHA-256 of
+// Save writes the bundle of a folder to a file, or to stdout, and returns the SHA-256 of
 // the output. With a program the output is an executable: this program with the site in it.
-func SaveBundle(ctx context.Context, folder bundle.Folder, out string, program *os.File, stdout io.Writer) (sum bundle.Summary, digest string, err error) {
+func Save(ctx context.Context, folder bundle.Folder, out string, program *os.File, stdout io.Writer) (sum bundle.Summary, digest string, err error) {
 	hash := sha256.New()
 	write := func(to io.Writer) (err error) {
 		to = io.MultiWriter(to, hash)
