@@ -9,8 +9,7 @@
 //	summary := run.Converge(ctx)
 //
 // [Process.Load] reads a site without running it. A [OneOff] converges resources that are in no
-// file, [Process.Restore] restores files that a run changed, and [Process.Drift] compares the
-// machine with the last applied catalog.
+// file. A [Recorder] records what is not a run of a site.
 package site
 
 import (

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/prefetch"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state"
 )
 
 // A Site is a script or manifest that was read. Only [Process.Examine] returns one with mistakes.
@@ -26,6 +27,7 @@ type Site struct {
 	Host     *host.Host
 	Manifest *manifest.Manifest // nil for a script
 
+	name, path string // in the state directory, see nameOfRun
 	secrets    *secret.Keeper
 	scripts    []*luaapi.Interp     // in order of evaluation
 	prefetcher *prefetch.Prefetcher // nil if nothing was prefetched
@@ -118,10 +120,18 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 		}
 		return nil, err
 	}
+	if s.name, s.path, err = p.bundle.nameOfRun(name, args, o, p.Secrets); err != nil {
+		return nil, err
+	}
 	if how.resolved { // the resources are not needed
 		s.Catalog, l.builder = nil, catalog.Builder{}
 	}
 	return s, nil
+}
+
+// RunInfo describes a run of the site for its record.
+func (s *Site) RunInfo(id, kind string) state.RunInfo {
+	return state.RunInfo{ID: id, Kind: kind, Site: s.name, File: s.path, Inputs: s.inputs.records()}
 }
 
 // declaredAll reports whether all mistakes are in resources. Then the text was read to its end,

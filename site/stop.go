@@ -30,7 +30,7 @@ func newMergedStop(other StopSignal) *mergedStop {
 		set:    sync.OnceFunc(func() { close(signal) }),
 		end:    sync.OnceFunc(func() { close(ended) }),
 	}
-	if other.isSet() {
+	if other.IsSet() {
 		m.set()
 	} else if other != nil {
 		go func() {
@@ -47,14 +47,14 @@ func newMergedStop(other StopSignal) *mergedStop {
 // asInterruption returns [ErrInterrupted] for an error caused by the stop of the process, and any
 // other error as it is.
 func (s StopSignal) asInterruption(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !s.isSet() {
+	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !s.IsSet() {
 		return err
 	}
 	return ErrInterrupted
 }
 
-// isSet reports whether the process has to end.
-func (s StopSignal) isSet() bool {
+// IsSet reports whether the process has to end.
+func (s StopSignal) IsSet() bool {
 	select {
 	case <-s:
 		return true

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/recovery"
 )
 
 // newDriftCommand returns drift.
@@ -77,7 +78,7 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 	f.drift, f.Root = true, a.Root
 	rep := newReport(e, f)
 	defer f.reportFile.write(e, f.quiet, &err)
-	sum, err := e.Drift(ctx, store, a, rep.all(), f.diff.Value != string(report.DiffOff))
+	sum, err := recovery.Drift(ctx, e.Process, store, a, rep.all(), f.diff.Value != string(report.DiffOff))
 	if err != nil {
 		return err
 	}
