@@ -212,7 +212,7 @@ var importRules = []importRule{
 	{packages: "luaapi/repl luaapi/repl/term", as: "luaapi", imports: ""},
 	{packages: "luaapi/spec luaapi/spec/report", as: "luaapi", imports: ""},
 	{packages: "stdlib", imports: "*", not: "luaapi providers site cmd"},
-	{packages: "site site/prompt site/doctor site/machine site/reference site/pack site/recovery", imports: "*", not: "cmd studio"},
+	{packages: "site site/prompt site/doctor site/machine site/reference site/bundles site/recovery site/remote", imports: "*", not: "cmd studio"},
 	{packages: "studio", imports: "*", not: "cmd providers"},
 	{packages: "studio/web studio/guard", imports: ""},
 	{packages: "studio/yamledit", imports: "textedit lazyregexp"},

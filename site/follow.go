@@ -38,7 +38,7 @@ func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain 
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
 	r.noteTimeout(ctx)
-	dir, err := p.bundle.workingDirectory()
+	dir, err := p.Files.Bundle.workingDirectory()
 	if err != nil {
 		return nil, sum, err
 	}

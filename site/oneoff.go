@@ -64,7 +64,7 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 	if o.environ, err = options.Site.Data.environ(p.Files); err != nil {
 		return nil, err
 	}
-	if o.overlays, err = options.Site.Data.overlays(p.Files, p.remote()); err != nil {
+	if o.overlays, err = options.Site.Data.overlays(p); err != nil {
 		return nil, diag.About("data", err)
 	}
 	l, err := o.loader()

@@ -41,7 +41,7 @@ func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 	if err := p.Files.CheckState(dir); err != nil {
 		return nil, diag.About("state directory", err)
 	}
-	return state.Open(state.Options{Dir: dir, Image: p.imageOf(dir), Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
+	return state.Open(state.Options{Dir: dir, Image: p.State.imageOf(dir), Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
 }
 
 // A Recorder records runs in a state directory, one after the other, and makes hosts whose
@@ -89,7 +89,7 @@ type HostOptions struct {
 func (r *Recorder) Host(o HostOptions) *host.Host {
 	p := r.process
 	if o.runner == nil {
-		o.runner = p.Exec()
+		o.runner = p.runner()
 	}
 	var output func(of any, line string)
 	if o.Output != nil {

@@ -71,7 +71,7 @@ func (p *Process) ReadRun(ctx context.Context, file string, args []string, o *Ru
 	if !o.Plan {
 		r.recorder.lockEarly(ctx, o.ID)
 	}
-	runner := &observedRunner{Runner: p.Exec()}
+	runner := &observedRunner{Runner: p.runner()}
 	o.Host.runner = runner
 	h := r.recorder.Host(o.Host)
 	var err error

@@ -90,7 +90,7 @@ func isScriptName(name string) bool {
 }
 
 // ReadPlan reads a saved plan; nil if the file is a script or manifest, or cannot be read.
-func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPlan, error) {
+func ReadPlan(ctx context.Context, p *Process, file, stateDir string) (*SavedPlan, error) {
 	if file == "-" || isScriptName(file) {
 		return nil, nil
 	}
@@ -204,7 +204,7 @@ func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	if plan.Version != p.Version {
 		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
 	}
-	dir, err := p.bundle.workingDirectory()
+	dir, err := p.Files.Bundle.workingDirectory()
 	if err != nil {
 		return &diag.Error{Err: err}
 	}

@@ -247,7 +247,7 @@ func (s *Scratch) ListDir(dir string) []string {
 		return nil
 	}
 	if !filepath.IsAbs(dir) {
-		v = s.process.View("") // the machine itself, not the managed root
+		v = &s.process.Host("").View // the machine itself, not the managed root
 	}
 	names, err := v.ReadDir(abs)
 	if err != nil {

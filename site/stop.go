@@ -44,9 +44,9 @@ func newMergedStop(other StopSignal) *mergedStop {
 	return m
 }
 
-// asInterruption returns [ErrInterrupted] for an error caused by the stop of the process, and any
+// Interruption returns [ErrInterrupted] for an error caused by the stop of the process, and any
 // other error as it is.
-func (s StopSignal) asInterruption(ctx context.Context, err error) error {
+func (s StopSignal) Interruption(ctx context.Context, err error) error {
 	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !s.IsSet() {
 		return err
 	}

@@ -65,7 +65,7 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 		return err
 	}
 	if f.Root != "" {
-		root := e.View(f.Root).Root()
+		root := e.Host(f.Root).Root()
 		applied = slices.DeleteFunc(applied, func(a state.AppliedHeader) bool { return a.Root != root })
 		if len(applied) == 0 {
 			return diag.At(diag.Pos{}, fmt.Errorf("nothing has been applied below %s yet", root)).WithHint("apply a script with: ccm run --root %s FILE", shellquote.Join(f.Root))

@@ -200,7 +200,7 @@ func chooseState(e *cli.Env, cmd *cobra.Command) error {
 	if offline := cmd.Flag("offline"); offline != nil {
 		o.Offline = offline.Value.String() == "true"
 	}
-	dir, err := e.StateDirectory(f.Value.String(), o)
+	dir, err := e.State.Choose(f.Value.String(), o)
 	if err != nil {
 		return err
 	}

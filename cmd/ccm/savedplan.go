@@ -18,7 +18,7 @@ import (
 // readPlan reads the named file if it is a saved plan, and returns the arguments of the command
 // line that made the plan. Flags about reading the site come from the plan.
 func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]string, error) {
-	plan, err := e.ReadPlan(cmd.Context(), args[0], f.StateDir)
+	plan, err := site.ReadPlan(cmd.Context(), e.Process, args[0], f.StateDir)
 	if plan == nil || err != nil {
 		return args, err
 	}

@@ -75,7 +75,7 @@ not write are kept.`,
 // factTree returns the facts of this machine, without those that cannot be gathered, for which it
 // prints a message.
 func factTree(ctx context.Context, e *cli.Env, f *cli.SiteFlags) (map[string]any, error) {
-	facts, err := e.Facts(ctx, e.View(""), f.Facts)
+	facts, err := e.Facts(ctx, &e.Host("").View, f.Facts)
 	if err != nil {
 		return nil, err
 	}

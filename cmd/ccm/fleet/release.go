@@ -22,7 +22,7 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
-	"github.com/luaccm/ccm/site/pack"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // CheckSite checks a site, as ccm lint and ccm test do. If it finds problems, it prints them and returns an error.
@@ -286,15 +286,15 @@ func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Arc
 	if isBundle {
 		return archive.CopyBundle(name)
 	}
-	folder, err := pack.Folder(e.Files, name, nil)
+	folder, err := bundles.Folder(e.Files, name, nil)
 	if err != nil {
 		return "", "", err
 	}
-	if err := pack.RefusePlain(folder, f.plain); err != nil {
+	if err := bundles.RefusePlain(folder, f.plain); err != nil {
 		return "", "", err
 	}
 	return archive.AddBundle(func(temporary string) (string, error) {
-		_, digest, err := pack.Save(ctx, folder, temporary, nil, nil)
+		_, digest, err := bundles.Save(ctx, folder, temporary, nil, nil)
 		return digest, err
 	})
 }

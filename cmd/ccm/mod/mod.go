@@ -16,7 +16,6 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
@@ -80,7 +79,7 @@ func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, arg
 
 func newResolver(e *cli.Env) *resolve.Resolver {
 	r := &resolve.Resolver{
-		Host: host.New(host.Options{Clock: e.Clock, Runner: e.Exec(), Log: e.Log}), Transport: fetch.NewTransport(), Policy: e.Files.Trust(),
+		Host: e.Host(""), Transport: fetch.NewTransport(), Policy: e.Files.Trust(),
 		Caches: e.Files.ModuleCaches(), Version: e.Version,
 		Tell: func(what string) { terminal.Fprintf(e.Stderr, "%s\n", what) },
 	}

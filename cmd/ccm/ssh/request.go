@@ -21,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/site"
-	"github.com/luaccm/ccm/site/pack"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // request returns the request to the hosts, with the bundle of the site.
@@ -128,7 +128,7 @@ func (f *sshFlags) pack(ctx context.Context, e *cli.Env, command, named string) 
 		defer remove()
 		path = script
 	}
-	folder, err := pack.Folder(e.Files, path, nil)
+	folder, err := bundles.Folder(e.Files, path, nil)
 	if err != nil {
 		return nil, nil, err
 	}

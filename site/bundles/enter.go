@@ -1,11 +1,10 @@
-package site
+package bundles
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-
 	"io"
 	"os"
 	"path"
@@ -16,22 +15,16 @@ import (
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/signers"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/remote"
 )
 
-// BundleOptions describe which bundles, and which remote scripts and manifests, are trusted.
-type BundleOptions struct {
-	// SHA256 is their expected SHA-256 in hexadecimal; "" for any.
-	SHA256 string `json:",omitempty"`
-	// Signers is the file of allowed signers, in the format of ssh-keygen(1); "" requires no
-	// signature.
-	Signers string `json:",omitempty"`
-}
-
 // demandFlag returns the first flag that makes a demand on a bundle, "" if there is none.
-func (o *BundleOptions) demandFlag() string {
+func demandFlag(o *site.BundleOptions) string {
 	switch {
 	case o.SHA256 != "":
 		return "--sha256"
@@ -42,7 +35,7 @@ func (o *BundleOptions) demandFlag() string {
 }
 
 // check returns the mistake in the options, and normalises them.
-func (o *BundleOptions) check() error {
+func check(o *site.BundleOptions) error {
 	if o.SHA256 == "" {
 		return nil
 	}
@@ -54,17 +47,15 @@ func (o *BundleOptions) check() error {
 	return nil
 }
 
-// An enteredBundle is a bundle, or a remote script or manifest, unpacked into a directory that is
-// the working directory. A nil enteredBundle stands for a local site.
-type enteredBundle struct {
-	name      string // as the user wrote it
-	shownName string // in messages
-	stateName string // in the state directory
-	origin    string // the working directory before Enter
-	entry     string // the script or manifest to run
-	digest    string
-	signer    *signers.Signer // nil without a demanded signature
-	place     *bundle.Place
+// An unpacking unpacks a bundle, or a remote script or manifest.
+type unpacking struct {
+	stream  *siteStream
+	options *site.BundleOptions
+	verify  verifier // nil without a demanded signature
+	place   *bundle.Place
+	entry   string // the script or manifest to run
+	digest  string
+	signer  *signers.Signer // nil without a demanded signature
 }
 
 // Enter prepares a site that is a bundle or a URL. It fetches and checks the site, unpacks it
@@ -73,49 +64,51 @@ type enteredBundle struct {
 // working directory, so they become absolute. The name represents the script or manifest in the
 // bundle until leave is called, which removes the directory. For a local script or manifest Enter
 // does nothing.
-func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave func() error, err error) {
-	if err := o.Bundle.check(); err != nil {
+func Enter(ctx context.Context, p *site.Process, name string, o *site.Options) (leave func() error, err error) {
+	if err := check(&o.Bundle); err != nil {
 		return nil, err
 	}
-	in, err := p.remote().openBundle(ctx, name, o.Data.Context, &o.Bundle)
+	in, err := open(ctx, p, name, o)
 	if err != nil {
-		return nil, p.Stop.asInterruption(ctx, err)
+		return nil, p.Stop.Interruption(ctx, err)
 	}
 	if in == nil {
-		if flag := o.Bundle.demandFlag(); flag != "" {
+		if flag := demandFlag(&o.Bundle); flag != "" {
 			return nil, diag.At(diag.Pos{}, diag.Requires(flag, "a bundle or URL, got %s", name))
 		}
 		return func() error { return nil }, nil
 	}
 	defer in.Close()
-	b := &enteredBundle{name: name, shownName: in.shownName, stateName: in.stateName}
-	verify, err := readSigners(ctx, p.Files, p.Clock, in, &o.Bundle)
+	x := &unpacking{stream: in, options: &o.Bundle}
+	if x.verify, err = readSigners(ctx, p.Files, p.Clock, in, &o.Bundle); err != nil {
+		return nil, p.Stop.Interruption(ctx, err)
+	}
+	origin, err := os.Getwd()
 	if err != nil {
-		return nil, p.Stop.asInterruption(ctx, err)
-	}
-	if b.origin, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	if err := o.makeAbsolute(b.origin, p); err != nil {
+	if err := makeAbsolute(o, origin, p); err != nil {
 		return nil, err
 	}
-	if b.place, err = takePlace(p.Files, b.stateName); err != nil {
+	if x.place, err = takePlace(p.Files, in.stateName); err != nil {
 		return nil, err
 	}
 	ctx, cancel := p.Stop.Context(ctx)
 	defer cancel()
-	if err := b.unpack(ctx, in, &o.Bundle, verify); err != nil {
-		return nil, errors.Join(p.Stop.asInterruption(ctx, placed(in.shownName, err)), b.place.Close())
+	if err := x.unpack(ctx); err != nil {
+		return nil, errors.Join(p.Stop.Interruption(ctx, placed(in.shownName, err)), x.place.Close())
 	}
 	// The working directory is the folder of the script, as when somebody runs it there.
-	if err := os.Chdir(filepath.Join(b.place.Path, unpackedName, path.Dir(b.entry))); err != nil {
-		return nil, errors.Join(err, b.place.Close())
+	dir := filepath.Join(x.place.Path, unpackedName)
+	if err := os.Chdir(filepath.Join(dir, path.Dir(x.entry))); err != nil {
+		return nil, errors.Join(err, x.place.Close())
 	}
-	b.entry = path.Base(b.entry)
-	p.bundle = b
+	p.Files.Bundle = &site.UnpackedBundle{
+		Name: name, ShownName: in.shownName, StateName: in.stateName, Origin: origin, Dir: dir, Entry: path.Base(x.entry), Inputs: x.inputs(),
+	}
 	return func() error {
-		p.bundle = nil
-		return errors.Join(os.Chdir(b.origin), b.place.Close())
+		p.Files.Bundle = nil
+		return errors.Join(os.Chdir(origin), x.place.Close())
 	}, nil
 }
 
@@ -137,7 +130,7 @@ const (
 )
 
 // takePlace takes the place of a bundle, given its name in the state directory.
-func takePlace(files *Files, known string) (*bundle.Place, error) {
+func takePlace(files *site.Files, known string) (*bundle.Place, error) {
 	dir := filepath.Join(state.CacheDir(), "bundles")
 	err := files.CheckState(dir)
 	if err == nil {
@@ -152,39 +145,39 @@ func takePlace(files *Files, known string) (*bundle.Place, error) {
 
 // unpack copies the stream into the place, checks it, and unpacks it. Nobody else can change the
 // copy between these steps.
-func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOptions, verify verifier) error {
-	f, err := b.place.Root.OpenFile(packedName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+func (x *unpacking) unpack(ctx context.Context) error {
+	f, err := x.place.Root.OpenFile(packedName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	sum := sha256.New()
 	limit := bundle.DefaultLimits.PackedSize
-	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, in), limit+1))
+	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, x.stream), limit+1))
 	if err != nil {
-		return in.wrapError(err)
+		return x.stream.wrapError(err)
 	}
 	if n > limit {
 		return &bundle.LimitError{Limit: bytesize.Format(limit)}
 	}
-	b.digest = hex.EncodeToString(sum.Sum(nil))
-	if o.SHA256 != "" && o.SHA256 != b.digest {
-		return diag.Expected("the SHA-256 %s", o.SHA256).Got("%s", b.digest)
+	x.digest = hex.EncodeToString(sum.Sum(nil))
+	if x.options.SHA256 != "" && x.options.SHA256 != x.digest {
+		return diag.Expected("the SHA-256 %s", x.options.SHA256).Got("%s", x.digest)
 	}
-	if verify != nil {
+	if x.verify != nil {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		if b.signer, err = verify(safepath.Within(ctx, f)); err != nil {
+		if x.signer, err = x.verify(safepath.Within(ctx, f)); err != nil {
 			return err
 		}
 	}
 	for _, name := range []string{topName, unpackedName} {
-		if err := b.place.Root.Mkdir(name, 0o700); err != nil {
+		if err := x.place.Root.Mkdir(name, 0o700); err != nil {
 			return err
 		}
 	}
-	root, err := b.place.Root.OpenRoot(unpackedName)
+	root, err := x.place.Root.OpenRoot(unpackedName)
 	if err != nil {
 		return err
 	}
@@ -197,23 +190,47 @@ func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOpt
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if in.single != "" && !bundle.IsBundle(head[:k]) {
-		b.entry = in.single
+	if x.stream.single != "" && !bundle.IsBundle(head[:k]) {
+		x.entry = x.stream.single
 		text, err := safepath.ReadUpTo(f, safepath.LargestText)
 		if err != nil {
 			return err
 		}
-		return root.WriteFile(b.entry, text, 0o600)
+		return root.WriteFile(x.entry, text, 0o600)
 	}
-	b.entry, err = bundle.Unpack(ctx, f, root, bundle.DefaultLimits)
-	return errors.Join(err, b.place.Root.Remove(packedName))
+	x.entry, err = bundle.Unpack(ctx, f, root, bundle.DefaultLimits)
+	return errors.Join(err, x.place.Root.Remove(packedName))
 }
 
-// inputs returns the inputs of the run's record that describe the bundle.
-func (b *enteredBundle) inputs() []std.Input {
-	list := []std.Input{{Kind: "bundle", Name: b.stateName, Value: "sha256:" + b.digest}}
-	if b.signer != nil {
-		list = append(list, std.Input{Kind: "signer", Name: b.signer.Principal, Value: b.signer.Fingerprint})
+// inputs returns the inputs of a record that describe the bundle.
+func (x *unpacking) inputs() []std.Input {
+	list := []std.Input{{Kind: "bundle", Name: x.stream.stateName, Value: "sha256:" + x.digest}}
+	if x.signer != nil {
+		list = append(list, std.Input{Kind: "signer", Name: x.signer.Principal, Value: x.signer.Fingerprint})
 	}
 	return list
+}
+
+// makeAbsolute makes the paths in the options and in the environment absolute.
+func makeAbsolute(o *site.Options, dir string, p *site.Process) error {
+	from := func(path string) string {
+		if path == "" || path == "-" || filepath.IsAbs(path) || remote.IsName(path) {
+			return path
+		}
+		return filepath.Join(dir, path)
+	}
+	for _, path := range []*string{&o.Root, &o.Facts.File, &o.Data.File, &o.Data.EnvFile, &o.Bundle.Signers} {
+		*path = from(*path)
+	}
+	for i, path := range p.Modules {
+		p.Modules[i] = from(path)
+	}
+	for _, name := range []string{site.DataVariable, state.DirVariable, encryption.IdentityFileVariable} {
+		if path := os.Getenv(name); path != "" {
+			if err := os.Setenv(name, from(path)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
-// Package pack makes bundles of sites: [Folder] finds what to pack, [RefusePlain] looks for plain secrets in it, and
-// [Save] writes the bundle.
-package pack
+// Package bundles makes bundles of sites, and unpacks them for runs.
+//
+// [Folder] finds what to pack, [RefusePlain] looks for plain secrets in it, and [Save] writes the bundle. [Enter]
+// unpacks a bundle, or a remote script or manifest.
+package bundles
 
 import (
 	"errors"
