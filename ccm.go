@@ -137,7 +137,7 @@ func load(ctx context.Context, file string, p *site.Process, o Options) (*Site, 
 	s := &Site{process: p, output: o.output(p), own: o.Process == nil}
 	inner, during := s.detach(ctx)
 	defer during()
-	run.ID = cmp.Or(run.ID, p.NewRunID(o.StateDir))
+	run.ID = cmp.Or(run.ID, state.NewRunID(o.StateDir, p.Clock))
 	if s.own {
 		p.Messages.W = terminal.NewWriter(s.output)
 		p.Files.SetContext(inner)
@@ -214,7 +214,7 @@ func (o *Options) run(p *site.Process) (*site.RunOptions, error) {
 		r.Texts = true
 	}
 	s := r.Site
-	if o.StateDir, err = p.StateDirectory(o.StateDir, &site.Options{Root: o.Root}); err != nil {
+	if o.StateDir, err = p.State.Choose(o.StateDir, &site.Options{Root: o.Root}); err != nil {
 		return nil, err
 	}
 	s.Root, s.EvalTimeout, s.Strict = o.Root, cmp.Or(o.EvalTimeout, time.Minute), o.Strict
@@ -248,7 +248,7 @@ func Facts(ctx context.Context, o Options) (map[string]any, error) {
 		return nil, err
 	}
 	p.Files.SetContext(ctx)
-	all, err := p.Facts(ctx, p.View(o.Root), run.Site.Facts)
+	all, err := p.Facts(ctx, &p.Host(o.Root).View, run.Site.Facts)
 	if err != nil {
 		return nil, placed(err, p.Secrets)
 	}

@@ -2,11 +2,6 @@ package site
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
@@ -42,7 +37,7 @@ func (r *Result) Unmet() bool {
 // A batchRun converges resources one by one, with one lock and one run in the history, so that no
 // other process comes in between.
 type batchRun struct {
-	*runState
+	*RunState
 	id      string
 	summary event.Summary
 }
@@ -52,18 +47,18 @@ func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 	if o.batch != nil {
 		return o.batch, nil
 	}
-	id := o.recorder.process.NewRunID(o.recorder.options.StateDir)
-	var st *runState
+	id := state.NewRunID(o.recorder.options.StateDir, o.recorder.process.Clock)
+	var st *RunState
 	var err error
 	if o.options.Plan {
-		st, err = o.recorder.openState("", "")
+		st, err = o.recorder.Open("", "")
 	} else {
-		st, err = o.recorder.beginRecord(ctx, state.RunInfo{ID: id, Kind: o.options.Kind, Inputs: o.inputs.records()})
+		st, err = o.recorder.Begin(ctx, state.RunInfo{ID: id, Kind: o.options.Kind, Inputs: o.inputs.records()})
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.batch = &batchRun{runState: st, id: id, summary: event.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
+	o.batch = &batchRun{RunState: st, id: id, summary: event.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
 	return o.batch, nil
 }
 
@@ -75,30 +70,30 @@ func (o *OneOff) Close() {
 	}
 	o.batch = nil
 	if b.summary.Total() == 0 {
-		b.release()
+		b.Release()
 		return
 	}
 	b.summary.Duration = o.host.Now().Sub(b.summary.Start)
-	b.end(b.summary)
+	b.End(b.summary)
 }
 
 // converge converges or plans a catalog as a part of the batch.
 func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) event.Summary {
-	engine.Cause, engine.Removals = b.store.Cause("", "", b.root), b.removals(c, false)
+	engine.Cause, engine.Removals = b.Store.Cause("", "", b.Root), b.Removals(c, false)
 	p := b.recorder.process
-	if err := conceal(engine, p.Secrets, b.store); err != nil {
+	if err := b.Store.Conceal(engine); err != nil {
 		p.Messages.Warn(err.Error()) // known secrets are masked anyway
 	}
-	reporters := []event.Reporter{eventFunc(b.number)}
-	if b.writer != nil {
-		b.writer.AddCatalog(c)
-		engine.Cause = b.writer.Cause
-		engine.Journal, engine.PendingRefreshes = b.writer, b.writer.PendingRefreshes("", c)
-		reporters = append(reporters, b.writer)
+	reporters := []event.Reporter{event.ReporterFunc(b.number)}
+	if b.Writer != nil {
+		b.Writer.AddCatalog(c)
+		engine.Cause = b.Writer.Cause
+		engine.Journal, engine.PendingRefreshes = b.Writer, b.Writer.PendingRefreshes("", c)
+		reporters = append(reporters, b.Writer)
 	}
 	engine.Reporters = append(reporters, engine.Reporters...)
 	var sum event.Summary
-	if b.writer == nil {
+	if b.Writer == nil {
 		sum = engine.Plan(ctx, &h.View, c)
 	} else {
 		sum = engine.Run(ctx, h, c)
@@ -116,22 +111,3 @@ func (b *batchRun) number(e *event.Event) {
 	e.Index = b.summary.Total()
 	b.summary.Add(e)
 }
-
-// NewRunID returns an ID that sorts after those of all runs recorded in a state directory, "" for the default one. It
-// is the time to the microsecond and three random bytes, in hexadecimal. If the clock was set back, it is the time of
-// the latest run and a microsecond: the last run must stay the last one, for undo, drift and what is kept.
-func (p *Process) NewRunID(stateDir string) string {
-	now := time.Now().UTC()
-	store := state.Open(state.Options{Dir: state.Dir(stateDir), Clock: p.Clock})
-	if stamp, _, ok := strings.Cut(state.LatestRun(store), "-"); ok {
-		if latest, err := time.Parse(runIDTime, stamp); err == nil && !now.After(latest) {
-			now = latest.Add(time.Microsecond)
-		}
-	}
-	var b [3]byte
-	_, _ = rand.Read(b[:])
-	return fmt.Sprintf("%s-%s", now.Format(runIDTime), hex.EncodeToString(b[:]))
-}
-
-// runIDTime is the layout of the time in the ID of a run.
-const runIDTime = "20060102T150405.000000Z"

@@ -3,6 +3,7 @@ package site
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/site/remote"
 )
 
 // Default sources of data.
@@ -48,7 +50,7 @@ func (o *DataOptions) environ(files *Files) (map[string]string, error) {
 }
 
 // read returns the hierarchy document of the data; its text is empty if there is none.
-func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
+func (o *DataOptions) read(p *Process) (manifest.Source, error) {
 	name := o.File
 	switch {
 	case o.None && name != "":
@@ -60,23 +62,27 @@ func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
 		name = os.Getenv(DataVariable)
 	}
 	if name == "" {
-		text, err := files.ReadFound(DefaultData, o.Site, "--data "+DefaultData+" reads it, --no-data ignores it")
+		text, err := p.Files.ReadFound(DefaultData, o.Site, "--data "+DefaultData+" reads it, --no-data ignores it")
 		if errors.Is(err, fs.ErrNotExist) {
 			return manifest.Source{File: DefaultData}, nil
 		}
 		return manifest.Source{File: DefaultData, Text: string(text)}, err
 	}
-	if isRemote(name) {
-		return r.source(name, o.Context)
+	if remote.IsName(name) {
+		shown, text, err := p.readRemote(name, o.Context)
+		if err != nil {
+			return manifest.Source{}, fmt.Errorf("%s: %w", shown, err)
+		}
+		return manifest.Source{File: shown, Text: string(text)}, nil
 	}
 	name = strings.TrimPrefix(name, "file://")
-	text, err := files.ReadFile(name)
+	text, err := p.Files.ReadFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
 }
 
 // overlays returns the hierarchy documents of the data, the most specific one last.
-func (o *DataOptions) overlays(files *Files, r remote) (list []manifest.Source, err error) {
-	src, err := o.read(files, r)
+func (o *DataOptions) overlays(p *Process) (list []manifest.Source, err error) {
+	src, err := o.read(p)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +99,9 @@ func (o *DataOptions) overlays(files *Files, r remote) (list []manifest.Source, 
 	return list, nil
 }
 
-// DataLoader returns the loader that resolves data. Expressions in the data see the facts, and
-// the environment in o.
-func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, error) {
+// Loader returns the loader that resolves data. Expressions in the data see the facts, and the
+// environment of the options.
+func (o *DataOptions) Loader(p *Process, fs *facts.Facts) (*manifest.Loader, error) {
 	vars, err := o.environ(p.Files)
 	if err != nil {
 		return nil, err
@@ -105,13 +111,13 @@ func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, 
 	return l, nil
 }
 
-// Data returns the resolved data of o.
-func (p *Process) Data(fs *facts.Facts, o DataOptions) (map[string]any, error) {
-	src, err := o.read(p.Files, p.remote())
+// Resolve returns the resolved data.
+func (o *DataOptions) Resolve(p *Process, fs *facts.Facts) (map[string]any, error) {
+	src, err := o.read(p)
 	if err != nil {
 		return nil, diag.About("data", err)
 	}
-	l, err := p.DataLoader(fs, o)
+	l, err := o.Loader(p, fs)
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ func (p *Process) decryption() decryption {
 			config = filepath.Dir(config)
 		}
 		d := new(askingDecrypter)
-		// p.bundle is read on each call, because a bundle may be entered later.
-		d.decrypter = &encryption.Decrypter{ShownPath: func(file string) string { return p.bundle.fromScript(file) }, Identities: &encryption.Identities{
+		// p.Files.Bundle is read on each call, because a bundle may be entered later.
+		d.decrypter = &encryption.Decrypter{ShownPath: func(file string) string { return p.Files.Bundle.fromScript(file) }, Identities: &encryption.Identities{
 			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, ReadFound: p.Files.readIdentity,
 			Passphrase: p.Passphrase, Warn: p.Messages.Warn,
 			BeforePrompt: func() (done func()) { return d.questions.askAfter(p.BeforePrompt) },

@@ -14,12 +14,6 @@ type events []*event.Event
 // Event implements event.Reporter.
 func (es *events) Event(e *event.Event) { *es = append(*es, e.Clone()) }
 
-// An eventFunc is called with each event, and must not keep it.
-type eventFunc func(*event.Event)
-
-// Event implements event.Reporter.
-func (f eventFunc) Event(e *event.Event) { f(e) }
-
 func (es *events) list() []spec.Event {
 	var out []spec.Event
 	for _, e := range *es {

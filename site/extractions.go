@@ -17,8 +17,8 @@ type recordedExtractions struct {
 
 func (x *recordedExtractions) open() *state.Extractions {
 	x.once.Do(func() {
-		if st, err := x.recorder.openState("", ""); err == nil { // a run reports the error
-			x.found = st.store.Extractions(st.root)
+		if st, err := x.recorder.Open("", ""); err == nil { // a run reports the error
+			x.found = st.Store.Extractions(st.Root)
 		}
 	})
 	return x.found

@@ -38,7 +38,7 @@ func (p *Process) cachedFact(g facts.Gatherer, dir string) func(ctx context.Cont
 			return fact, err
 		}
 		answer, err := json.Marshal(cachedAnswer{boot, now.UTC(), fact})
-		if h := p.unrecordedHost(""); err == nil && h.SaveDirectory(dir) == nil {
+		if h := p.Host(""); err == nil && h.SaveDirectory(dir) == nil {
 			_ = h.Save(file, answer, 0o600) // the next command asks again
 		}
 		return fact, nil

@@ -29,7 +29,7 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 		within, cancel := p.Files.readContext()
 		tree, err := loader.File(within, o.File)
 		cancel()
-		if err = p.Stop.asInterruption(within, err); err != nil {
+		if err = p.Stop.Interruption(within, err); err != nil {
 			return nil, err
 		}
 		over = facts.Merge(over, tree)

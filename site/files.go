@@ -36,6 +36,9 @@ type Files struct {
 	// the saved one. The path is absolute. May be nil.
 	EditedText func(path string) (text string, ok bool)
 
+	// Bundle is the bundle in the working directory; nil for a local site.
+	Bundle *UnpackedBundle
+
 	ctx   context.Context // ends reads
 	limit time.Duration   // time limit of one read
 }

@@ -30,7 +30,7 @@ func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain 
 	var planned []plannedResource
 	engine := *r.engine
 	engine.Journal, engine.Texts = nil, true
-	engine.Reporters = append([]event.Reporter{eventFunc(func(ev *event.Event) {
+	engine.Reporters = append([]event.Reporter{event.ReporterFunc(func(ev *event.Event) {
 		x := newPlannedResource(ev, p.Secrets)
 		x.Declaration = p.Secrets.Digest("plan", declarationText(s.Catalog.Resources[ev.Index]))
 		planned = append(planned, x)
@@ -38,7 +38,7 @@ func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain 
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
 	r.noteTimeout(ctx)
-	dir, err := p.bundle.workingDirectory()
+	dir, err := p.Files.Bundle.workingDirectory()
 	if err != nil {
 		return nil, sum, err
 	}
@@ -52,6 +52,24 @@ func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain 
 	}
 	return plan, sum, nil
 }
+
+// Decisions are what a plan has decided about resources. They are a reporter of the plan.
+type Decisions struct {
+	secrets   *secret.Keeper
+	resources []plannedResource
+}
+
+// NewDecisions returns Decisions without secrets.
+func NewDecisions(secrets *secret.Keeper) *Decisions { return &Decisions{secrets: secrets} }
+
+// Event implements event.Reporter.
+func (d *Decisions) Event(ev *event.Event) {
+	d.resources = append(d.resources, newPlannedResource(ev, d.secrets))
+}
+
+// Approve returns the function of an engine that accepts only the decided actions
+// ([converge.Engine.Approve]).
+func (d *Decisions) Approve() func(*event.Event) error { return asPlanned(d.resources) }
 
 // newPlannedResource returns the entry of a plan for an event.
 func newPlannedResource(ev *event.Event, secrets *secret.Keeper) plannedResource {
@@ -103,7 +121,7 @@ func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
 	case err != nil:
 		return err
 	case r.timedOut:
-		return runTimeoutError{r.options.Record.Timeout}
+		return RunTimeoutError{r.options.Record.Timeout}
 	case sum.Interrupted:
 		return ErrInterrupted
 	}

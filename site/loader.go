@@ -16,7 +16,9 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/template"
+	"github.com/luaccm/ccm/site/remote"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -52,7 +54,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 	if err := l.init(environ); err != nil {
 		return nil, err
 	}
-	if l.manifests.Overlays, err = o.Data.overlays(p.Files, p.remote()); err != nil {
+	if l.manifests.Overlays, err = o.Data.overlays(p); err != nil {
 		return nil, diag.About("data", err)
 	}
 	p.Messages.Sources = l.Source
@@ -63,7 +65,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 func (l *siteLoader) init(environ map[string]string) (err error) {
 	p, s := l.process, l.site
 	l.env.servers = func(o *template.Options) { o.KVGet, o.Registrations = l.kvGet, l.templateRegistrations }
-	if l.cwd, err = p.bundle.workingDirectory(); err != nil {
+	if l.cwd, err = p.Files.Bundle.workingDirectory(); err != nil {
 		return err
 	}
 	if s.inputs == nil {
@@ -87,6 +89,26 @@ func (l *siteLoader) fetch(ctx context.Context, url string) ([]byte, error) {
 	}
 	defer src.Close()
 	return io.ReadAll(src)
+}
+
+// kvGet is the function of expressions and templates. In a run, each key has one value.
+func (l *siteLoader) kvGet(bucket, key string) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := remote.KeyScheme + bucket + "/" + key
+	if val, ok := l.keys[name]; ok {
+		return val, nil
+	}
+	_, text, err := l.process.readRemote(name, l.options.Data.Context)
+	if err != nil {
+		return "", err
+	}
+	if l.keys == nil {
+		l.keys = make(map[string]string)
+	}
+	l.keys[name] = string(text)
+	l.site.inputs.add(std.Input{Kind: "kv", Name: name, Value: sha256sum.Bytes(text), Text: string(text)})
+	return string(text), nil
 }
 
 // Source returns the text of a script or manifest, for messages.
@@ -151,7 +173,7 @@ func (l *siteLoader) loadModule(ctx context.Context, u *catalog.Unit, name strin
 // evaluate evaluates a script.
 func (l *siteLoader) evaluate(ctx context.Context, u *catalog.Unit, text string, args []string) error {
 	outer := ctx
-	ctx, cancel := l.process.UntilStopped(outer)
+	ctx, cancel := l.process.Stop.Context(outer)
 	defer cancel()
 	in := l.interp(ctx, outer, u, args)
 	defer in.Close()
@@ -161,7 +183,7 @@ func (l *siteLoader) evaluate(ctx context.Context, u *catalog.Unit, text string,
 	if l.scriptDepth--; l.scriptDepth == 0 {
 		l.site.inputs.flush(l.site.Host.Log())
 	}
-	return l.process.Stop.asInterruption(ctx, err)
+	return l.process.Stop.Interruption(ctx, err)
 }
 
 // interp returns the interpreter for scripts of a unit. Ctx is the context of the evaluation,
@@ -216,7 +238,7 @@ func (l *siteLoader) library(u *catalog.Unit) std.Options {
 	return std.Options{
 		View: &l.site.Host.View, ScriptView: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {
-			in.Name = l.process.bundle.fileKnown(in.Name)
+			in.Name = l.process.Files.Bundle.fileKnown(in.Name)
 			l.site.inputs.add(in)
 			if l.scriptDepth == 0 {
 				l.site.inputs.flush(log)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/site/remote"
 )
 
 // withNearFile adds a hint to the error of reading the named script, manifest or saved plan. If
@@ -17,7 +18,7 @@ func withNearFile(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if strings.HasPrefix(name, keyScheme) {
+	if strings.HasPrefix(name, remote.KeyScheme) {
 		return diag.At(diag.Pos{}, fmt.Errorf("%s: %w", name, diag.Contains("a key", "data, not a script or manifest"))).WithHint("use --data for it; sites come from files, obj:// and https://")
 	}
 	dir, base := filepath.Split(name)

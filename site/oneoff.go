@@ -53,7 +53,7 @@ type OneOff struct {
 func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff, error) {
 	p.Files.setContextOnce(ctx)
 	o := &OneOff{process: p, options: options, recorder: p.NewRecorder(options.Record), inputs: &inputLog{secrets: p.Secrets}}
-	o.host = o.recorder.host(options.Host)
+	o.host = o.recorder.Host(options.Host)
 	if err := options.Site.check(o.host); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 	if o.environ, err = options.Site.Data.environ(p.Files); err != nil {
 		return nil, err
 	}
-	if o.overlays, err = options.Site.Data.overlays(p.Files, p.remote()); err != nil {
+	if o.overlays, err = options.Site.Data.overlays(p); err != nil {
 		return nil, diag.About("data", err)
 	}
 	l, err := o.loader()

@@ -34,6 +34,9 @@ type Options struct {
 	// Dialect is that of manifests; see manifest.Loader.
 	Dialect string
 	Bundle  BundleOptions
+	// Whole keeps the whole manifest besides its catalog, so that it can be converted. After
+	// mistakes, the part that could be read is returned with the error, without a catalog.
+	Whole bool `json:"-"`
 	// WithData lets removals take along what no run has created.
 	WithData bool `json:",omitempty"`
 }
@@ -116,6 +119,15 @@ func (o *PartOptions) selection() (s catalog.Selection, err error) {
 		return s, diag.Requires("--with-dependents", "--target or --tags")
 	}
 	return s, nil
+}
+
+// BundleOptions describe which bundles, and which remote scripts and manifests, are trusted.
+type BundleOptions struct {
+	// SHA256 is their expected SHA-256 in hexadecimal; "" for any.
+	SHA256 string `json:",omitempty"`
+	// Signers is the file of allowed signers, in the format of ssh-keygen(1); "" requires no
+	// signature.
+	Signers string `json:",omitempty"`
 }
 
 // FactOptions describe which facts of the machine are known.

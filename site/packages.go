@@ -14,13 +14,13 @@ import (
 
 // LockedSite returns the site of the scripts in a directory, as ccm.mod.lua and ccm.lock describe
 // it; nil if there is neither. Found means that nobody has named the directory.
-func (p *Process) LockedSite(dir string, found bool) (*module.Site, error) {
-	return p.Files.lockedSite(p.Files.Trust(), p.bundle, dir, found)
+func (f *Files) LockedSite(dir string, found bool) (*module.Site, error) {
+	return f.lockedSite(f.Trust(), dir, found)
 }
 
-// lockedSite is [Process.LockedSite] with a policy that may cache its checks.
-func (f *Files) lockedSite(policy *trust.Policy, b *enteredBundle, dir string, found bool) (*module.Site, error) {
-	return module.Find(policy, dir, found, f.ModuleCaches(), b.fileShown)
+// lockedSite is [Files.LockedSite] with a policy that may cache its checks.
+func (f *Files) lockedSite(policy *trust.Policy, dir string, found bool) (*module.Site, error) {
+	return module.Find(policy, dir, found, f.ModuleCaches(), f.Bundle.fileShown)
 }
 
 // ModuleCaches returns the directories that are searched for modules. The first is the one that
@@ -58,10 +58,10 @@ func (x *packages) open() error {
 	if !x.found { // a prompt reads over a long time and must not cache checks
 		x.policy = x.policy.Remembering()
 	}
-	if x.site, x.err = x.process.Files.lockedSite(x.policy, x.process.bundle, x.dir, x.found); x.err != nil || x.site == nil || x.site.File == nil {
+	if x.site, x.err = x.process.Files.lockedSite(x.policy, x.dir, x.found); x.err != nil || x.site == nil || x.site.File == nil {
 		return x.err
 	}
-	x.err = CheckVersion(x.site.File.CCM, x.process.Version, x.process.bundle.fileShown(filepath.Join(x.site.Dir, module.FileName)))
+	x.err = CheckVersion(x.site.File.CCM, x.process.Version, x.process.Files.Bundle.fileShown(filepath.Join(x.site.Dir, module.FileName)))
 	return x.err
 }
 

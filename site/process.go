@@ -3,13 +3,13 @@
 //
 // Begin with a [Process], which holds what all runs of a process share:
 //
-//	run, err := process.OpenRun(ctx, "site.lua", args, &site.RunOptions{...}) // ReadRun and Begin
+//	run, err := process.ReadRun(ctx, "site.lua", args, &site.RunOptions{...})
 //	defer run.End()
+//	err = run.Begin(ctx)
 //	summary := run.Converge(ctx)
 //
 // [Process.Load] reads a site without running it. A [OneOff] converges resources that are in no
-// file, [Process.Restore] restores files that a run changed, and [Process.Drift] compares the
-// machine with the last applied catalog.
+// file. A [Recorder] records what is not a run of a site.
 package site
 
 import (
@@ -29,6 +29,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/trust"
+	"github.com/luaccm/ccm/site/remote"
 )
 
 // A Process is shared by all sites and runs of a process. Clock, Files and Messages are required.
@@ -44,6 +45,7 @@ type Process struct {
 	Secrets  *secret.Keeper
 	Files    *Files
 	Messages *Messages
+	State    StateDirectory
 	// Log takes the output of commands outside of runs with a log of their own; nil drops it.
 	Log *slog.Logger
 	// ObserveLook is called for commands and facts that take time. May be nil.
@@ -69,27 +71,36 @@ type Process struct {
 	// Sequential makes runs look at and write each resource only in its turn.
 	Sequential bool
 
-	bundle    *enteredBundle // nil for a local site
-	clients   natsClients
+	remote    *remote.Client   // nil until needed
 	decrypter *askingDecrypter // nil until needed
-	noState   string           // the directory for NoState; "" until needed
-	imageRoot string           // of the image with its own state directory; "" for none
 }
 
 // Close ends the connections of the process, and removes what [NoState] needed. It can be used again after that.
 func (p *Process) Close() {
-	if p.noState != "" {
-		_ = os.RemoveAll(p.noState)
-		p.noState = ""
+	p.State.close()
+	if p.remote != nil {
+		p.remote.Close()
 	}
-	for _, c := range p.clients {
-		c.Close()
-	}
-	p.clients = nil
 }
 
-// Exec returns the runner of real commands.
-func (p *Process) Exec() host.Runner {
+// Remote returns the client for servers that have sites, data and registrations.
+func (p *Process) Remote() *remote.Client {
+	if p.remote == nil {
+		p.remote = remote.New(p.Files.Trust)
+	}
+	return p.remote
+}
+
+// readRemote reads remote data. Shown is its name in messages.
+func (p *Process) readRemote(name, natsContext string) (shown string, text []byte, err error) {
+	ctx, cancel := p.Stop.Context(p.Files.ctx)
+	defer cancel()
+	shown, text, err = p.Remote().Read(ctx, name, natsContext)
+	return shown, text, p.Stop.Interruption(ctx, err)
+}
+
+// runner returns the runner of real commands.
+func (p *Process) runner() host.Runner {
 	exec := command.Exec{Commands: p.Commands}
 	if p.ObserveLook == nil {
 		return exec
@@ -97,17 +108,14 @@ func (p *Process) Exec() host.Runner {
 	return lookingRunner{exec, p}
 }
 
-// View returns the machine below root, for a command that only looks.
-func (p *Process) View(root string) *host.View { return &p.unrecordedHost(root).View }
-
 // hostOf returns the machine of the options as a host whose changes are not recorded.
 func (p *Process) hostOf(o *Options) *host.Host {
-	return p.newHost(host.Options{Root: o.Root, Offline: offline(o.Offline), Log: p.Log, Runner: p.Exec()})
+	return p.newHost(host.Options{Root: o.Root, Offline: offline(o.Offline), Log: p.Log, Runner: p.runner()})
 }
 
-// unrecordedHost returns the machine below root as a host whose changes are not recorded.
-func (p *Process) unrecordedHost(root string) *host.Host {
-	return p.newHost(host.Options{Root: root, Log: p.Log, Runner: p.Exec()})
+// Host returns the machine below root, as a host whose changes are not recorded.
+func (p *Process) Host(root string) *host.Host {
+	return p.newHost(host.Options{Root: root, Log: p.Log, Runner: p.runner()})
 }
 
 // offline is the reason for Offline of [Options].
@@ -131,35 +139,23 @@ func (p *Process) newHost(o host.Options) *host.Host {
 	return host.New(o)
 }
 
-// UntilStopped returns a context that ends when the process shall end. It is for work before a
-// run, which may be cut off.
-func (p *Process) UntilStopped(ctx context.Context) (context.Context, func()) {
-	return p.Stop.context(ctx)
-}
-
-// ReadStdin reads standard input, or returns when the process shall end.
-func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
-	ctx, cancel := p.UntilStopped(ctx)
-	defer cancel()
-	text, err := trust.ReadStream(ctx, p.Stdin, Stdin)
-	return text, p.Stop.asInterruption(ctx, err)
-}
-
 // ReadInput returns the text of a script or manifest and its name in messages; - is standard
 // input. The name of an entered bundle represents the script or manifest in it, see
-// [Process.Enter].
+// bundles.Enter.
 func (p *Process) ReadInput(ctx context.Context, name string) (shown, text string, err error) {
 	if name == "-" {
-		all, err := p.ReadStdin(ctx)
-		return Stdin, string(all), err
+		ctx, cancel := p.Stop.Context(ctx)
+		defer cancel()
+		all, err := trust.ReadStream(ctx, p.Stdin, Stdin)
+		return Stdin, string(all), p.Stop.Interruption(ctx, err)
 	}
-	if p.bundle != nil && name == p.bundle.name {
-		name = p.bundle.entry
+	if p.Files.Bundle != nil && name == p.Files.Bundle.Name {
+		name = p.Files.Bundle.Entry
 	}
 	if text, ok := p.Files.edited(name); ok {
 		return name, text, nil
 	}
-	ctx, cancel := p.UntilStopped(ctx)
+	ctx, cancel := p.Stop.Context(ctx)
 	defer cancel()
 	limit := int64(safepath.LargestText)
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
@@ -169,7 +165,7 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	if err != nil {
 		err = explainInput(name, err, limit)
 	}
-	return name, text, p.Stop.asInterruption(ctx, err)
+	return name, text, p.Stop.Interruption(ctx, err)
 }
 
 // explainInput adds a hint to the error about a file of more than limit bytes, or about the folder of a site.

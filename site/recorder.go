@@ -41,7 +41,7 @@ func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 	if err := p.Files.CheckState(dir); err != nil {
 		return nil, diag.About("state directory", err)
 	}
-	return state.Open(state.Options{Dir: dir, Image: p.imageOf(dir), Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
+	return state.Open(state.Options{Dir: dir, Image: p.State.imageOf(dir), Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
 }
 
 // A Recorder records runs in a state directory, one after the other, and makes hosts whose
@@ -64,6 +64,14 @@ type Recorder struct {
 // NewRecorder returns a recorder with these options.
 func (p *Process) NewRecorder(o RecordOptions) *Recorder { return &Recorder{process: p, options: o} }
 
+// Load reads the script or manifest of a run that is recorded, but is not a run of the catalog.
+func (r *Recorder) Load(ctx context.Context, file string, args []string, o *RunOptions) (*Site, error) {
+	p := r.process
+	p.Commands.SetRun(o.ID, nil)
+	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
+	return p.load(ctx, r.Host(o.Host), file, args, o.Site, loadOptions{})
+}
+
 // HostOptions are the options of a host whose changes are recorded.
 type HostOptions struct {
 	// Log takes the output of commands; nil drops it.
@@ -77,11 +85,11 @@ type HostOptions struct {
 	runner host.Runner // nil for the default
 }
 
-// host returns the host.
-func (r *Recorder) host(o HostOptions) *host.Host {
+// Host returns the host.
+func (r *Recorder) Host(o HostOptions) *host.Host {
 	p := r.process
 	if o.runner == nil {
-		o.runner = p.Exec()
+		o.runner = p.runner()
 	}
 	var output func(of any, line string)
 	if o.Output != nil {
@@ -195,7 +203,7 @@ func commandLine(secrets *secret.Keeper) string { return secrets.Redact(strings.
 // waitForLock takes the lock of a state directory. A signal ends the wait.
 func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (*state.LockHandle, error) {
 	p := r.process
-	within, cancel := p.UntilStopped(ctx)
+	within, cancel := p.Stop.Context(ctx)
 	defer cancel()
 	held, err := state.Lock(within, dir, commandLine(p.Secrets), r.options.LockTimeout, now)
 	if err == nil {
@@ -205,15 +213,15 @@ func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (
 			held, err = nil, diag.About("state directory", err)
 		}
 	}
-	if err != nil && p.Stop.isSet() {
+	if err != nil && p.Stop.IsSet() {
 		return nil, ErrLockInterrupted
 	}
 	return held, err
 }
 
-// beginRecord takes the lock of the state directory and begins the record of a run.
-func (r *Recorder) beginRecord(ctx context.Context, info state.RunInfo) (*runState, error) {
-	st, err := r.openState(info.Site, info.File)
+// Begin takes the lock of the state directory and begins the record of a run.
+func (r *Recorder) Begin(ctx context.Context, info state.RunInfo) (*RunState, error) {
+	st, err := r.Open(info.Site, info.File)
 	if err != nil {
 		return nil, err
 	}
@@ -221,24 +229,24 @@ func (r *Recorder) beginRecord(ctx context.Context, info state.RunInfo) (*runSta
 	now := p.Clock.Now()
 	if st.lock = r.lock; st.lock != nil {
 		r.lock = nil
-	} else if st.lock, err = r.waitForLock(ctx, st.store.Dir(), now); err != nil {
+	} else if st.lock, err = r.waitForLock(ctx, st.Store.Dir(), now); err != nil {
 		return nil, err
 	} else {
 		// There was no lock file before, so no other run has begun since the site was read.
 		r.exclusive = st.lock.First
 	}
-	r.beginWork(st.store, info.ID)
-	info.Host, info.Root = HostName(st.root), st.root
+	r.beginWork(st.Store, info.ID)
+	info.Host, info.Root = HostName(st.Root), st.Root
 	info.Version, info.PID, info.Start = p.Version, os.Getpid(), now.UTC()
 	if info.Command = info.Kind; info.Site != "" {
 		info.Command += " " + info.Site
 	}
-	st.writer, err = st.store.BeginRecord(info)
+	st.Writer, err = st.Store.BeginRecord(info)
 	if err != nil {
 		r.endWork()
 		return nil, errors.Join(diag.About("state directory", err), st.lock.Unlock())
 	}
-	r.writer = st.writer
+	r.writer = st.Writer
 	return st, nil
 }
 
@@ -248,9 +256,9 @@ func HostName(root string) string {
 	return name
 }
 
-// openState opens the state directory for a plan, which needs only the records of earlier runs;
-// beginRecord adds the record of this run.
-func (r *Recorder) openState(site, file string) (*runState, error) {
+// Open opens the state directory for a plan, which needs only the records of earlier runs;
+// Begin adds the record of this run.
+func (r *Recorder) Open(site, file string) (*RunState, error) {
 	root, err := absoluteRoot(r.options.Root)
 	if err != nil {
 		return nil, err
@@ -259,19 +267,19 @@ func (r *Recorder) openState(site, file string) (*runState, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &runState{recorder: r, store: store, site: site, file: file, root: root}, nil
+	return &RunState{recorder: r, Store: store, Site: site, file: file, Root: root}, nil
 }
 
-// runTimeoutError says that a run exceeded its time limit.
-type runTimeoutError struct{ limit time.Duration }
+// A RunTimeoutError is the end of a run that exceeded its time limit.
+type RunTimeoutError struct{ limit time.Duration }
 
-// Error says how long it may take.
-func (e runTimeoutError) Error() string { return "run exceeded the time limit of " + e.limit.String() }
+// Error names the limit.
+func (e RunTimeoutError) Error() string { return "run exceeded the time limit of " + e.limit.String() }
 
-// limited returns ctx with the time limit of a run.
-func (o *RecordOptions) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+// Limited returns ctx with the time limit of a run.
+func (o *RecordOptions) Limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.Timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, o.Timeout, runTimeoutError{o.Timeout})
+	return context.WithTimeoutCause(ctx, o.Timeout, RunTimeoutError{o.Timeout})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/fleet/registry"
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/registration"
+	"github.com/luaccm/ccm/site/remote"
 )
 
 // RegistryOptions describe where services are registered and looked up.
@@ -29,14 +30,14 @@ const RegisterNothing registry.Mode = "none"
 // RegisterVariable is the environment variable with the mode, used without a flag.
 const RegisterVariable = "CCM_REGISTER"
 
-// Registry returns the registry for the options. Plain allows connections without TLS, which is
+// Services returns the registry of services. Plain allows connections without TLS, which is
 // not for data on which a site depends.
-func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
+func (o *DataOptions) Services(from *remote.Client, plain bool) *registry.Registry {
 	stream := o.Registry.Stream
 	if stream == "" {
 		stream = registration.DefaultStream
 	}
-	return &registry.Registry{Client: p.remote().nats(o.Context, plain), Stream: stream}
+	return &registry.Registry{Client: from.NATS(o.Context, plain), Stream: stream}
 }
 
 // findServices finds services for expressions, templates and scripts. In a run, each query has
@@ -48,12 +49,12 @@ func (l *siteLoader) findServices(cluster, protocol, service, address string) (r
 	if list, ok := l.services[q]; ok {
 		return slices.Clone(list), nil
 	}
-	ctx, cancel := l.process.UntilStopped(l.process.Files.ctx)
+	ctx, cancel := l.process.Stop.Context(l.process.Files.ctx)
 	defer cancel()
 	var refused []string
-	list, err := l.process.Registry(&l.options.Data, false).Find(ctx, q, func(err error) { refused = append(refused, err.Error()) })
+	list, err := l.options.Data.Services(l.process.Remote(), false).Find(ctx, q, func(err error) { refused = append(refused, err.Error()) })
 	if err != nil {
-		return nil, l.process.Stop.asInterruption(ctx, explainNATS(err))
+		return nil, l.process.Stop.Interruption(ctx, remote.ExplainNATS(err))
 	}
 	if len(refused) > 0 {
 		l.process.Messages.Warn(fmt.Sprintf("skipped %d entries of the registry; the first: %s", len(refused), refused[0]))
@@ -86,7 +87,7 @@ func (r *Run) newRegistrar(ctx context.Context) *registrar {
 		if len(x.Common.RegisterWhenStable) > 0 {
 			data := &r.options.Site.Data
 			return &registrar{
-				ctx: ctx, registry: r.process.Registry(data, true), mode: data.Registry.Mode,
+				ctx: ctx, registry: data.Services(r.process.Remote(), true), mode: data.Registry.Mode,
 				secrets: r.process.Secrets, monitorOnly: r.options.MonitorOnly, stop: r.stop.signal,
 			}
 		}

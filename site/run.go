@@ -11,7 +11,6 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/state"
 )
 
 // RunOptions are the options of a run or plan.
@@ -50,7 +49,7 @@ type Run struct {
 	process        *Process
 	options        *RunOptions
 	recorder       *Recorder
-	state          *runState
+	state          *RunState
 	engine         *converge.Engine
 	scripts        *scriptReporter
 	summary        event.Summary
@@ -60,19 +59,6 @@ type Run struct {
 	read           time.Time   // when the site was read
 	nonidempotence error       // of the second look
 	stop           *mergedStop // ends the walk
-}
-
-// OpenRun is [Process.ReadRun] and [Run.Begin].
-func (p *Process) OpenRun(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
-	r, err := p.ReadRun(ctx, file, args, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Begin(ctx); err != nil {
-		r.End()
-		return nil, err
-	}
-	return r, nil
 }
 
 // ReadRun reads the script or manifest of a run. Unless it is a plan, it takes the lock of the state
@@ -85,9 +71,9 @@ func (p *Process) ReadRun(ctx context.Context, file string, args []string, o *Ru
 	if !o.Plan {
 		r.recorder.lockEarly(ctx, o.ID)
 	}
-	runner := &observedRunner{Runner: p.Exec()}
+	runner := &observedRunner{Runner: p.runner()}
 	o.Host.runner = runner
-	h := r.recorder.host(o.Host)
+	h := r.recorder.Host(o.Host)
 	var err error
 	r.Site, err = p.load(ctx, h, file, args, o.Site, loadOptions{noop: o.Plan && !o.ForRun, runner: runner, timings: o.Timings})
 	if err != nil {
@@ -109,14 +95,12 @@ func (r *Run) Begin(ctx context.Context) (err error) {
 	}
 	o := r.options
 	o.Timings.enter(phaseState)
-	name, path, err := r.name()
-	if err != nil {
-		return err
-	}
 	if o.Plan {
-		r.state, err = r.recorder.openState(name, path)
+		r.state, err = r.recorder.Open(r.Site.name, r.Site.path)
 	} else {
-		r.state, err = r.recorder.beginRecord(ctx, state.RunInfo{ID: o.ID, Kind: "run", Site: name, File: path, Inputs: r.Site.inputs.records(), ChecksOnly: o.MonitorOnly})
+		info := r.Site.RunInfo(o.ID, "run")
+		info.ChecksOnly = o.MonitorOnly
+		r.state, err = r.recorder.Begin(ctx, info)
 	}
 	if err != nil {
 		return err
@@ -127,11 +111,6 @@ func (r *Run) Begin(ctx context.Context) (err error) {
 	}
 	r.engine = engine
 	return nil
-}
-
-// name returns the name of the site in the state directory, and its path.
-func (r *Run) name() (name, path string, err error) {
-	return r.process.bundle.nameOfRun(r.file, r.args, r.options.Site, r.process.Secrets)
 }
 
 // newEngine returns the engine for one walk, without a record.
@@ -150,11 +129,7 @@ func (r *Run) newEngine() *converge.Engine {
 // Plan plans the run and reports to reporters. It needs no [Run.Begin]: it takes no lock and records
 // nothing.
 func (r *Run) Plan(ctx context.Context, reporters ...event.Reporter) (event.Summary, error) {
-	name, path, err := r.name()
-	if err != nil {
-		return event.Summary{}, err
-	}
-	earlier, err := r.recorder.openState(name, path)
+	earlier, err := r.recorder.Open(r.Site.name, r.Site.path)
 	if err != nil {
 		return event.Summary{}, err
 	}
@@ -219,12 +194,12 @@ func (r *Run) Converge(ctx context.Context, reporters ...event.Reporter) event.S
 		r.summary.Registrations = registrar.finish()
 	}
 	if !o.Plan && !o.MonitorOnly && o.Site.Part.isWhole() && !r.summary.Interrupted {
-		n, err := r.state.writer.CountUndeclared()
+		n, err := r.state.Writer.CountUndeclared()
 		if err != nil {
 			r.process.Messages.Warn("cannot determine which resources are no longer declared: " + err.Error())
 		}
 		r.summary.Undeclared = n
-		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.writer.NoticeUndeclared()
+		r.summary.NameUndeclared = n > 0 && o.NamesUndeclared && r.state.Writer.NoticeUndeclared()
 	}
 	r.noteTimeout(ctx)
 	if o.CheckIdempotent && !o.Plan && !r.timedOut && !r.scripts.failed && !r.summary.Interrupted && !r.summary.Failed() {
@@ -243,12 +218,12 @@ func (r *Run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	if r.deadline.IsZero() {
 		r.deadline = time.Now().Add(limit)
 	}
-	return context.WithDeadlineCause(ctx, r.deadline, runTimeoutError{limit})
+	return context.WithDeadlineCause(ctx, r.deadline, RunTimeoutError{limit})
 }
 
 // noteTimeout notes whether a context of limited has ended because of the limit.
 func (r *Run) noteTimeout(ctx context.Context) {
-	if _, ok := errors.AsType[runTimeoutError](context.Cause(ctx)); ok {
+	if _, ok := errors.AsType[RunTimeoutError](context.Cause(ctx)); ok {
 		r.timedOut = true
 	}
 }
@@ -295,9 +270,9 @@ func (r *Run) End() {
 	switch {
 	case r.state == nil:
 	case r.walked:
-		r.state.end(r.summary)
+		r.state.End(r.summary)
 	default:
-		r.state.release()
+		r.state.Release()
 	}
 	r.state = nil
 	if r.Site != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site/remote"
 )
 
 // Name returns the name of a script or manifest in the state directory: its absolute path, or its
@@ -18,7 +19,7 @@ func Name(file string) (string, error) {
 	if file == "-" {
 		return "", nil
 	}
-	if known, ok := knownURL(file); ok {
+	if known, ok := remote.WithoutCredentials(file); ok {
 		return known, nil
 	}
 	return filepath.Abs(file)
@@ -27,9 +28,9 @@ func Name(file string) (string, error) {
 // nameOfRun returns the name in the state directory of a script or manifest with arguments and
 // options: /srv/site.lua web (--fact role=db). Path is the name without these. Neither has
 // secrets.
-func (b *enteredBundle) nameOfRun(file string, args []string, o *Options, secrets *secret.Keeper) (name, path string, err error) {
-	if b != nil && file == b.name {
-		path = b.stateName
+func (b *UnpackedBundle) nameOfRun(file string, args []string, o *Options, secrets *secret.Keeper) (name, path string, err error) {
+	if b != nil && file == b.Name {
+		path = b.StateName
 	} else if path, err = Name(file); err != nil || path == "" {
 		return path, path, err
 	}

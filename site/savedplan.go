@@ -15,9 +15,11 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 const (
@@ -88,7 +90,7 @@ func isScriptName(name string) bool {
 }
 
 // ReadPlan reads a saved plan; nil if the file is a script or manifest, or cannot be read.
-func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPlan, error) {
+func ReadPlan(ctx context.Context, p *Process, file, stateDir string) (*SavedPlan, error) {
 	if file == "-" || isScriptName(file) {
 		return nil, nil
 	}
@@ -110,19 +112,19 @@ func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPl
 	return plan, nil
 }
 
-// SavePlan writes a plan that only its owner can read. It replaces only an earlier plan.
-func (p *Process) SavePlan(file string, plan *SavedPlan) error {
-	if err := p.CheckPlanFile(file); err != nil {
+// Save writes the plan to a file that only its owner can read. It replaces only an earlier plan.
+func (plan *SavedPlan) Save(file string, policy *trust.Policy) error {
+	if err := CheckPlanFile(file, policy); err != nil {
 		return err
 	}
 	r, w := io.Pipe()
 	defer r.Close() // ends write if saving fails
 	go func() { w.CloseWithError(plan.write(w)) }()
-	return p.unrecordedHost("").SaveFrom(file, r, 0o600)
+	return host.New(host.Options{}).SaveFrom(file, r, 0o600)
 }
 
 // CheckPlanFile returns the reason why a plan cannot be saved in a file, or nil.
-func (p *Process) CheckPlanFile(file string) error {
+func CheckPlanFile(file string, policy *trust.Policy) error {
 	if isScriptName(file) {
 		return diag.Errorf(diag.Pos{}, "--out: %s would be read as a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
 	}
@@ -134,7 +136,7 @@ func (p *Process) CheckPlanFile(file string) error {
 	case !fi.Mode().IsRegular():
 		return fmt.Errorf("--out: %w", diag.Not(file, "a regular file"))
 	default:
-		head, err := p.headOfPlan(file)
+		head, err := headOfPlan(file, policy)
 		switch {
 		case err != nil:
 			return err
@@ -148,8 +150,8 @@ func (p *Process) CheckPlanFile(file string) error {
 }
 
 // headOfPlan returns the first bytes of a file, as many as tell whether it is a saved plan.
-func (p *Process) headOfPlan(file string) (string, error) {
-	f, err := p.Files.Trust().Open(file)
+func headOfPlan(file string, policy *trust.Policy) (string, error) {
+	f, err := policy.Open(file)
 	if err != nil {
 		return "", err
 	}
@@ -202,7 +204,7 @@ func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	if plan.Version != p.Version {
 		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
 	}
-	dir, err := p.bundle.workingDirectory()
+	dir, err := p.Files.Bundle.workingDirectory()
 	if err != nil {
 		return &diag.Error{Err: err}
 	}

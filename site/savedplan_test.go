@@ -49,7 +49,7 @@ func TestCheckPlanFile(t *testing.T) {
 			file := filepath.Join(dir, name)
 			require.NoError(t, os.WriteFile(file, []byte(x.head), 0o600))
 			require.NoError(t, os.Truncate(file, size))
-			err := (&Process{Files: &Files{AllowInsecure: true}}).CheckPlanFile(file)
+			err := CheckPlanFile(file, (&Files{AllowInsecure: true}).Trust())
 			if x.err == "" {
 				require.NoError(t, err, size)
 			} else {
@@ -59,7 +59,7 @@ func TestCheckPlanFile(t *testing.T) {
 	}
 	empty := filepath.Join(dir, "empty")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-	require.NoError(t, (&Process{Files: &Files{AllowInsecure: true}}).CheckPlanFile(empty))
+	require.NoError(t, CheckPlanFile(empty, (&Files{AllowInsecure: true}).Trust()))
 }
 
 // FuzzParsePlan reads untrusted plans: each is parsed or refused, and a parsed plan is equal after it was written

@@ -50,7 +50,7 @@ func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, e
 	p.Files.setContextOnce(ctx)
 	s := &Scratch{process: p, options: o, recorder: p.NewRecorder(o.Record)}
 	var err error
-	site := &Site{Host: s.recorder.host(o.Host), secrets: p.Secrets}
+	site := &Site{Host: s.recorder.Host(o.Host), secrets: p.Secrets}
 	if s.loader, err = p.newLoader(site, &TemplateEnv{Clock: p.Clock}, o.Site, o.Args, false); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, err
 }
 
 // engine returns the engine that converges a catalog and records in st.
-func (s *Scratch) engine(st *runState, c *catalog.Catalog, reporters []event.Reporter) (*converge.Engine, error) {
+func (s *Scratch) engine(st *RunState, c *catalog.Catalog, reporters []event.Reporter) (*converge.Engine, error) {
 	reg, err := s.providers(c.Resources...)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *Scratch) reportTo(ctx context.Context, engine *converge.Engine) {
 
 // Plan reports what Apply would do.
 func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, reporters []event.Reporter) (sum event.Summary, err error) {
-	st, err := s.recorder.openState(s.File, "")
+	st, err := s.recorder.Open(s.File, "")
 	if err != nil {
 		return sum, err
 	}
@@ -174,26 +174,26 @@ func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, reporters []even
 		return sum, err
 	}
 	s.reportTo(ctx, engine)
-	sum = engine.Plan(ctx, &s.recorder.host(s.options.Host).View, c)
+	sum = engine.Plan(ctx, &s.recorder.Host(s.options.Host).View, c)
 	return sum, ctx.Err()
 }
 
 // Apply converges the machine. When stop is closed, the run ends after the present resource.
 func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, reporters []event.Reporter, h HostOptions, stop <-chan struct{}) (sum event.Summary, err error) {
-	st, err := s.recorder.beginRecord(ctx, state.RunInfo{ID: s.process.NewRunID(s.recorder.options.StateDir), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
+	st, err := s.recorder.Begin(ctx, state.RunInfo{ID: state.NewRunID(s.recorder.options.StateDir, s.process.Clock), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
 	if err != nil {
 		return sum, err
 	}
-	defer func() { st.end(sum) }()
+	defer func() { st.End(sum) }()
 	engine, err := s.engine(st, c, reporters)
 	if err != nil {
 		return sum, err
 	}
 	engine.Stop = stop
-	ctx, cancel := s.options.Record.limited(ctx)
+	ctx, cancel := s.options.Record.Limited(ctx)
 	defer cancel()
 	s.reportTo(ctx, engine)
-	sum = engine.Run(ctx, s.recorder.host(h), c)
+	sum = engine.Run(ctx, s.recorder.Host(h), c)
 	return sum, nil
 }
 
@@ -213,7 +213,7 @@ func (s *Scratch) Look(ctx context.Context, name string) (report.State, error) {
 	if err != nil {
 		return report.State{}, err
 	}
-	v := &s.recorder.host(s.options.Host).View
+	v := &s.recorder.Host(s.options.Host).View
 	if err := reg.MayWork(v, r); err != nil {
 		return report.State{}, r.About(err)
 	}
@@ -247,7 +247,7 @@ func (s *Scratch) ListDir(dir string) []string {
 		return nil
 	}
 	if !filepath.IsAbs(dir) {
-		v = s.process.View("") // the machine itself, not the managed root
+		v = &s.process.Host("").View // the machine itself, not the managed root
 	}
 	names, err := v.ReadDir(abs)
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 	"github.com/luaccm/ccm/runtime/prefetch"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state"
 )
 
-// A Site is a script or manifest that was read. Only [Process.Examine] returns one with mistakes.
+// A Site is a script or manifest that was read. It has mistakes only with [Options.Whole].
 type Site struct {
 	Registry *resource.Registry
 	Catalog  *catalog.Catalog
@@ -26,6 +27,7 @@ type Site struct {
 	Host     *host.Host
 	Manifest *manifest.Manifest // nil for a script
 
+	name, path string // in the state directory, see nameOfRun
 	secrets    *secret.Keeper
 	scripts    []*luaapi.Interp     // in order of evaluation
 	prefetcher *prefetch.Prefetcher // nil if nothing was prefetched
@@ -38,28 +40,9 @@ func (p *Process) Load(ctx context.Context, name string, args []string, o *Optio
 	return p.load(ctx, p.hostOf(o), name, args, o, loadOptions{noop: true})
 }
 
-// LoadManifest reads a manifest that is going to be written in another form. It returns nil for a
-// script.
-func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*manifest.Manifest, error) {
-	s, err := p.load(ctx, p.hostOf(o), name, nil, o, loadOptions{noop: true, resolved: true})
-	if err != nil {
-		return nil, err
-	}
-	return s.Manifest, nil
-}
-
-// Examine reads a script or manifest like [Process.Load], for tools that show it. The site has
-// its whole manifest, so that it can be converted, besides its catalog. After mistakes, Examine
-// returns the part that could be read, with types and without a catalog, or nil.
-func (p *Process) Examine(ctx context.Context, name string, o *Options) (*Site, error) {
-	return p.load(ctx, p.hostOf(o), name, nil, o, loadOptions{noop: true, whole: true})
-}
-
 // loadOptions are options of special readers of a site.
 type loadOptions struct {
-	noop     bool // tells scripts that nothing will be changed
-	resolved bool // keep the declarations of a manifest, and build no catalog
-	whole    bool // keep both, also after mistakes
+	noop bool // tells scripts that nothing will be changed
 	// runner is the runner of the host of a run: resources are prefetched while the site is still
 	// being read. Otherwise it is nil.
 	runner  *observedRunner
@@ -90,12 +73,12 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	if err != nil {
 		return nil, err
 	}
-	if p.bundle != nil && name == p.bundle.name {
-		for _, in := range p.bundle.inputs() {
+	if p.Files.Bundle != nil && name == p.Files.Bundle.Name {
+		for _, in := range p.Files.Bundle.Inputs {
 			s.inputs.add(in)
 		}
 	}
-	l.manifests.Light = !how.resolved && !how.whole
+	l.manifests.Light = !o.Whole
 	if how.runner != nil {
 		l.runner = how.runner
 		l.prefetch(ctx, how.runner)
@@ -113,15 +96,20 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	}
 	if err != nil {
 		s.Close()
-		if how.whole {
+		if o.Whole {
 			return s, err
 		}
 		return nil, err
 	}
-	if how.resolved { // the resources are not needed
-		s.Catalog, l.builder = nil, catalog.Builder{}
+	if s.name, s.path, err = p.Files.Bundle.nameOfRun(name, args, o, p.Secrets); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// RunInfo describes a run of the site for its record.
+func (s *Site) RunInfo(id, kind string) state.RunInfo {
+	return state.RunInfo{ID: id, Kind: kind, Site: s.name, File: s.path, Inputs: s.inputs.records()}
 }
 
 // declaredAll reports whether all mistakes are in resources. Then the text was read to its end,

@@ -65,7 +65,7 @@ func imaginedHost(m *fake.Machine, root string, clock host.Clock) *host.Host {
 
 // LoadSpec evaluates a script or manifest for a spec, with the machine below root. After an error
 // it returns a catalog that knows the texts with the mistakes, or nil.
-func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixture) (*SpecCatalog, error) {
+func LoadSpec(ctx context.Context, p *Process, root, file string, g spec.Fixture) (*SpecCatalog, error) {
 	p.Files.setContextOnce(ctx)
 	text, err := p.Files.ReadFile(file)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *SpecCatalog) Source(file string) (string, bool) { return c.loader.Sourc
 
 // SpecInterp returns the interpreter of a spec. Path is searched for its modules, and reg gets
 // its types; extend adds the functions of specs.
-func (p *Process) SpecInterp(file string, path []string, reg *resource.Registry, extend func(*luaapi.Interp)) *luaapi.Interp {
+func SpecInterp(p *Process, file string, path []string, reg *resource.Registry, extend func(*luaapi.Interp)) *luaapi.Interp {
 	h := host.New(host.Options{Clock: p.Clock, Runner: refusingRunner{}, Transport: offlineTransport{}})
 	library := Extend(std.Options{View: &h.View, Cwd: filepath.Dir(file)})
 	return luaapi.New(luaapi.Options{

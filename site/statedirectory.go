@@ -13,10 +13,16 @@ import (
 // NoState as a state directory means that nothing of a run is kept.
 const NoState = "none"
 
-// StateDirectory returns the state directory of a command on the machine of o: dir, if it is not empty, or the one in the
+// A StateDirectory is the choice of a state directory for the commands of a process.
+type StateDirectory struct {
+	temporary string // the directory for NoState; "" until needed
+	imageRoot string // of the image with its own state directory; "" for none
+}
+
+// Choose returns the state directory of a command on the machine of o: dir, if it is not empty, or the one in the
 // environment. Without one, an image has its own, which is [state.SystemDir] in it; with [sourceDateVariable] it keeps
-// nothing. "" means the default. [NoState] is a temporary directory, which Close removes.
-func (p *Process) StateDirectory(dir string, o *Options) (string, error) {
+// nothing. "" means the default. [NoState] is a temporary directory, which [Process.Close] removes.
+func (s *StateDirectory) Choose(dir string, o *Options) (string, error) {
 	root, err := absoluteRoot(o.Root)
 	if err != nil {
 		return "", err
@@ -24,10 +30,10 @@ func (p *Process) StateDirectory(dir string, o *Options) (string, error) {
 	image := root != "/" || o.Offline || facts.WithoutInit() != ""
 	switch given := state.Given(dir); {
 	case given == NoState, given == "" && image && os.Getenv(sourceDateVariable) != "":
-		if p.noState == "" {
-			p.noState, err = os.MkdirTemp("", "ccm-state-")
+		if s.temporary == "" {
+			s.temporary, err = os.MkdirTemp("", "ccm-state-")
 		}
-		return p.noState, err
+		return s.temporary, err
 	case given != "" || root == "/":
 		return dir, nil
 	}
@@ -39,16 +45,24 @@ func (p *Process) StateDirectory(dir string, o *Options) (string, error) {
 				WithHint("set another directory with --state-dir, or keep nothing with --state-dir %s", NoState)
 		}
 	}
-	p.imageRoot = root
+	s.imageRoot = root
 	return at, nil
 }
 
 // imageOf returns the root of the image whose own state directory is dir, "" if dir is none of an image.
-func (p *Process) imageOf(dir string) string {
-	if p.imageRoot != "" && dir == filepath.Join(p.imageRoot, state.SystemDir) {
-		return p.imageRoot
+func (s *StateDirectory) imageOf(dir string) string {
+	if s.imageRoot != "" && dir == filepath.Join(s.imageRoot, state.SystemDir) {
+		return s.imageRoot
 	}
 	return ""
+}
+
+// close removes the temporary directory.
+func (s *StateDirectory) close() {
+	if s.temporary != "" {
+		_ = os.RemoveAll(s.temporary)
+		s.temporary = ""
+	}
 }
 
 // absoluteRoot returns the path of a root; "" means /.

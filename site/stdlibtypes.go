@@ -56,7 +56,7 @@ func newModuleInterp(reg *resource.Registry, o luaapi.Options) *luaapi.Interp {
 
 // RequireModule adds the types of a module to reg, and returns the module's functions by field. The module
 // is searched for as by a script in the working directory.
-func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, name string) (map[string]luaapi.Function, error) {
+func RequireModule(ctx context.Context, p *Process, reg *resource.Registry, name string) (map[string]luaapi.Function, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func newMergedStop(other StopSignal) *mergedStop {
 		set:    sync.OnceFunc(func() { close(signal) }),
 		end:    sync.OnceFunc(func() { close(ended) }),
 	}
-	if other.isSet() {
+	if other.IsSet() {
 		m.set()
 	} else if other != nil {
 		go func() {
@@ -44,17 +44,17 @@ func newMergedStop(other StopSignal) *mergedStop {
 	return m
 }
 
-// asInterruption returns [ErrInterrupted] for an error caused by the stop of the process, and any
+// Interruption returns [ErrInterrupted] for an error caused by the stop of the process, and any
 // other error as it is.
-func (s StopSignal) asInterruption(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !s.isSet() {
+func (s StopSignal) Interruption(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !s.IsSet() {
 		return err
 	}
 	return ErrInterrupted
 }
 
-// isSet reports whether the process has to end.
-func (s StopSignal) isSet() bool {
+// IsSet reports whether the process has to end.
+func (s StopSignal) IsSet() bool {
 	select {
 	case <-s:
 		return true
@@ -63,8 +63,8 @@ func (s StopSignal) isSet() bool {
 	}
 }
 
-// context returns a context that ends when the process has to end.
-func (s StopSignal) context(ctx context.Context) (context.Context, func()) {
+// Context returns a context that ends when the process has to end. It is for work before a run, which may be cut off.
+func (s StopSignal) Context(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if s != nil {
 		go func() {

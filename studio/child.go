@@ -126,7 +126,8 @@ func (r *request) answer(ctx context.Context, main *site.Process) *answer {
 		}
 	}
 	p := r.process(main, func(d *diag.Error) { add(d, "warning") })
-	found, err := p.Examine(ctx, r.File, &r.Site)
+	r.Site.Whole = true
+	found, err := p.Load(ctx, r.File, nil, &r.Site)
 	add(err, "error")
 	if found == nil {
 		return out
@@ -199,7 +200,7 @@ func (r *request) palette(ctx context.Context, main *site.Process) *Types {
 			continue
 		}
 		before := slices.Concat(reg.Types(), own)
-		if _, err := p.RequireModule(ctx, reg, m.Name); err != nil {
+		if _, err := site.RequireModule(ctx, p, reg, m.Name); err != nil {
 			out.Mistakes = append(out.Mistakes, Mistake{File: m.File, Message: errText(err), Severity: "error"})
 			continue
 		}

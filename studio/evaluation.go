@@ -103,7 +103,7 @@ func (e *evaluator) knownFacts() *facts.Facts {
 	if e.facts == nil {
 		o := e.site
 		// The evaluation reports facts that cannot be gathered.
-		e.facts, _ = e.main.Facts(e.ctx, e.main.View(o.Root), o.Facts)
+		e.facts, _ = e.main.Facts(e.ctx, &e.main.Host(o.Root).View, o.Facts)
 	}
 	return e.facts
 }
@@ -120,5 +120,5 @@ func (e *evaluator) gatherFacts(ctx context.Context) (*facts.Facts, error) {
 	p.Files = &site.Files{AllowInsecure: e.main.Files.AllowInsecure, Messages: p.Messages}
 	p.Files.SetContext(ctx)
 	o := e.site
-	return p.Facts(ctx, p.View(o.Root), o.Facts)
+	return p.Facts(ctx, &p.Host(o.Root).View, o.Facts)
 }

@@ -74,7 +74,7 @@ func (m *machine) complete(ctx context.Context, what, prefix, file string) (name
 		if !ok {
 			return nil, refuse(http.StatusBadRequest, "", "what: "+diag.Expected("owner, group, package, service, path or ref").Error())
 		}
-		if names, err = site.NamesOnMachine(ctx, m.evaluator.main.View("/"), m.evaluator.knownFacts(), typ, prefix); err != nil {
+		if names, err = site.NamesOnMachine(ctx, &m.evaluator.main.Host("/").View, m.evaluator.knownFacts(), typ, prefix); err != nil {
 			return nil, nil // without an answer of the machine there are no proposals
 		}
 	}

@@ -29,11 +29,12 @@ func useOf(t *testing.T, name string) (m allocations) {
 	f.add(&cobra.Command{}, report.DiffOff)
 	var before, evaluated, after runtime.MemStats
 	heap(&before)
-	run, err := e.OpenRun(t.Context(), name, nil, &site.RunOptions{
+	run, err := e.ReadRun(t.Context(), name, nil, &site.RunOptions{
 		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&site.Options{Root: "/"}), Plan: true, Reporters: newReport(e, f).all(),
 	})
 	require.NoError(t, err)
 	defer run.End()
+	require.NoError(t, run.Begin(t.Context()))
 	heap(&evaluated)
 	sum := run.Converge(t.Context())
 	heap(&after)

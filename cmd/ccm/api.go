@@ -80,11 +80,11 @@ func servePipe(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) erro
 	if a.stream {
 		return x.answerAll(cmd.Context())
 	}
-	text, err := e.ReadStdin(cmd.Context())
+	_, text, err := e.ReadInput(cmd.Context(), "-")
 	if err != nil {
 		return err
 	}
-	out, code := x.answer(cmd.Context(), func() (manifest.Request, error) { return manifest.ReadRequest(text) })
+	out, code := x.answer(cmd.Context(), func() (manifest.Request, error) { return manifest.ReadRequest([]byte(text)) })
 	x.oneOff.Close()
 	if err := writeAnswer(e, a, out); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/signers"
 	"github.com/luaccm/ccm/runtime/terminal"
-	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // bundleFlags are the flags of bundle.
@@ -57,7 +57,7 @@ With --exe, the bundle is an executable. Its arguments are those of ccm run, or 
 		},
 		ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			return writeBundle(ctx, e, f, args[0])
 		},
@@ -73,7 +73,7 @@ With --exe, the bundle is an executable. Its arguments are those of ccm run, or 
 
 // writeBundle packs a site into a file, and signs that if the flags ask for it.
 func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) error {
-	folder, err := e.BundleFolder(name, f.exclude)
+	folder, err := bundles.Folder(e.Files, name, f.exclude)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 	if f.sign != "" && out == "-" {
 		return diag.At(diag.Pos{}, fmt.Errorf("--sign: %w", diag.SubjectCannot("", "write a signature beside standard output"))).WithHint("-o FILE")
 	}
-	if err := site.RefusePlain(folder, f.plain); err != nil {
+	if err := bundles.RefusePlain(folder, f.plain); err != nil {
 		return err
 	}
 	var program *os.File
@@ -106,7 +106,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 		}
 		defer program.Close()
 	}
-	sum, digest, err := site.SaveBundle(ctx, folder, out, program, e.Stdout.Unwrap())
+	sum, digest, err := bundles.Save(ctx, folder, out, program, e.Stdout.Unwrap())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -51,8 +52,8 @@ func listPlan(ctx context.Context, e *cli.Env, f *runFlags, args []string) (err 
 // list plans a site. Remove is left out of the descriptions.
 func (f *runFlags) list(ctx context.Context, e *cli.Env, args []string, remove string) (*report.Listing, event.Summary, error) {
 	list := &report.Listing{Layout: f.layout(), Remove: remove, Text: report.Text{W: e.Stdout, Verbose: f.verbose, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines)}}
-	run, err := e.OpenRun(ctx, args[0], args[1:], &site.RunOptions{
-		ID: e.NewRunID(f.StateDir), Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options),
+	run, err := e.ReadRun(ctx, args[0], args[1:], &site.RunOptions{
+		ID: state.NewRunID(f.StateDir, e.Clock), Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options),
 		Host: site.HostOptions{Log: cli.NewLogger(e, e.Stderr, f.debug)},
 		Plan: true, Texts: f.diff.Value != string(report.DiffOff), Reporters: []event.Reporter{list},
 	})
@@ -60,5 +61,6 @@ func (f *runFlags) list(ctx context.Context, e *cli.Env, args []string, remove s
 		return nil, event.Summary{}, err
 	}
 	defer run.End()
-	return list, run.Converge(ctx), nil
+	sum, err := run.Plan(ctx)
+	return list, sum, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/recovery"
 )
 
 // newDriftCommand returns drift.
@@ -64,7 +65,7 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 		return err
 	}
 	if f.Root != "" {
-		root := e.View(f.Root).Root()
+		root := e.Host(f.Root).Root()
 		applied = slices.DeleteFunc(applied, func(a state.AppliedHeader) bool { return a.Root != root })
 		if len(applied) == 0 {
 			return diag.At(diag.Pos{}, fmt.Errorf("nothing has been applied below %s yet", root)).WithHint("apply a script with: ccm run --root %s FILE", shellquote.Join(f.Root))
@@ -77,7 +78,7 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 	f.drift, f.Root = true, a.Root
 	rep := newReport(e, f)
 	defer f.reportFile.write(e, f.quiet, &err)
-	sum, err := e.Drift(ctx, store, a, rep.all(), f.diff.Value != string(report.DiffOff))
+	sum, err := recovery.Drift(ctx, e.Process, store, a, rep.all(), f.diff.Value != string(report.DiffOff))
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/site"
 )
 
 // examples is the path of the examples.
@@ -97,7 +98,7 @@ func TestExamplePlans(t *testing.T) {
 	}
 	for _, name := range []string{"hello", "release"} {
 		e := newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{})
-		c, err := e.LoadSpec(t.Context(), t.TempDir(), filepath.Join(examples, name, "site.lua"), given)
+		c, err := site.LoadSpec(t.Context(), e.Process, t.TempDir(), filepath.Join(examples, name, "site.lua"), given)
 		require.NoError(t, err)
 		var out strings.Builder
 		text := report.Text{W: &out, Diff: report.DiffChanges}

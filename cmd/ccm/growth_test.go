@@ -61,11 +61,12 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	f.add(&cobra.Command{}, report.DiffOff)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	run, err := e.OpenRun(t.Context(), name, nil, &site.RunOptions{
+	run, err := e.ReadRun(t.Context(), name, nil, &site.RunOptions{
 		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&site.Options{Root: root}), Plan: true, Reporters: newReport(e, f).all(),
 	})
 	require.NoError(t, err)
 	defer run.End()
+	require.NoError(t, run.Begin(t.Context()))
 	run.Converge(t.Context())
 	runtime.ReadMemStats(&after)
 	return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc

@@ -153,7 +153,7 @@ func recovered(ctx context.Context, e *cli.Env, args []string, out *terminal.Sti
 func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) int {
 	e.Args = args
 	defer e.Close()
-	within, cancel := e.UntilStopped(ctx)
+	within, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	e.Files.SetContext(within)
 	root := newRootCommand(e)
@@ -200,7 +200,7 @@ func chooseState(e *cli.Env, cmd *cobra.Command) error {
 	if offline := cmd.Flag("offline"); offline != nil {
 		o.Offline = offline.Value.String() == "true"
 	}
-	dir, err := e.StateDirectory(f.Value.String(), o)
+	dir, err := e.State.Choose(f.Value.String(), o)
 	if err != nil {
 		return err
 	}

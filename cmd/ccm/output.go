@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
@@ -44,7 +45,7 @@ type runReport struct {
 // newReport returns the report that the flags ask for. On a terminal a status line shows the
 // present work.
 func newReport(e *cli.Env, f *runFlags) *runReport {
-	r := &runReport{id: e.NewRunID(f.StateDir), stderr: e.Stderr, file: &f.reportFile, rights: func() {}}
+	r := &runReport{id: state.NewRunID(f.StateDir, e.Clock), stderr: e.Stderr, file: &f.reportFile, rights: func() {}}
 	stdout := e.Stdout
 	var line *report.StatusLine
 	if terminal.IsTerminal(e.Stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {

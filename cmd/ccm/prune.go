@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/recovery"
 )
 
 // newPruneCommand returns prune.
@@ -71,7 +72,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	rep := newReport(e, f)
 	defer f.reportFile.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
-	x, err := e.OpenPrune(ctx, args[0], args[1:], &site.RunOptions{
+	x, err := recovery.OpenPrune(ctx, e.Process, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(&f.Options), Host: rep.hostOptions(e, f),
 		Plan: f.noop, Texts: f.diff.Value != string(report.DiffOff),
 	})

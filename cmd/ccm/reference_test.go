@@ -105,7 +105,7 @@ var needSystem = []string{
 
 // runExample runs the example of a type on an imagined machine; a second run must have nothing to do.
 func runExample(t *testing.T, p *site.Process, typ string, example reference.Example) {
-	c, err := p.LoadSpec(t.Context(), t.TempDir(), "site.lua", example.Fixture)
+	c, err := site.LoadSpec(t.Context(), p, t.TempDir(), "site.lua", example.Fixture)
 	require.NoError(t, err, typ)
 	out, err := c.Converge(t.Context())
 	require.NoError(t, err, typ)

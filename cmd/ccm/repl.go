@@ -86,7 +86,7 @@ func startRepl(ctx context.Context, e *cli.Env, f *replFlags, args []string) err
 	if typing {
 		return p.Converse(ctx)
 	}
-	text, err := e.ReadStdin(ctx)
+	_, text, err := e.ReadInput(ctx, "-")
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func startRepl(ctx context.Context, e *cli.Env, f *replFlags, args []string) err
 	if len(args) > 0 {
 		file = args[0]
 	}
-	return p.Script(ctx, file, site.Stdin, string(text))
+	return p.Script(ctx, file, site.Stdin, text)
 }
 
 // newPrompt returns a prompt that has read nothing yet. Output of scripts goes to print.

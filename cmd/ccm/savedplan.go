@@ -18,7 +18,7 @@ import (
 // readPlan reads the named file if it is a saved plan, and returns the arguments of the command
 // line that made the plan. Flags about reading the site come from the plan.
 func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]string, error) {
-	plan, err := e.ReadPlan(cmd.Context(), args[0], f.StateDir)
+	plan, err := site.ReadPlan(cmd.Context(), e.Process, args[0], f.StateDir)
 	if plan == nil || err != nil {
 		return args, err
 	}
@@ -54,7 +54,7 @@ func (f *runFlags) checkOut(e *cli.Env, file string) error {
 				WithHint("download it, then plan the file")
 		}
 	}
-	return e.CheckPlanFile(f.out)
+	return site.CheckPlanFile(f.out, e.Files.Trust())
 }
 
 // savePlan saves a plan as the flags say.
@@ -62,7 +62,7 @@ func (f *runFlags) savePlan(e *cli.Env, run *site.Run, plan *site.SavedPlan, sum
 	if f.out == "" || sum.Interrupted || run.TimedOut() {
 		return nil
 	}
-	if err := e.SavePlan(f.out, plan); err != nil {
+	if err := plan.Save(f.out, e.Files.Trust()); err != nil {
 		return err
 	}
 	later := ""

@@ -75,7 +75,7 @@ shown.`,
 		}
 		root := ""
 		if fs.Changed("root") {
-			root = e.View(f.Root).Root()
+			root = e.Host(f.Root).Root()
 		}
 		return history.ListManaged(e, store, root, f.output.Value)
 	}
@@ -84,7 +84,7 @@ shown.`,
 
 // printStatus prints the state of the resource that the properties name.
 func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, properties *schema.Table) error {
-	v := e.View(f.Root)
+	v := &e.Host(f.Root).View
 	fs, err := e.Facts(cmd.Context(), v, f.Facts)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 	if err != nil {
 		return err
 	}
-	if templates.Data, err = e.Data(fs, f.Data); err != nil {
+	if templates.Data, err = f.Data.Resolve(e.Process, fs); err != nil {
 		return err
 	}
 	if err := reg.MayWork(v, r); err != nil {

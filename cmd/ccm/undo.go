@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
-	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/recovery"
 )
 
 // newUndoCommand returns undo.
@@ -73,7 +73,7 @@ same changes again unless you change the script.`,
 					terminal.Fprintf(e.Stdout, "%s: undo only restores files and removed resources\n", unchangedText(stays))
 				}
 			}
-			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Paths: paths, Refresh: true, Recreate: len(paths) == 0, Force: f.force})
+			return restoreFiles(cmd.Context(), e, f, &recovery.RestoreOptions{Kind: "undo", Run: rec, Paths: paths, Refresh: true, Recreate: len(paths) == 0, Force: f.force})
 		},
 	}
 	f.addRestore(cmd)
@@ -123,13 +123,13 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 }
 
 // restoreFiles restores earlier contents of files as the flags ask, and reports the restored files.
-func restoreFiles(ctx context.Context, e *cli.Env, f *runFlags, o *site.RestoreOptions) (err error) {
+func restoreFiles(ctx context.Context, e *cli.Env, f *runFlags, o *recovery.RestoreOptions) (err error) {
 	f.Root = o.Run.Root
 	rep := newReport(e, f)
 	defer f.reportFile.write(e, f.quiet, &err)
 	o.ID, o.Record, o.Host, o.Reporters = rep.id, f.RecordFlags.RecordOptions(&f.Options), rep.hostOptions(e, f), rep.all()
 	o.Plan, o.Texts = f.noop, f.diff.Value != string(report.DiffOff)
-	sum, err := e.Restore(ctx, o)
+	sum, err := recovery.Restore(ctx, e.Process, o)
 	if err != nil {
 		return err
 	}

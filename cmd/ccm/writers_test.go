@@ -98,14 +98,13 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/fleet/readers.go":     {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // the content of a bundle, in its own directory with a random name
 		"cmd/ccm/ssh/request.go":       {"MkdirTemp", "WriteFile", "RemoveAll"},                       // a script from standard input, in its own directory with a random name
 		"site/factcache.go":            {"OpenFile"},                                                  // read, if it is a file of this user
-		"site/statedirectory.go":       {"MkdirTemp"},                                                 // the same
-		"site/process.go":              {"RemoveAll"},                                                 // the state of a run without one, in its own directory with a random name
-		"site/bundle.go":               {"Chdir"},                                                     // to an own directory that nobody else can write, and back
+		"site/statedirectory.go":       {"MkdirTemp", "RemoveAll"},                                    // the state of a run without one, in its own directory with a random name
+		"site/bundles/enter.go":        {"Chdir"},                                                     // to an own directory that nobody else can write, and back
 		"luaapi/repl/term/tool.go":     {"CreateTemp", "Remove"},                                      // the file for the user's editor, with a random name
 		"luaapi/repl/history.go":       {"MkdirAll", "OpenFile"},                                      // the history, in a directory that root has to trust first
 	}
 	used := make(map[string]bool)
-	dirs := []string{"site", "site/prompt", "luaapi/repl", "luaapi/repl/term", "luaapi/std", "luaapi/stubs", "luaapi"}
+	dirs := []string{"site", "site/bundles", "site/recovery", "site/remote", "site/prompt", "luaapi/repl", "luaapi/repl/term", "luaapi/std", "luaapi/stubs", "luaapi"}
 	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !d.IsDir():
@@ -159,7 +158,6 @@ func TestReplacedByAtomicfile(t *testing.T) {
 		"runtime/safepath/":                  "the managed machine",
 		"runtime/state/statedir/":            "a Directory of atomicfile",
 		"fleet/agent/":                       "a directory of a version, and the link to it",
-		"fleet/release/archive.go":           "named by its digest, which is known only when it is written",
 		"runtime/module/resolve/":            "directories of modules",
 		"runtime/testsystem/image_linux.go":  "the directory of an image",
 		"runtime/testsystem/packagecache.go": "an answer that has its name only once it is complete",

@@ -81,7 +81,7 @@ func plan(ctx context.Context, p *site.Process, m spec.Fixture) (string, error) 
 		return "", err
 	}
 	defer os.RemoveAll(root)
-	c, err := p.LoadSpec(ctx, root, "site.lua", m)
+	c, err := site.LoadSpec(ctx, p, root, "site.lua", m)
 	if err != nil {
 		var text bytes.Buffer
 		diag.Render(&text, "", err, nil)

@@ -9,6 +9,12 @@ type Reporter interface {
 	Event(e *Event)
 }
 
+// A ReporterFunc is called with each event.
+type ReporterFunc func(*Event)
+
+// Event implements [Reporter].
+func (f ReporterFunc) Event(e *Event) { f(e) }
+
 // An ActionReporter is a Reporter that is notified of actions before they happen.
 type ActionReporter interface {
 	Reporter

@@ -128,9 +128,9 @@ func (s *Store) recorded() ([]string, error) {
 	return ids, err
 }
 
-// LatestRun returns the greatest ID of a run in the state directory, "" if there is none or it cannot be read. Of the
+// latestRun returns the greatest ID of a run in the state directory, "" if there is none or it cannot be read. Of the
 // history it reads only the end.
-func LatestRun(s *Store) string {
+func latestRun(s *Store) string {
 	const end = 16 << 10
 	latest := ""
 	if ids, err := s.recorded(); err == nil && len(ids) > 0 {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/redact"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -69,12 +70,18 @@ func (x *SecretNames) add(id string, properties []string) (added bool) {
 	return added
 }
 
-// SecretHistory returns the SecretNames as the history of an engine; nil if there are none.
-func (s *Store) SecretHistory() (redact.History, error) {
+// Conceal makes an engine mask secrets, and properties that held secrets.
+func (s *Store) Conceal(engine *converge.Engine) error {
+	engine.Secrets = s.secrets
 	if _, err := s.dir.Stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil // without a history, the engine has less to do
 	}
-	return s.Sensitive()
+	names, err := s.Sensitive()
+	engine.SecretHistory = names
+	if err != nil {
+		return diag.About("state directory", err)
+	}
+	return nil
 }
 
 // secretNamesFile is the SecretNames of a run, with their file.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -176,7 +177,7 @@ func TestNothingToHide(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(b.dir, "key"))
 	require.NoFileExists(t, filepath.Join(b.dir, "identity"))
 	require.NoFileExists(t, filepath.Join(b.dir, "sensitive.ndjson"))
-	past, err := b.store().SecretHistory()
-	require.NoError(t, err)
-	require.Nil(t, past)
+	var engine converge.Engine
+	require.NoError(t, b.store().Conceal(&engine))
+	require.Nil(t, engine.SecretHistory)
 }

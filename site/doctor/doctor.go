@@ -54,7 +54,7 @@ type examination struct {
 
 // Examine makes all checks.
 func Examine(ctx context.Context, p *site.Process, o Options) []Finding {
-	x := &examination{Options: o, process: p, view: p.View("/")}
+	x := &examination{Options: o, process: p, view: &p.Host("/").View}
 	var all []Finding
 	var err error
 	if x.facts, err = p.Facts(ctx, x.view, site.FactOptions{}); err != nil {

@@ -25,10 +25,10 @@ func converted(t *testing.T, text string) string {
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	m := &site.Messages{W: terminal.NewWriter(io.Discard)}
 	p := &site.Process{Clock: host.RealClock{}, Messages: m, Files: &site.Files{Messages: m, AllowInsecure: true}}
-	loaded, err := p.LoadManifest(t.Context(), name, &site.Options{Root: "/", Data: site.DataOptions{None: true}})
+	loaded, err := p.Load(t.Context(), name, nil, &site.Options{Whole: true, Root: "/", Data: site.DataOptions{None: true}})
 	require.NoError(t, err)
 	var out strings.Builder
-	require.NoError(t, loaded.Convert(&out))
+	require.NoError(t, loaded.Manifest.Convert(&out))
 	return out.String()
 }
 

@@ -93,7 +93,7 @@ func enrolMachine(ctx context.Context, e *cli.Env, m *enrol.Machine, wait time.D
 	}
 	m.Host, m.Clock = cli.Machine(e), e.Clock
 	m.Tell = func(format string, args ...any) { cli.Say(e, format, args...); _ = e.Stderr.Flush() }
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	if wait > 0 {
 		var stop context.CancelFunc

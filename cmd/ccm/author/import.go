@@ -91,7 +91,7 @@ func importable(reg *resource.Registry) (names []string) {
 // importAll prints the declarations of the named resources, and reports resources that cannot be
 // declared.
 func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names []string) error {
-	v := e.View(f.Root)
+	v := &e.Host(f.Root).View
 	facts, err := e.Facts(cmd.Context(), v, f.Facts)
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ Files that may contain secrets are left out. With --recipient, they and password
 hashes are encrypted to that age or ssh key, and to the host key of the machine.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			defer func() {
 				if errors.Is(err, context.Canceled) {
@@ -135,7 +135,7 @@ func (f *machineFlags) scan(e *cli.Env, cmd *cobra.Command) (*machine.Scan, erro
 		}
 		o.Since = e.Clock.Now().Add(-age)
 	}
-	return machine.Read(cmd.Context(), e.View(f.Root), o)
+	return machine.Read(cmd.Context(), &e.Host(f.Root).View, o)
 }
 
 // write writes the scan as a site.
@@ -187,7 +187,7 @@ func (f *machineFlags) printContents(e *cli.Env, cmd *cobra.Command, scan *machi
 
 // writer returns what writes the site.
 func (f *machineFlags) writer(e *cli.Env, cmd *cobra.Command) (*machine.Writer, error) {
-	v := e.View(f.Root)
+	v := &e.Host(f.Root).View
 	fs, err := e.Facts(cmd.Context(), v, f.Facts)
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (f *machineFlags) compare(e *cli.Env, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := machine.Undescribed(cmd.Context(), e.View(f.Root), scan, s.Catalog.Resources, unmanaged)
+	found, err := machine.Undescribed(cmd.Context(), &e.Host(f.Root).View, scan, s.Catalog.Resources, unmanaged)
 	if err != nil {
 		return err
 	}

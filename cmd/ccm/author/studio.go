@@ -77,7 +77,7 @@ func EvaluateCommand(e *cli.Env) *cobra.Command {
 		Use: studio.EvaluateCommand, Hidden: true, Args: cobra.NoArgs,
 		Short: "Evaluate a text for ccm studio (internal)",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			return studio.Evaluate(ctx, e.Process, e.Stdin, e.Stdout.Unwrap())
 		},
@@ -108,7 +108,7 @@ func serveStudio(ctx context.Context, e *cli.Env, o studio.Options, browser bool
 	if err != nil {
 		return err
 	}
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	address := s.Address()
 	terminal.Fprintf(e.Stdout, "%s\n", address)

@@ -25,6 +25,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/runtime/testsystem"
 	"github.com/luaccm/ccm/runtime/testsystem/stages"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // systemFlags are the flags of test for throw-away systems. try has the first two.
@@ -120,7 +121,7 @@ func startedWith(d testsystem.Driver, r *testsystem.Record) string {
 
 // packSite returns the bundle of a site, and its folder.
 func packSite(ctx context.Context, e *cli.Env, name string) ([]byte, bundle.Folder, error) {
-	folder, err := e.BundleFolder(name, nil)
+	folder, err := bundles.Folder(e.Files, name, nil)
 	if err != nil {
 		return nil, folder, err
 	}
@@ -185,7 +186,7 @@ func testSystems(ctx context.Context, e *cli.Env, f *testFlags, args []string) e
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	name := "."
 	if len(args) == 1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/spec"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // testFlags are the flags of test.
@@ -81,7 +82,7 @@ func withinBundle(ctx context.Context, e *cli.Env, name string, do func(name str
 	if err != nil {
 		return err
 	}
-	leave, err := e.Enter(ctx, name, new(site.Options))
+	leave, err := bundles.Enter(ctx, e.Process, name, new(site.Options))
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func runSpecs(ctx context.Context, e *cli.Env, f *testFlags, args []string) erro
 	if err != nil {
 		return err
 	}
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	rep := report.New(f.output.Value, e.Stdout, cli.Colorful(e, e.Stdout), e.Clock.Now)
 	for _, file := range files {
@@ -176,14 +177,14 @@ func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(strin
 	o := spec.Options{
 		Clock: e.Clock, Filter: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.SpecRunner, Machine: machine,
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
-			return e.SpecInterp(file, modulePath(file, e.Modules), layer, extend)
+			return site.SpecInterp(e.Process, file, modulePath(file, e.Modules), layer, extend)
 		},
 		Catalog: func(ctx context.Context, name string, g spec.Fixture) (spec.Catalog, error) {
 			root, err := scratch()
 			if err != nil {
 				return nil, err
 			}
-			c, err := e.LoadSpec(ctx, root, name, g)
+			c, err := site.LoadSpec(ctx, e.Process, root, name, g)
 			if c != nil {
 				rep.AddSources(c.Source)
 			}

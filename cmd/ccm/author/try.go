@@ -47,7 +47,7 @@ Exit status: that of the shell or command.`,
 				}
 				args = args[:dash]
 			}
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			if f.enter != "" || f.remove != "" {
 				if len(args) > 0 {

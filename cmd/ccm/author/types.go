@@ -75,7 +75,7 @@ not write are kept.`,
 // factTree returns the facts of this machine, without those that cannot be gathered, for which it
 // prints a message.
 func factTree(ctx context.Context, e *cli.Env, f *cli.SiteFlags) (map[string]any, error) {
-	facts, err := e.Facts(ctx, e.View(""), f.Facts)
+	facts, err := e.Facts(ctx, &e.Host("").View, f.Facts)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ type writtenFile struct {
 
 // moduleDirectories returns the directories of the modules that a site has locked.
 func moduleDirectories(e *cli.Env, dir string) ([]string, error) {
-	s, err := e.LockedSite(dir, false)
+	s, err := e.Files.LockedSite(dir, false)
 	if err != nil || s == nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // AddBundleFlags adds the flags that select the trusted bundles.
@@ -28,7 +29,7 @@ func (f *SiteFlags) Enter(ctx context.Context, e *Env, name string, paths ...*st
 	if err != nil {
 		return nil, err
 	}
-	back, err := e.Enter(ctx, name, f.SiteOptions())
+	back, err := bundles.Enter(ctx, e.Process, name, f.SiteOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -19,12 +19,12 @@ func ReadUnsaved(e *Env, cmd *cobra.Command) error {
 	if f := cmd.Flag("unsaved"); f == nil || f.Value.String() != "true" {
 		return nil
 	}
-	text, err := e.ReadStdin(cmd.Context())
+	_, text, err := e.ReadInput(cmd.Context(), "-")
 	if err != nil {
 		return err
 	}
 	var given map[string]string
-	if err := json.Unmarshal(text, &given); err != nil {
+	if err := json.Unmarshal([]byte(text), &given); err != nil {
 		return diag.Errorf(diag.Pos{}, "--unsaved: %w", diag.Expected(`{"FILE": "text", ...} on standard input: %w`, err))
 	}
 	texts := map[string]string{}

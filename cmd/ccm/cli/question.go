@@ -29,7 +29,7 @@ func (e *Env) OpenTerminal(flag, hint string) (*terminal.Writer, error) {
 // Ask asks a question on a terminal until the answer is one of the words or the beginning
 // of one, and returns that word. No answer at all is the last word.
 func (e *Env) Ask(ctx context.Context, tty *terminal.Writer, words ...string) (string, error) {
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	for {
 		terminal.Fprintf(tty, "Do this? (%s) ", strings.Join(words, ", "))

@@ -23,9 +23,14 @@ func RenderManifest(ctx context.Context, e *Env, name string, f *SiteFlags) erro
 
 // LoadManifest reads a manifest. A script is refused.
 func LoadManifest(ctx context.Context, e *Env, name string, f *SiteFlags) (*manifest.Manifest, error) {
-	m, err := e.LoadManifest(ctx, name, f.SiteOptions())
-	if err == nil && m == nil {
-		err = diag.At(diag.Pos{File: name}, diag.Expected("a manifest").Found("a Lua script"))
+	o := *f.SiteOptions()
+	o.Whole = true
+	s, err := e.Load(ctx, name, nil, &o)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Manifest == nil:
+		return nil, diag.At(diag.Pos{File: name}, diag.Expected("a manifest").Found("a Lua script"))
 	}
-	return m, err
+	return s.Manifest, nil
 }

@@ -55,7 +55,7 @@ func (f *docsFlags) print(ctx context.Context, e *cli.Env, args []string) error 
 	}
 	var functions []reference.ModuleFunction
 	for _, name := range f.modules {
-		more, err := e.RequireModule(ctx, reg, name)
+		more, err := site.RequireModule(ctx, e.Process, reg, name)
 		if err != nil {
 			return err
 		}

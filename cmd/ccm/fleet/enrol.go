@@ -211,7 +211,7 @@ func find(ctx context.Context, d *enrol.Desk, name, fingerprint string) (*enrol.
 const watchPause = 2 * time.Second
 
 func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrinter, tokenFile string) error {
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	d, err := f.DeskOf(e, identity.Admin)
 	if err != nil {

@@ -47,7 +47,7 @@ are not recorded by nodes and remain lost.
 Exit status: 4 if a gap could not be filled.`,
 		ValidArgsFunction: fleet.CompleteNodes(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			if f.fill {
 				return f.fillGaps(ctx, e, args)

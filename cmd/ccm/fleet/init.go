@@ -115,7 +115,7 @@ func initFleet(ctx context.Context, e *cli.Env, out changePrinter, dir string, o
 
 // applyFleet configures the servers as the directory says.
 func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.Directory, noop bool) error {
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	pushed, err := pushAccount(ctx, e, out, d, noop)
 	if err != nil {

@@ -73,7 +73,7 @@ not succeed.
 Exit status: 4 if a node failed, refused, or did not respond.`,
 			ValidArgsFunction: fleet.CompleteNodes(e),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				ctx, cancel := e.UntilStopped(cmd.Context())
+				ctx, cancel := e.Stop.Context(cmd.Context())
 				defer cancel()
 				j := &signed.Job{Verb: v.verb, AtMost: f.atMost, Targets: f.targets, MonitorOnly: f.monitorOnly, Reason: f.reason}
 				return f.send(ctx, e, j, args)

@@ -35,7 +35,7 @@ BY is the signer according to allowed_signers in the fleet directory. It is a ke
 the signer is unknown, and none if the signature is invalid.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			return listJobs(ctx, e, fleet, environment, last, output.Value)
 		},

@@ -67,7 +67,7 @@ Exit status: 4 if a node did not respond to --live.`,
 					return err
 				}
 			}
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			o := overview.Options{Environment: environment, Condition: c, Facts: output.Value == "json" || output.Value == "yaml", ConditionOnly: output.Value == "names"}
 			switch {

@@ -53,7 +53,7 @@ Exit status: 4 if some nodes do not use the new key yet.`,
 			if wait < 0 {
 				return diag.Errorf(diag.Pos{}, "--wait: %w", diag.Expected("a duration such as 30m").Got("%s", wait))
 			}
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			d, err := f.DeskOf(e, identity.Admin)
 			if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
-	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // CheckSite checks a site, as ccm lint and ccm test do. If it finds problems, it prints them and returns an error.
@@ -69,7 +69,7 @@ to servers that lost them.`,
 		},
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			c, err := f.ConnectAs(e, identity.Operator)
 			if err != nil {
@@ -286,17 +286,14 @@ func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Arc
 	if isBundle {
 		return archive.CopyBundle(name)
 	}
-	folder, err := e.BundleFolder(name, nil)
+	folder, err := bundles.Folder(e.Files, name, nil)
 	if err != nil {
 		return "", "", err
 	}
-	if err := site.RefusePlain(folder, f.plain); err != nil {
+	if err := bundles.RefusePlain(folder, f.plain); err != nil {
 		return "", "", err
 	}
-	return archive.AddBundle(func(temporary string) (string, error) {
-		_, digest, err := site.SaveBundle(ctx, folder, temporary, nil, nil)
-		return digest, err
-	})
+	return archive.AddBundle(func(f *os.File) (string, error) { return bundles.Write(ctx, folder, f) })
 }
 
 // storeAgain stores what the servers have lost of the last release of an environment, from the

@@ -69,7 +69,7 @@ Exit status: 4 if the rollout was stopped or aborted.`,
 			return fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp)(cmd, args, text)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			if len(args) == 2 {
 				return f.operate(ctx, e, args[0], args[1])
@@ -128,7 +128,7 @@ older release, never to one that was rolled back.`,
 		Args:              cli.WantArguments(1, 1),
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
 				sayUnknownSigners(e, c)

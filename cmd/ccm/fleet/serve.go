@@ -38,7 +38,7 @@ proxy_set_header Host $http_host; users still need the printed address.`,
 			if err != nil {
 				return err
 			}
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			terminal.Fprintf(e.Stdout, "%s\n", s.Address())
 			_ = e.Stdout.Flush() // a failed write is reported at the end

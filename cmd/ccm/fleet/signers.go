@@ -48,7 +48,7 @@ a signer in that file signed it: keep the file that you distribute up to date.`,
 		Args:              cli.WantArguments(1, 2),
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			if len(args) == 1 {
 				return f.show(ctx, e, args[0])

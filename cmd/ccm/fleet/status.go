@@ -34,7 +34,7 @@ Read-only.
 On a terminal it is updated every two seconds until Ctrl-C, otherwise shown once.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			d, err := f.Desk(e)
 			if err != nil {

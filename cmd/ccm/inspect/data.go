@@ -138,12 +138,12 @@ func resolveData(e *cli.Env, cmd *cobra.Command, f *dataFlags, name string) (any
 		slices.Sort(all)
 		f.Facts.Assignments = append(all, f.Facts.Assignments...)
 	}
-	fs, err := e.Facts(cmd.Context(), e.View(""), f.Facts)
+	fs, err := e.Facts(cmd.Context(), &e.Host("").View, f.Facts)
 	if err != nil {
 		return nil, err
 	}
 	f.Data.Site = name
-	l, err := e.DataLoader(fs, f.Data)
+	l, err := f.Data.Loader(e.Process, fs)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ Only the requested facts are gathered.`,
 			if len(args) > 0 {
 				path = args[0]
 			}
-			v := e.View(f.Root)
+			v := &e.Host(f.Root).View
 			fs, err := e.Facts(cmd.Context(), v, f.Facts)
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ Only the requested facts are gathered.`,
 // dot.
 func completeFact(e *cli.Env, cmd *cobra.Command, args []string, prefix string, f *cli.SiteFlags) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	v := e.View(f.Root)
+	v := &e.Host(f.Root).View
 	fs, err := e.Facts(cmd.Context(), v, f.Facts)
 	if err != nil || len(args) > 0 {
 		return nil, directive

@@ -16,7 +16,6 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
@@ -58,7 +57,7 @@ const staleStage = 24 * time.Hour
 // fit its ccm.mod.lua.
 func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		s, err := e.LockedSite(".", true)
+		s, err := e.Files.LockedSite(".", true)
 		if err != nil {
 			return err
 		}
@@ -72,7 +71,7 @@ func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, arg
 		}
 		x := &modSite{Site: s, e: e, r: newResolver(e)}
 		defer x.r.Close()
-		ctx, cancel := e.UntilStopped(cmd.Context())
+		ctx, cancel := e.Stop.Context(cmd.Context())
 		defer cancel()
 		return do(ctx, x, args)
 	}
@@ -80,7 +79,7 @@ func inSite(e *cli.Env, check bool, do func(ctx context.Context, x *modSite, arg
 
 func newResolver(e *cli.Env) *resolve.Resolver {
 	r := &resolve.Resolver{
-		Host: host.New(host.Options{Clock: e.Clock, Runner: e.Exec(), Log: e.Log}), Transport: fetch.NewTransport(), Policy: e.Files.Trust(),
+		Host: e.Host(""), Transport: fetch.NewTransport(), Policy: e.Files.Trust(),
 		Caches: e.Files.ModuleCaches(), Version: e.Version,
 		Tell: func(what string) { terminal.Fprintf(e.Stderr, "%s\n", what) },
 	}
@@ -183,7 +182,7 @@ func (x *modSite) tellVendor() error {
 func completeModules(e *cli.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
-		s, err := e.LockedSite(".", true)
+		s, err := e.Files.LockedSite(".", true)
 		if err != nil || s == nil {
 			return nil, directive
 		}

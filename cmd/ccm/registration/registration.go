@@ -49,9 +49,9 @@ func (f *registrationFlags) add(fs *pflag.FlagSet) { cli.AddStreamFlag(fs, &f.Da
 
 // with calls do with the registry, until ccm shall end.
 func (f *registrationFlags) with(cmd *cobra.Command, e *cli.Env, do func(ctx context.Context, r *registry.Registry) error) error {
-	ctx, cancel := e.UntilStopped(cmd.Context())
+	ctx, cancel := e.Stop.Context(cmd.Context())
 	defer cancel()
-	r := e.Registry(&f.DataOptions, true)
+	r := f.DataOptions.Services(e.Remote(), true)
 	defer r.Client.Close()
 	return do(ctx, r)
 }

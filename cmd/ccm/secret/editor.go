@@ -46,7 +46,7 @@ func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

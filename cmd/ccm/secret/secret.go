@@ -92,7 +92,8 @@ func saveSecret(e *cli.Env, path string, text []byte) error {
 // readSite reads a file of the site.
 func readSite(e *cli.Env, path string) ([]byte, error) {
 	if path == "-" {
-		return e.ReadStdin(e.Files.Context())
+		_, text, err := e.ReadInput(e.Files.Context(), "-")
+		return []byte(text), err
 	}
 	return e.Files.ReadFile(path)
 }

@@ -97,7 +97,7 @@ func (f *sshFlags) readHosts(e *cli.Env) ([]ssh.Host, error) {
 
 // inventoryHosts returns the hosts of inventories that patterns select.
 func (f *sshFlags) inventoryHosts(ctx context.Context, e *cli.Env, patterns []string) ([]ssh.Host, error) {
-	ctx, cancel := e.UntilStopped(ctx)
+	ctx, cancel := e.Stop.Context(ctx)
 	defer cancel()
 	// Inventories that are run as programs must belong to root or to the user of ccm, whoever that is.
 	own := trust.Of(0, os.Getenv)

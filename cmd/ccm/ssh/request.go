@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/bundles"
 )
 
 // request returns the request to the hosts, with the bundle of the site.
@@ -127,7 +128,7 @@ func (f *sshFlags) pack(ctx context.Context, e *cli.Env, command, named string) 
 		defer remove()
 		path = script
 	}
-	folder, err := e.BundleFolder(path, nil)
+	folder, err := bundles.Folder(e.Files, path, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -164,7 +165,7 @@ func (f *sshFlags) readScript(ctx context.Context, e *cli.Env, command string) (
 		return "", nil,
 			diag.At(diag.Pos{}, diag.SubjectCannot("standard input", "be both the list of hosts and the script"))
 	}
-	text, err := e.ReadStdin(ctx)
+	_, text, err := e.ReadInput(ctx, "-")
 	if err != nil {
 		return "", nil, err
 	}
@@ -176,7 +177,7 @@ func (f *sshFlags) readScript(ctx context.Context, e *cli.Env, command string) (
 	if site.IsLua("", string(text)) {
 		path = filepath.Join(dir, "site.lua")
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		os.RemoveAll(dir)
 		return "", nil, err
 	}

@@ -113,7 +113,7 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 	if err != nil {
 		return err
 	}
-	within, cancel := e.UntilStopped(ctx)
+	within, cancel := e.Stop.Context(ctx)
 	i, args, err := f.importer(e, hosts, args)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func ServeCommand(e *cli.Env) *cobra.Command {
 				return err
 			}
 			s := &ssh.Server{Executable: own, Version: e.Build.Version, Cache: filepath.Join(cache, "ccm"), In: e.Stdin, Out: e.Stdout.Unwrap()}
-			ctx, cancel := e.UntilStopped(cmd.Context())
+			ctx, cancel := e.Stop.Context(cmd.Context())
 			defer cancel()
 			return s.Serve(ctx)
 		},

@@ -1,4 +1,4 @@
-package site
+package recovery
 
 import (
 	"context"
@@ -12,14 +12,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
 // A Prune removes the undeclared resources of a site that earlier runs created.
 type Prune struct {
-	process *Process
-	options *RunOptions
-	site    *Site
-	state   *runState
+	process *site.Process
+	options *site.RunOptions
+	site    *site.Site
+	state   *site.RunState
 	catalog *catalog.Catalog // each resource with ensure = "absent", or skipped
 	// OtherSites counts the resources that stay because another site declared them in its last
 	// run, by site. The same file with other arguments or options is another site.
@@ -30,28 +31,22 @@ type Prune struct {
 	parents []state.MadeParent
 	summary event.Summary
 	ran     bool
-	plan    []plannedResource
+	plan    *site.Decisions // nil without a plan
 }
 
 // OpenPrune reads a script or manifest, finds its undeclared resources and, unless it is a plan,
 // takes the lock of the state directory. [Prune.End] must be called unless there is an error.
-func (p *Process) OpenPrune(ctx context.Context, file string, args []string, o *RunOptions) (*Prune, error) {
+func OpenPrune(ctx context.Context, p *site.Process, file string, args []string, o *site.RunOptions) (*Prune, error) {
 	x := &Prune{process: p, options: o}
 	recorder := p.NewRecorder(o.Record)
-	p.Commands.SetRun(o.ID, nil)
-	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
 	var err error
-	if x.site, err = p.load(ctx, recorder.host(o.Host), file, args, o.Site, loadOptions{}); err != nil {
+	if x.site, err = recorder.Load(ctx, file, args, o); err != nil {
 		return nil, err
 	}
-	name, path, err := p.bundle.nameOfRun(file, args, o.Site, p.Secrets)
-	if err != nil {
-		return nil, err
-	}
-	if o.Plan {
-		x.state, err = recorder.openState(name, path)
+	if info := x.site.RunInfo(o.ID, "prune"); o.Plan {
+		x.state, err = recorder.Open(info.Site, info.File)
 	} else {
-		x.state, err = recorder.beginRecord(ctx, state.RunInfo{ID: o.ID, Kind: "prune", Site: name, File: path, Inputs: x.site.inputs.records()})
+		x.state, err = recorder.Begin(ctx, info)
 	}
 	if err == nil {
 		err = x.find()
@@ -65,7 +60,7 @@ func (p *Process) OpenPrune(ctx context.Context, file string, args []string, o *
 
 // find makes the catalog of removals.
 func (x *Prune) find() error {
-	list, kept, err := state.Undeclared(x.state.store, x.state.site, x.state.root, x.site.Catalog)
+	list, kept, err := state.Undeclared(x.state.Store, x.state.Site, x.state.Root, x.site.Catalog)
 	if err != nil {
 		return err
 	}
@@ -171,14 +166,14 @@ func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) 
 // engine returns the engine that converges the catalog.
 func (x *Prune) engine(reporters []event.Reporter) (*converge.Engine, error) {
 	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporters: reporters, Texts: true, Stop: x.process.Stop}
-	e.Removals = x.state.removals(x.site.Catalog, x.options.Site.WithData)
-	return e, conceal(e, x.process.Secrets, x.state.store)
+	e.Removals = x.state.Removals(x.site.Catalog, x.options.Site.WithData)
+	return e, x.state.Store.Conceal(e)
 }
 
 // Plan reports what would be removed.
 func (x *Prune) Plan(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
-	plan := eventFunc(func(ev *event.Event) { x.plan = append(x.plan, newPlannedResource(ev, x.process.Secrets)) })
-	engine, err := x.engine(append([]event.Reporter{plan}, reporters...))
+	x.plan = site.NewDecisions(x.process.Secrets)
+	engine, err := x.engine(append([]event.Reporter{x.plan}, reporters...))
 	if err != nil {
 		return event.Summary{}, err
 	}
@@ -188,21 +183,21 @@ func (x *Prune) Plan(ctx context.Context, reporters []event.Reporter) (event.Sum
 
 // Run removes the resources; after [Prune.Plan], only as planned.
 func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
-	ctx, cancel := x.options.Record.limited(ctx)
+	ctx, cancel := x.options.Record.Limited(ctx)
 	defer cancel()
-	stays := eventFunc(func(ev *event.Event) {
+	stays := event.ReporterFunc(func(ev *event.Event) {
 		if ev.Outcome == event.Failed || ev.KeepsData || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
 			delete(x.previous, ev.Resource.ID.String())
 		}
 	})
-	engine, err := x.engine(append([]event.Reporter{x.state.writer, stays}, reporters...))
+	engine, err := x.engine(append([]event.Reporter{x.state.Writer, stays}, reporters...))
 	if err != nil {
 		return event.Summary{}, err
 	}
 	if x.plan != nil {
-		engine.Approve = asPlanned(x.plan)
+		engine.Approve = x.plan.Approve()
 	}
-	engine.Journal = x.state.writer
+	engine.Journal = x.state.Writer
 	x.ran = true
 	x.summary = engine.Run(ctx, x.site.Host, x.catalog)
 	for id, gone := range x.previous {
@@ -210,7 +205,7 @@ func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summ
 			delete(x.previous, id)
 		}
 	}
-	err = errors.Join(x.forgetParents(), state.Forget(x.state.store, x.state.site, x.state.root, x.previous))
+	err = errors.Join(x.forgetParents(), state.Forget(x.state.Store, x.state.Site, x.state.Root, x.previous))
 	if err != nil {
 		err = errors.Join(errors.New("removed resources are still on record"), err)
 	}
@@ -223,8 +218,8 @@ func (x *Prune) End() {
 	switch {
 	case x.state == nil:
 	case x.ran:
-		x.state.end(x.summary)
+		x.state.End(x.summary)
 	default:
-		x.state.release()
+		x.state.Release()
 	}
 }

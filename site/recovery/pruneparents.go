@@ -1,4 +1,4 @@
-package site
+package recovery
 
 import (
 	"path"
@@ -15,10 +15,10 @@ import (
 // be empty and that no site names, the deepest first.
 func (x *Prune) addParents(removals []*resource.Resource) ([]*resource.Resource, error) {
 	var err error
-	if x.parents, err = state.MadeParents(x.state.store, x.state.site, x.state.root); err != nil || len(x.parents) == 0 {
+	if x.parents, err = state.MadeParents(x.state.Store, x.state.Site, x.state.Root); err != nil || len(x.parents) == 0 {
 		return removals, err
 	}
-	named, err := state.NamedParents(x.state.store, x.state.site, x.state.root, x.site.Catalog, x.parents)
+	named, err := state.NamedParents(x.state.Store, x.state.Site, x.state.Root, x.site.Catalog, x.parents)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +89,13 @@ func (x *Prune) forgetParents() error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return state.ForgetParents(x.state.store, x.state.site, x.state.root, gone)
+	return state.ForgetParents(x.state.Store, x.state.Site, x.state.Root, gone)
 }
 
 // addExtracted adds the removals of what runs of the site extracted for archives that are no longer
 // declared.
 func (x *Prune) addExtracted(removals []*resource.Resource) ([]*resource.Resource, error) {
-	trees, err := state.MadeTrees(x.state.store, x.state.site, x.state.root, "archive", x.site.Catalog, &x.site.Host.View)
+	trees, err := state.MadeTrees(x.state.Store, x.state.Site, x.state.Root, "archive", x.site.Catalog, &x.site.Host.View)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package site
+package recovery
 
 import (
 	"context"
@@ -6,15 +6,15 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
 // Drift compares the machine with the last applied catalog and reports the differences. Resources
 // whose record is not sufficient are reported as unknown. With texts, events have diffs of texts.
-func (p *Process) Drift(ctx context.Context, store *state.Store, a state.AppliedHeader, reporters []event.Reporter, texts bool) (event.Summary, error) {
-	s, unrecorded, err := p.appliedSite(ctx, store, a)
+func Drift(ctx context.Context, p *site.Process, store *state.Store, a state.AppliedHeader, reporters []event.Reporter, texts bool) (event.Summary, error) {
+	s, unrecorded, err := appliedSite(ctx, p, store, a)
 	if err != nil {
 		return event.Summary{}, err
 	}
@@ -32,7 +32,7 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 		},
 		Recall: store.DesiredDigests(a), Removals: store.Removals(a.Site, a.Root, s.Catalog),
 	}
-	if err := conceal(engine, p.Secrets, store); err != nil {
+	if err := store.Conceal(engine); err != nil {
 		return event.Summary{}, err
 	}
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
@@ -72,8 +72,8 @@ func unknownEvent(u state.MissingRecord, index int, now time.Time) *event.Event 
 
 // appliedSite returns a site with the last applied catalog, and the resources whose record is not
 // sufficient.
-func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.AppliedHeader) (*Site, []state.MissingRecord, error) {
-	s, err := p.siteOn(ctx, store, a.Root)
+func appliedSite(ctx context.Context, p *site.Process, store *state.Store, a state.AppliedHeader) (*site.Site, []state.MissingRecord, error) {
+	s, err := siteOn(ctx, p, store, a.Root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,14 +83,14 @@ func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.A
 }
 
 // siteOn returns a site without resources, for the machine at root.
-func (p *Process) siteOn(ctx context.Context, store *state.Store, root string) (*Site, error) {
-	env := &TemplateEnv{Clock: p.Clock}
-	reg, err := NewRegistry(env)
+func siteOn(ctx context.Context, p *site.Process, store *state.Store, root string) (*site.Site, error) {
+	env := &site.TemplateEnv{Clock: p.Clock}
+	reg, err := site.NewRegistry(env)
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{Registry: reg, Host: p.newHost(host.Options{Root: root, Log: p.Log, Runner: p.Exec(), Extractions: store.Extractions(root)})}
-	if s.Facts, err = p.Facts(ctx, &s.Host.View, FactOptions{}); err != nil {
+	s := &site.Site{Registry: reg, Host: p.NewRecorder(site.RecordOptions{StateDir: store.Dir(), Root: root}).Host(site.HostOptions{Log: p.Log})}
+	if s.Facts, err = p.Facts(ctx, &s.Host.View, site.FactOptions{}); err != nil {
 		return nil, err
 	}
 	env.Facts = s.Facts

@@ -1,4 +1,4 @@
-package site
+package recovery
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/site"
 )
 
 // required has properties without which a resource of a type cannot be declared absent. A type that is not listed
@@ -30,9 +31,9 @@ var required = map[string]map[string]string{
 // TestRemovalsOfAllTypes: no type that ships with ccm and can be absent removes data below or beside the path that
 // its resource is named by, or that any of its paths leads to. A new type is tried without being listed.
 func TestRemovalsOfAllTypes(t *testing.T) {
-	reg, err := NewRegistry(new(TemplateEnv))
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	require.NoError(t, err)
-	AddShipped(reg)
+	site.AddShipped(reg)
 	const at = "/srv/here"
 	source := t.TempDir()
 	require.NoError(t, os.WriteFile(source+"/rendered", []byte("text"), 0o644))
@@ -103,9 +104,9 @@ var restoredByFiles = map[string]string{
 // TestRemovalsAreUndone: a type that can be absent either runs no programs, so that backups of files bring all back, or
 // says how undo makes its things again.
 func TestRemovalsAreUndone(t *testing.T) {
-	reg, err := NewRegistry(new(TemplateEnv))
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	require.NoError(t, err)
-	AddShipped(reg)
+	site.AddShipped(reg)
 	for _, typ := range reg.Types() {
 		ensure := typ.Schema().Field("ensure")
 		if ensure == nil || !canBeAbsent(ensure) {

@@ -1,4 +1,4 @@
-package site
+package bundles
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/signers"
+	"github.com/luaccm/ccm/site"
 )
 
 // A verifier returns who signed the content of r.
@@ -17,7 +18,7 @@ type verifier func(r io.Reader) (*signers.Signer, error)
 
 // readSigners reads the allowed signers and the signature before anything is fetched. It returns
 // nil if no signature is demanded.
-func readSigners(ctx context.Context, files *Files, clock host.Clock, in *siteStream, o *BundleOptions) (verifier, error) {
+func readSigners(ctx context.Context, files *site.Files, clock host.Clock, in *siteStream, o *site.BundleOptions) (verifier, error) {
 	if o.Signers == "" {
 		return nil, nil
 	}

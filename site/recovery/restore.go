@@ -1,4 +1,6 @@
-package site
+// Package recovery does what needs the records of earlier runs: [Restore] restores the files that a run changed,
+// [OpenPrune] finds what is no longer declared, and [Drift] compares the machine with the last applied catalog.
+package recovery
 
 import (
 	"cmp"
@@ -19,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
 // RestoreOptions describe what to restore, and how.
@@ -33,8 +36,8 @@ type RestoreOptions struct {
 	Refresh bool
 	// Recreate also makes removed things again that are not only files, such as users and packages.
 	Recreate bool
-	Record   RecordOptions
-	Host     HostOptions
+	Record   site.RecordOptions
+	Host     site.HostOptions
 	// Force also restores paths that something other than ccm changed since.
 	Force bool
 	// Plan makes a plan and changes nothing.
@@ -47,12 +50,12 @@ type RestoreOptions struct {
 
 // A restore restores paths to their versions before a run.
 type restore struct {
-	process      *Process
+	process      *site.Process
 	options      *RestoreOptions
 	refresh      *refreshPlan // nil without refreshes
 	recreation   *recreation  // nil if files are all that the run removed
 	host         *host.Host
-	state        *runState
+	state        *site.RunState
 	startedPaths map[string]bool // paths that were changed: these are finished in any case
 	mounts       func() (host.Mounts, error)
 	created      map[string]bool // paths to remove
@@ -60,26 +63,26 @@ type restore struct {
 }
 
 // Restore restores the paths that a run changed, as a run of its own.
-func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Summary, err error) {
+func Restore(ctx context.Context, p *site.Process, o *RestoreOptions) (sum event.Summary, err error) {
 	o.Record.Root = o.Run.Root
 	r := &restore{process: p, options: o}
 	recorder := p.NewRecorder(o.Record)
 	if o.Refresh || o.Recreate {
 		store, err := p.Store(o.Record.StateDir, o.Record.Limits)
 		if err == nil && o.Refresh {
-			r.refresh, err = p.planRefresh(ctx, store, o)
+			r.refresh, err = planRefresh(ctx, p, store, o)
 		}
 		if err == nil && o.Recreate {
-			r.recreation, err = p.planRecreation(ctx, store, o.Run)
+			r.recreation, err = planRecreation(ctx, p, store, o.Run)
 		}
 		if err != nil {
 			return sum, err
 		}
 	}
 	if o.Plan {
-		r.state, err = recorder.openState(o.Run.Site, "")
+		r.state, err = recorder.Open(o.Run.Site, "")
 	} else {
-		r.state, err = recorder.beginRecord(ctx, state.RunInfo{ID: o.ID, Kind: o.Kind, Site: o.Run.Site})
+		r.state, err = recorder.Begin(ctx, state.RunInfo{ID: o.ID, Kind: o.Kind, Site: o.Run.Site})
 	}
 	if err != nil {
 		return sum, err
@@ -87,22 +90,22 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	restored := false
 	defer func() {
 		if restored {
-			r.state.end(sum)
+			r.state.End(sum)
 		} else { // nothing was done, or a panic is under way
-			r.state.release()
+			r.state.Release()
 		}
 	}()
-	r.host = recorder.host(o.Host)
+	r.host = recorder.Host(o.Host)
 	r.mounts = sync.OnceValues(func() (host.Mounts, error) { return r.host.MountsBelow("/") })
-	list, err := r.state.store.Restorer().Restorations(o.Run.ID, o.Paths)
+	list, err := r.state.Store.Restorer().Restorations(o.Run.ID, o.Paths)
 	if err != nil {
 		return sum, &diag.Error{Err: err}
 	}
-	if r.state.writer != nil {
-		r.state.writer.KeepContents(list)
+	if r.state.Writer != nil {
+		r.state.Writer.KeepContents(list)
 	}
 	r.created = state.Created(list)
-	ctx, cancel := o.Record.limited(ctx)
+	ctx, cancel := o.Record.Limited(ctx)
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many
 	sum, err = r.restoreAll(ctx, list)
@@ -165,7 +168,7 @@ func (r *restore) event(i int, x state.Restoration, result restoreResult) *event
 func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration, results []restoreResult, sum *event.Summary) {
 	if !r.options.Plan && !r.refused && r.ended(ctx) == nil {
 		r.startedPaths = make(map[string]bool)
-		errs := r.state.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) (*resource.Resource, error) {
+		errs := r.state.Store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) (*resource.Resource, error) {
 			return r.beforePath(ctx, x)
 		})
 		for i, err := range errs {
@@ -181,8 +184,8 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration, re
 		sum.Interrupted = r.skipRest(ctx, list, results) || sum.Interrupted
 	}
 	reporters := r.options.Reporters
-	if r.state.writer != nil && !r.refused {
-		reporters = append([]event.Reporter{r.state.writer}, reporters...)
+	if r.state.Writer != nil && !r.refused {
+		reporters = append([]event.Reporter{r.state.Writer}, reporters...)
 	}
 	for i, result := range results {
 		ev := r.event(i, list[i], result)
@@ -215,7 +218,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) res
 		result.acts = true
 		return result
 	}
-	diff, err := r.state.store.Restorer().Differs(ctx, &r.host.View, x)
+	diff, err := r.state.Store.Restorer().Differs(ctx, &r.host.View, x)
 	switch {
 	case err != nil:
 		result.outcome, result.err = event.Failed, err
@@ -289,13 +292,13 @@ func (x *restoreResult) fail(err error) {
 // text returns the present content of a path and the one to restore or, afterwards, the former
 // and the restored content; nil if unknown.
 func (r *restore) text(x state.Restoration) (t *resource.TextChange) {
-	if r.state.writer != nil {
-		if before, changed := r.state.writer.Before(x.Path); changed {
-			t, _ = r.state.store.Restorer().TextSince(before, x)
+	if r.state.Writer != nil {
+		if before, changed := r.state.Writer.Before(x.Path); changed {
+			t, _ = r.state.Store.Restorer().TextSince(before, x)
 			return t
 		}
 	}
-	t, _ = r.state.store.Restorer().Text(&r.host.View, x)
+	t, _ = r.state.Store.Restorer().Text(&r.host.View, x)
 	return t
 }
 
@@ -314,8 +317,8 @@ func phraseOf(x state.Restoration) string {
 
 // ended returns the reason why no further path is restored: a signal or the time limit.
 func (r *restore) ended(ctx context.Context) error {
-	if r.process.Stop.isSet() {
-		return ErrInterrupted
+	if r.process.Stop.IsSet() {
+		return site.ErrInterrupted
 	}
 	return context.Cause(ctx)
 }
@@ -325,7 +328,7 @@ func (r *restore) ended(ctx context.Context) error {
 // has failed.
 func (r *restore) skipRest(ctx context.Context, list []state.Restoration, results []restoreResult) (interrupted bool) {
 	why := r.ended(ctx)
-	late, isLate := errors.AsType[runTimeoutError](why)
+	late, isLate := errors.AsType[site.RunTimeoutError](why)
 	failed := false
 	for i, x := range results {
 		failed = failed || x.outcome == event.Failed && !errors.Is(x.err, why) || r.startedPaths[list[i].Path] && x.err != nil
@@ -362,16 +365,16 @@ func (r *restore) beforePath(ctx context.Context, x state.Restoration) (*resourc
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
 	by := &resource.Resource{ID: id, Common: resource.EmptyCommon}
-	r.state.writer.SetResource(by)
+	r.state.Writer.SetResource(by)
 	if r.refresh == nil {
 		return by, nil
 	}
-	if err := r.refresh.record(r.state.writer, id); err != nil {
+	if err := r.refresh.record(r.state.Writer, id); err != nil {
 		return nil, err
 	}
 	for _, other := range x.Also {
 		if id, err := resource.ParseID(string(other)); err == nil {
-			if err := r.refresh.record(r.state.writer, id); err != nil {
+			if err := r.refresh.record(r.state.Writer, id); err != nil {
 				return nil, err
 			}
 		}

@@ -1,4 +1,4 @@
-package site
+package bundles
 
 import (
 	"cmp"
@@ -15,6 +15,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/signers"
+	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/site/remote"
 )
 
 // A siteStream is the stream of a bundle, or of a remote script or manifest.
@@ -28,15 +30,19 @@ type siteStream struct {
 	openCompanion func(ctx context.Context, suffix string) (io.ReadCloser, error)
 }
 
-// openBundle opens a bundle, or a remote script or manifest. It returns nil for a local script or
-// manifest.
-func (r remote) openBundle(ctx context.Context, name, natsContext string, o *BundleOptions) (*siteStream, error) {
-	if fetch.IsURL(name) {
-		return r.openURL(ctx, name, o)
+// open opens a bundle, or a remote script or manifest. It returns nil for a local script or manifest.
+func open(ctx context.Context, p *site.Process, name string, o *site.Options) (*siteStream, error) {
+	switch {
+	case fetch.IsURL(name):
+		return openURL(ctx, p.Remote(), name, &o.Bundle)
+	case strings.HasPrefix(name, remote.ObjectScheme):
+		return openObject(ctx, p.Remote(), name, o)
 	}
-	if strings.HasPrefix(name, objectScheme) {
-		return r.openObject(ctx, name, natsContext, o)
-	}
+	return openFile(p.Files, name, &o.Bundle)
+}
+
+// openFile opens a local bundle.
+func openFile(files *site.Files, name string, o *site.BundleOptions) (*siteStream, error) {
 	if name == "-" {
 		return nil, nil
 	}
@@ -54,7 +60,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.files.Trust().Open(name)
+	f, err := files.Trust().Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +69,14 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 		return nil, errors.Join(placed(name, cmp.Or(err, errChanged)), f.Close())
 	}
 	if _, at, _ := found.Outer(); at > 0 {
-		if flag := o.demandFlag(); flag != "" {
+		if flag := demandFlag(o); flag != "" {
 			return nil, errors.Join(diag.At(diag.Pos{File: name}, diag.AppliesOnly(flag, "bundles, not to executables")).WithHint("verify executables with sha256sum instead"), f.Close())
 		}
 	}
 	return &siteStream{
 		ReadCloser: readCloser{found, func() { f.Close() }}, shownName: name, stateName: known, wrapError: func(err error) error { return err },
 		openCompanion: func(_ context.Context, suffix string) (io.ReadCloser, error) {
-			return r.files.Trust().Open(name + suffix)
+			return files.Trust().Open(name + suffix)
 		},
 	}, nil
 }
@@ -98,16 +104,18 @@ func isBundle(name string) (bool, error) {
 
 // openURL downloads a site. Root refuses plain http, because anybody on the way could change what
 // root runs.
-func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*siteStream, error) {
+func openURL(ctx context.Context, client *remote.Client, name string, o *site.BundleOptions) (*siteStream, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
 		return nil, diag.At(diag.Pos{}, diag.Expected("a URL such as https://example.org/site.tar.gz").Got("%q", name))
 	}
 	shown := fetch.RedactURL(u)
-	if err := r.checkPlainHTTP(u, o.demandFlag() != ""); err != nil {
-		return nil, err
+	if demandFlag(o) == "" {
+		if err := client.CheckPlainHTTP(u); err != nil {
+			return nil, err
+		}
 	}
-	x, err := get(ctx, u, o.SHA256, bundle.DefaultLimits.PackedSize)
+	x, err := remote.Get(ctx, u, o.SHA256, bundle.DefaultLimits.PackedSize)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +124,7 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*si
 		openCompanion: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
 			v := *u
 			v.Path, v.RawPath = u.Path+suffix, ""
-			x, err := get(ctx, &v, o.SHA256, signers.MaxSignature)
+			x, err := remote.Get(ctx, &v, o.SHA256, signers.MaxSignature)
 			if err != nil {
 				return nil, err
 			}
@@ -126,15 +134,15 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*si
 }
 
 // openObject opens an object in NATS.
-func (r remote) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*siteStream, error) {
-	bucket, key, err := bucketAndKey(name, objectScheme)
+func openObject(ctx context.Context, from *remote.Client, name string, o *site.Options) (*siteStream, error) {
+	bucket, key, err := remote.Parts(name, remote.ObjectScheme)
 	if err != nil {
 		return nil, err
 	}
-	client := r.nats(natsContext, o.demandFlag() != "")
+	client := from.NATS(o.Data.Context, demandFlag(&o.Bundle) != "")
 	object, err := client.Object(ctx, bucket, key, bundle.DefaultLimits.PackedSize)
 	if err != nil {
-		return nil, placed(name, explainNATS(err))
+		return nil, placed(name, remote.ExplainNATS(err))
 	}
 	return &siteStream{
 		ReadCloser: object, shownName: name, stateName: name, single: fileName(key), wrapError: func(err error) error { return err },
@@ -142,33 +150,6 @@ func (r remote) openObject(ctx context.Context, name, natsContext string, o *Bun
 			return client.Object(ctx, bucket, key+suffix, signers.MaxSignature)
 		},
 	}, nil
-}
-
-// get downloads a URL. With a checksum, redirects to plain http are allowed.
-func get(ctx context.Context, u *url.URL, checksum string, limit int64) (*fetch.Transfer, error) {
-	x := fetch.New(ctx, fetch.Request{URL: u, Checksum: checksum}, limit)
-	err := x.Open(fetch.NewTransport())
-	if err == nil {
-		err = x.CheckSize()
-	}
-	if err != nil {
-		err = x.Failed(err)
-		x.Close()
-		return nil, err
-	}
-	return x, nil
-}
-
-// knownURL returns a URL without credentials.
-func knownURL(name string) (string, bool) {
-	if !isRemote(name) {
-		return "", false
-	}
-	u, err := url.Parse(name)
-	if err != nil {
-		return "", false
-	}
-	return fetch.RedactURL(u), true
 }
 
 // A readCloser is a reader that a function closes.

@@ -1,4 +1,4 @@
-package site
+package recovery
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
 // A refreshPlan lists the resources to refresh after a restore of files.
@@ -29,7 +30,7 @@ type refreshPlan struct {
 
 // planRefresh returns the refreshes that a restore of a run causes, according to the last applied
 // catalog of the site.
-func (p *Process) planRefresh(ctx context.Context, store *state.Store, o *RestoreOptions) (*refreshPlan, error) {
+func planRefresh(ctx context.Context, p *site.Process, store *state.Store, o *RestoreOptions) (*refreshPlan, error) {
 	applied, err := store.Applied()
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, o *Restor
 	if at < 0 {
 		return nil, nil
 	}
-	s, unrecorded, err := p.appliedSite(ctx, store, applied[at])
+	s, unrecorded, err := appliedSite(ctx, p, store, applied[at])
 	if err != nil {
 		p.Messages.Warn(fmt.Sprintf("pending refreshes unknown: %v", err))
 		return nil, nil
@@ -124,8 +125,8 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 	if len(x.catalog.Resources) == 0 {
 		return nil
 	}
-	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporters: append([]event.Reporter{eventFunc(r.countOwnChanges)}, r.options.Reporters...), Stop: r.process.Stop}
-	if err := conceal(engine, r.process.Secrets, r.state.store); err != nil {
+	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporters: append([]event.Reporter{event.ReporterFunc(r.countOwnChanges)}, r.options.Reporters...), Stop: r.process.Stop}
+	if err := r.state.Store.Conceal(engine); err != nil {
 		return err
 	}
 	if r.options.Plan {
@@ -133,8 +134,8 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 		sum.Merge(engine.Plan(ctx, &r.host.View, x.catalog))
 		return nil
 	}
-	engine.Journal, engine.PendingRefreshes = r.state.writer, r.state.writer.PendingRefreshes("", x.catalog)
-	engine.Reporters = append([]event.Reporter{r.state.writer}, engine.Reporters...)
+	engine.Journal, engine.PendingRefreshes = r.state.Writer, r.state.Writer.PendingRefreshes("", x.catalog)
+	engine.Reporters = append([]event.Reporter{r.state.Writer}, engine.Reporters...)
 	sum.Merge(engine.Run(ctx, r.host, x.catalog))
 	return nil
 }

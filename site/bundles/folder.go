@@ -1,4 +1,8 @@
-package site
+// Package bundles makes bundles of sites, and unpacks them for runs.
+//
+// [Folder] finds what to pack, [RefusePlain] looks for plain secrets in it, and [Save] writes the bundle. [Enter]
+// unpacks a bundle, or a remote script or manifest.
+package bundles
 
 import (
 	"errors"
@@ -13,14 +17,15 @@ import (
 	"github.com/luaccm/ccm/runtime/ignore"
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/plainsecret"
+	"github.com/luaccm/ccm/site"
 )
 
-// BundleFolder returns the folder to pack for a site, which is named by its folder, script or
+// Folder returns the folder to pack for a site, which is named by its folder, script or
 // manifest. Exclude are patterns as in lines of .ccmignore. The modules in the site's lock are
 // added in vendor, where a run looks first. If the lock is in a folder above, that folder is
 // packed.
-func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, err error) {
-	f = bundle.Folder{Dir: name, Limits: bundle.DefaultLimits, Check: p.Files.Trust().Check}
+func Folder(files *site.Files, name string, exclude []string) (f bundle.Folder, err error) {
+	f = bundle.Folder{Dir: name, Limits: bundle.DefaultLimits, Check: files.Trust().Check}
 	fi, err := os.Stat(name)
 	switch {
 	case err != nil:
@@ -30,7 +35,7 @@ func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, 
 	case !fi.IsDir():
 		return f, diag.At(diag.Pos{}, diag.Expected("a site directory, got %s", name))
 	}
-	s, err := p.LockedSite(f.Dir, false)
+	s, err := files.LockedSite(f.Dir, false)
 	if err != nil {
 		return f, err
 	}

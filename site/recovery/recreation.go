@@ -1,4 +1,4 @@
-package site
+package recovery
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
 // A recreation makes again what a run removed and files do not bring back, such as users and packages.
@@ -25,12 +26,12 @@ type recreation struct {
 }
 
 // planRecreation returns the recreation of what a run removed, nil if there is none.
-func (p *Process) planRecreation(ctx context.Context, store *state.Store, run *state.Record) (*recreation, error) {
+func planRecreation(ctx context.Context, p *site.Process, store *state.Store, run *state.Record) (*recreation, error) {
 	list, err := store.Recreations(run)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	s, err := p.siteOn(ctx, store, run.Root)
+	s, err := siteOn(ctx, p, store, run.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +79,9 @@ func (x *recreation) perform(ctx context.Context, r *restore, sum *event.Summary
 	if err := x.chooseOthers(ctx, r); err != nil {
 		return err
 	}
-	reporters := append([]event.Reporter{eventFunc(x.addNote)}, r.options.Reporters...)
-	if r.state.writer != nil {
-		reporters = append([]event.Reporter{r.state.writer}, reporters...)
+	reporters := append([]event.Reporter{event.ReporterFunc(x.addNote)}, r.options.Reporters...)
+	if r.state.Writer != nil {
+		reporters = append([]event.Reporter{r.state.Writer}, reporters...)
 	}
 	for _, ev := range x.failed {
 		ev.Noop, ev.Start = r.options.Plan, r.host.Now()
@@ -97,7 +98,7 @@ func (x *recreation) perform(ctx context.Context, r *restore, sum *event.Summary
 		sum.Merge(engine.Plan(ctx, &r.host.View, c))
 		return nil
 	}
-	engine.Journal = r.state.writer
+	engine.Journal = r.state.Writer
 	sum.Merge(engine.Run(ctx, r.host, c))
 	return nil
 }
@@ -108,7 +109,7 @@ func (x *recreation) chooseOthers(ctx context.Context, r *restore) error {
 		return nil
 	}
 	why := make(map[resource.ID]string)
-	engine, c, err := x.engine(r, []event.Reporter{eventFunc(func(ev *event.Event) {
+	engine, c, err := x.engine(r, []event.Reporter{event.ReporterFunc(func(ev *event.Event) {
 		if ev.Outcome == event.Failed {
 			why[ev.Resource.ID] = ev.Err.Error()
 		}
@@ -142,7 +143,7 @@ func (x *recreation) engine(r *restore, reporters []event.Reporter) (*converge.E
 		return nil, nil, err
 	}
 	e := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporters: reporters, Stop: r.process.Stop}
-	return e, c, conceal(e, r.process.Secrets, r.state.store)
+	return e, c, r.state.Store.Conceal(e)
 }
 
 // addNote makes an event say what is not as it was.
