@@ -1,6 +1,7 @@
 package stdlib_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -53,6 +54,36 @@ func TestLine(t *testing.T) {
 	}.run(t)
 	require.Equal(t, `site.lua:1:1: line#/x: line is required`, mistake(t, `require "std.line" { "/x" }`))
 	require.Equal(t, `site.lua:1:35: line#/x: line: expected one line, got "a\nb"`, mistake(t, `require "std.line" { "/x", line = "a\nb" }`))
+}
+
+// TestChangedLines: a text after changes is that of its lines after them, and its lines are known then.
+func TestChangedLines(t *testing.T) {
+	require.Empty(t, mistake(t, `local lines = require "std.lines"
+		for _, eol in ipairs { "\n", "\r\n" } do
+			for _, final in ipairs { eol, "" } do
+				local text = str.join({ "a", "b", "", "c" }, eol) .. final
+				for _, split in ipairs { true, false } do
+					for what, changes in pairs {
+						["a,b,,c,x"] = { { lines = { "x" } } },
+						["x,y,a,b,,c"] = { { from = 1, lines = { "x", "y" } } },
+						["a,x,b,y,c"] = { { from = 2, lines = { "x" } }, { from = 3, to = 3, lines = { "y" } } },
+						["a,c"] = { { from = 2, to = 3, lines = {} } },
+						["a,b,"] = { { from = 4, to = 4, lines = {} } },
+						["x,b,,y,z"] = { { from = 1, to = 1, lines = { "x" } }, { from = 4, to = 4, lines = { "y" } }, { from = 5, lines = { "z" } } },
+					} do
+						if split then lines.of(text) else lines.of("other") end
+						local now = lines.changed(text, changes)
+						for _, list in ipairs { (lines.of(now)), (lines.split(now)), str.lines(now) } do
+							if str.join(list, ",") ~= what then error(inspect(now) .. " for " .. what) end
+						end
+					end
+				end
+			end
+		end`))
+	for text, want := range map[string]string{"": "", "\n": "1", "a\n\na": "1,2,3", "ba\r\na\r\n": "2"} {
+		require.Empty(t, mistake(t, fmt.Sprintf(`local found = str.join(require "std.lines".matching(%q, "^a?$"), ",")
+			if found ~= %q then error(found) end`, text, want)))
+	}
 }
 
 // TestLineCreate: a new file has the attributes of create, and an existing one keeps its own.

@@ -339,7 +339,7 @@ func TestHost(t *testing.T) {
 			"right/none":    {"/etc/hosts": new(local + "192.0.2.10\tdb.org # mine\n")},
 			"other/plain":   {"/etc/hosts": new(local + "192.0.2.10\tdb.org old # mine\n2001:DB8::0:11 db.org\n")},
 			"alias/alias":   {"/etc/hosts": new("127.0.0.1\tlocalhost # mine\n192.0.2.10\tweb.org\n192.0.2.10\tdb.org db\n")},
-			"alias/absent":  {"/etc/hosts": new("127.0.0.1\tlocalhost db # mine\n192.0.2.10 web.org db\n")},
+			"alias/absent":  {"/etc/hosts": new("127.0.0.1\tlocalhost db # mine\n192.0.2.10 web.org db")},
 			"twice/plain":   {"/etc/hosts": new("192.0.2.10 db.org db\n")},
 			"other/absent":  {"/etc/hosts": new(local)},
 			"other/four":    {"/etc/hosts": new(local + "2001:DB8::0:11 db.org\n")},

@@ -56,6 +56,18 @@ func TestPatternsAreThoseOfGo(t *testing.T) {
 			if limit == 0 {
 				limit = -1
 			}
+			var lines, found []int
+			for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+				if text != "" && want.MatchString(line) {
+					lines = append(lines, i+1)
+				}
+			}
+			for i, line := range p.candidates(text) {
+				if p.isIn(c, line) {
+					found = append(found, i)
+				}
+			}
+			require.Equal(t, lines, found, "lines with %q in %q", pattern, text)
 			require.Equal(t, want.Split(text, limit), append([]string{}, p.split(c, text, limit)...), "%q in %q, %d parts", pattern, text, limit)
 		}
 	}

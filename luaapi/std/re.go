@@ -60,6 +60,11 @@ func reLibrary() *Library {
 				return c.giveStrings(found)
 			},
 		}, {
+			Signature: `grep(text: string, pattern: string, limit?: integer): integer[]`,
+			Doc:       "Returns the numbers of the lines in which the pattern matches, limit at most. Each line is looked at alone, without its line feed.",
+			Example:   `re.grep("one\ntwo\nthree\n", "^t")`, Result: `{ 2, 3 }`,
+			Fn: reGrep,
+		}, {
 			Signature: `replace(text: string, pattern: string, replacement: string|fun(match: table): string, limit?: integer): string`,
 			Doc:       "Replaces matches, limit at most, with a string in which $1 and ${name} are groups and $$ is a dollar sign, or with the result of a function of the match.",
 			Example:   `re.replace("web01", [[(\D+)(\d+)]], "${2}-$1")`, Result: `"01-web"`,
@@ -95,6 +100,22 @@ func patternMatches(c *call, re *pattern, n int) [][]int {
 	all := re.findAll(c, c.str(1), mostArg(c, n))
 	c.checkItems(len(all))
 	return all
+}
+
+func reGrep(c *call) int {
+	re, most := patternArg(c), mostArg(c, 3)
+	out := c.L.CreateTable(0, 0)
+	for number, line := range re.candidates(c.str(1)) {
+		if out.Len() == most {
+			break
+		}
+		c.look()
+		if re.isIn(c, line) {
+			out.Append(lua.LNumber(number))
+			c.checkItems(out.Len())
+		}
+	}
+	return c.give(out)
 }
 
 // matchTable returns a match as a table, from the offsets of its groups.

@@ -168,6 +168,24 @@ var strEdges = []Func{{
 	Example:   `str.count("a.b.c", ".")`, Result: `2`,
 	Fn: func(c *call) int { return c.give(lua.LNumber(strings.Count(c.str(1), c.str(2)))) },
 }, {
+	Signature: `find_nth(text: string, part: string, n: integer, first?: integer): integer|nil`,
+	Doc:       "Returns the position of the nth of the non-overlapping occurrences of part, from position first on.",
+	Example:   `str.find_nth("a.b.c", ".", 2)`, Result: `4`,
+	Fn: func(c *call) int {
+		text, part := c.str(1), c.str(2)
+		at := min(max(c.integer(4, 1)-1, 0), len(text))
+		for n := c.integer(3, 1); part != "" && n > 0; n-- {
+			next := strings.Index(text[at:], part)
+			if next < 0 {
+				break
+			}
+			if at += next + len(part); n == 1 {
+				return c.give(lua.LNumber(at - len(part) + 1))
+			}
+		}
+		return c.give(lua.LNil)
+	},
+}, {
 	Signature: `length(text: string): integer`,
 	Doc:       "Returns the number of characters. #text is the number of bytes.",
 	Example:   `str.length("grün")`, Result: `4`,

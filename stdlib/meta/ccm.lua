@@ -1018,6 +1018,18 @@ function str.strip_suffix(text, suffix) end
 ---@return integer
 function str.count(text, part) end
 
+---Returns the position of the nth of the non-overlapping occurrences of part, from position first on.
+---
+---```lua
+---str.find_nth("a.b.c", ".", 2) --> 4
+---```
+---@param text string
+---@param part string
+---@param n integer
+---@param first? integer
+---@return integer|nil
+function str.find_nth(text, part, n, first) end
+
 ---Returns the number of characters. #text is the number of bytes.
 ---
 ---```lua
@@ -1885,6 +1897,17 @@ function re.match_all(text, pattern, limit) end
 ---@param limit? integer
 ---@return string[]
 function re.find_all(text, pattern, limit) end
+
+---Returns the numbers of the lines in which the pattern matches, limit at most. Each line is looked at alone, without its line feed.
+---
+---```lua
+---re.grep("one\ntwo\nthree\n", "^t") --> { 2, 3 }
+---```
+---@param text string
+---@param pattern string
+---@param limit? integer
+---@return integer[]
+function re.grep(text, pattern, limit) end
 
 ---Replaces matches, limit at most, with a string in which $1 and ${name} are groups and $$ is a dollar sign, or with the result of a function of the match.
 ---

@@ -63,14 +63,14 @@ return ccm.type {
     if want.ensure == "absent" and not first then return text end
     local content = lines.split(want.content or "")
     if not first then
-      local at = want.insert_after and lines.last((lines.of(text)), want.insert_after)
-      return lines.with(text, tbl.concat({ opening }, content, { closing }), at)
+      local after = want.insert_after and lines.matching(text, want.insert_after)
+      return lines.with(text, tbl.concat({ opening }, content, { closing }), after and after[#after])
     end
     local eol = lines.ending(text)
     if want.ensure == "present" and text:sub(first + #opening + 1, last) == eol .. str.join(tbl.concat(content, { "" }), eol) then return text end
     local list, first, last = lines.of(text), lines.position(text, opening), lines.position(text, closing)
-    if want.ensure == "absent" then return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), tbl.slice(list, last + 1)), eol) end
-    local found = { ensure = "present", content = lines.join(tbl.slice(list, first + 1, last - 1), "\n") }
-    return lines.join(tbl.concat(tbl.slice(list, 1, first), content, tbl.slice(list, last)), eol), found
+    if want.ensure == "absent" then return lines.changed(text, { { from = first, to = last, lines = {} } }) end
+    local old = str.join(tbl.concat(tbl.slice(list, first + 1, last - 1), { "" }), "\n")
+    return lines.changed(text, { { from = first + 1, to = last - 1, lines = content } }), { ensure = "present", content = old }
   end),
 }

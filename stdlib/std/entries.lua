@@ -2,6 +2,8 @@
 --
 -- An entry is { from = 1, to = 2, value = "a b" }: its lines, and its value, false for a key without any.
 
+local lines = require "std.lines"
+
 local entries = {}
 
 local function indentation(line) return #line:match("^%s*") end
@@ -57,23 +59,19 @@ function entries.mistake(want)
   if want.ensure == "present" and not want.value and not want.values then return "value is required unless ensure is absent" end
 end
 
---- Replaces entries in a list of lines. all are those of the key in the file, mine those that the resource is about.
---- values are the wanted ones, write makes a line of a value, and of the entry that it replaces or nil. at is the
---- line behind which a new entry goes if there is none. It returns false if there is nothing to do.
-function entries.replace(list, all, mine, values, write, at)
-  local differs = #mine ~= #values
-  for n, v in ipairs(values) do differs = differs or mine[n].value ~= v end
-  if not differs then return false end
-  local last = mine[#mine] or all[#all]
-  for n = #values, #mine + 1, -1 do table.insert(list, (last and last.to or at) + 1, write(values[n])) end
-  for n = #mine, 1, -1 do
-    local entry = mine[n]
-    if entry.value ~= values[n] or values[n] == nil then
-      for i = entry.to, entry.from, -1 do table.remove(list, i) end
-      if values[n] ~= nil then table.insert(list, entry.from, write(values[n], entry)) end
+--- Returns the text with entries replaced. all are those of the key in the file, mine those that the resource is about.
+--- values are the wanted ones, write makes a line of a value, and of the entry that it replaces or nil. at is the line
+--- behind which a new entry goes if there is none.
+function entries.replace(text, all, mine, values, write, at)
+  local changes, added, last = {}, {}, mine[#mine] or all[#all]
+  for n, entry in ipairs(mine) do
+    if entry.value ~= values[n] then
+      changes[#changes + 1] = { from = entry.from, to = entry.to, lines = values[n] ~= nil and { write(values[n], entry) } or {} }
     end
   end
-  return true
+  for n = #mine + 1, #values do added[#added + 1] = write(values[n]) end
+  if #added > 0 then changes[#changes + 1] = { from = (last and last.to or at) + 1, lines = added } end
+  return lines.changed(text, changes)
 end
 
 --- Returns the entries that the resource is about, and their wanted values, given the values that it has for entries.

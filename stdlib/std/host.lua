@@ -25,22 +25,9 @@ local function lower(list) return tbl.map(list, function(n) return n:lower() end
 local function naming(text, words)
   local found, small = {}, text:lower()
   for _, word in ipairs(words) do
-    found = tbl.concat(found, (lines.having(small, word)))
+    found = tbl.concat(found, (lines.matching(small, re.escape(word))))
   end
   return tbl.sort(tbl.unique(found))
-end
-
--- The text after changes, each a position with a new line, or without one to remove it, and with a line added, if given.
-local function changed(text, changes, added)
-  if #changes > 0 then
-    local list, eol = lines.split(text)
-    table.sort(changes, function(a, b) return a.at > b.at end)
-    for _, c in ipairs(changes) do
-      if c.line then list[c.at] = c.line else table.remove(list, c.at) end
-    end
-    text = lines.join(list, eol)
-  end
-  return added and lines.with(text, added) or text
 end
 
 -- The wanted aliases without repetitions and without the name itself; nil to keep the present ones.
@@ -95,21 +82,20 @@ return ccm.type {
         own, at = have, n
       elseif #others == #names then -- another host
       elseif names[1] ~= mine[1] and #others > 0 then
-        changes[#changes + 1] = { at = n, line = have.ip .. "\t" .. str.join(others, " ") .. have.comment }
+        changes[#changes + 1] = { from = n, to = n, lines = { have.ip .. "\t" .. str.join(others, " ") .. have.comment } }
       else
-        changes[#changes + 1] = { at = n }
+        changes[#changes + 1] = { from = n, to = n, lines = {} }
       end
     end
     local aliases = own and tbl.slice(own.names, 2) or {}
     -- Only ccm status and ccm import read a host without an address.
     if present and not ip then return text, own and { ensure = "present", ip = own.ip, aliases = aliases } or { ensure = "absent" } end
-    local added
     if present and not (own and own.ip == ip and tbl.equal(lower(aliases), lower(wanted or aliases))) then
       local line = ip .. "\t" .. str.join(tbl.concat({ name }, wanted or aliases), " ") .. (own and own.comment or "")
-      if at then changes[#changes + 1] = { at = at, line = line } else added = line end
+      changes[#changes + 1] = { from = at, to = at, lines = { line } }
     end
-    if #changes == 0 and not added then return text end
-    local now, found = changed(text, changes, added), str.join(ips, ", ")
+    if #changes == 0 then return text end
+    local now, found = lines.changed(text, tbl.sort_by(changes, function(c) return c.from or math.huge end)), str.join(ips, ", ")
     -- If only lines of others change, the host is added like a new one.
     if not own or found == ip and tbl.equal(aliases, wanted or aliases) then return now end
     return now, { ensure = "present", ip = found == ip and want.ip or found, aliases = aliases }, { aliases = wanted }

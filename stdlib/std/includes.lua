@@ -49,8 +49,9 @@ function includes.warning(host, want, key, format, list, position)
   if re.test(key, additive) then return nil end
   local setting = [[^\s*]] .. format.pattern(key) .. [[(?:\s*=\s*|\s+)"?(.*?)"?\s*$]]
   for _, file in ipairs(before(host, want.path, list, position)) do
-    local others = lines.split(host.read(file) or "")
-    for _, l in ipairs(tbl.slice(others, 1, (lines.first(others, format.block) or #others + 1) - 1)) do
+    local text = host.read(file) or ""
+    local others, stop = lines.split(text), lines.matching(text, format.block, 1)[1]
+    for _, l in ipairs(tbl.slice(others, 1, (stop or #others + 1) - 1)) do
       local m = re.match(l, setting)
       if m and m[1]:lower() == want.value:lower() then return nil end
       if m then return ("%s is read first and sets %s %s, which takes precedence"):format(file, key, inspect(m[1])) end

@@ -66,7 +66,7 @@ return ccm.type {
     local fold = format.unknown_case and string.lower or format.fold
     for _, part in ipairs(mine) do
       local first = section == "" and part.from or part.from + 1
-      for _, n in ipairs(lines.having(fold(text:sub(part.at, part.stop)), fold(key))) do
+      for _, n in ipairs(re.grep(fold(text:sub(part.at, part.stop)), re.escape(fold(key)))) do
         local i = part.from + n - 1
         local m = re.match(list[i], setting)
         if (m or re.test(list[i], bare)) and not entries.continues(list, i, first, format.continuation) then
@@ -96,18 +96,17 @@ return ccm.type {
       return head .. (head:find("%s[=:]$") and " " or "") .. value
     end
     local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true)
-    if last and #found == 0 and #values == 1 then return lines.with(text, write(values[1]), last), nil, nil, nil, warning end
-    local list, eol = lines.split(text)
-    if not last and #values > 0 then
-      list = tbl.concat(list, #list > 0 and { "" } or {}, { "[" .. section .. "]" })
-      for name, value in tbl.pairs(want.where or {}) do list[#list + 1] = name .. want.separator .. value end
-      last = #list
+    if not last then
+      if #values == 0 then return text, nil, nil, nil, warning end
+      local added = tbl.concat(text ~= "" and { "" } or {}, { "[" .. section .. "]" })
+      for name, value in tbl.pairs(want.where or {}) do added[#added + 1] = name .. want.separator .. value end
+      return lines.with(text, tbl.concat(added, tbl.map(values, function(v) return write(v) end))), nil, nil, nil, warning
     end
-    if not entries.replace(list, found, about, values, write, last) then return text, nil, nil, nil, warning end
-    if #about == 0 or #values == 0 then return lines.join(list, eol), nil, nil, nil, warning end
+    local now = entries.replace(text, found, about, values, write, last)
+    if now == text or #about == 0 or #values == 0 then return now, nil, nil, nil, warning end
     local state = { ensure = "present", value = about[1].value or nil }
     if want.no_value or not about[1].value then state.no_value = not about[1].value end
     if want.values then state = { ensure = "present", values = tbl.map(about, function(e) return e.value or "" end) } end
-    return lines.join(list, eol), state, nil, nil, warning
+    return now, state, nil, nil, warning
   end),
 }

@@ -10,8 +10,8 @@ local includes, lines = require "std.includes", require "std.lines"
 -- Returns a warning if the line is below one that seems to begin a block, in a text of an unknown format.
 local function warning(want, text, line)
   if want.ends_at or not (text:find("[", 1, true) or text:find("Match ", 1, true) or text:find("Host ", 1, true)) then return end
-  local at = lines.first(tbl.slice(lines.of(text), 1, line - 1), [=[^\s*(?:\[[^\]]+\]|(?:Match|Host)\s+\S.*)\s*$]=])
-  if not at then return end
+  local at = lines.matching(text, [=[^\s*(?:\[[^\]]+\]|(?:Match|Host)\s+\S.*)\s*$]=], 1)[1]
+  if not at or at >= line then return end
   return ("%s is set only in line %d of %s, below line %d: %s (set ends_at to where blocks begin, or use ini for files with sections)"):format(
     want.key or want.name, line, want.path, at, str.trim(lines.of(text)[at]))
 end
@@ -51,9 +51,9 @@ return ccm.type {
 
     -- Only lines before the one that matches ends_at count. Most edits need not split the text.
     local ends_at = want.ends_at or format.block
-    local stop = ends_at and lines.first((lines.of(text)), ends_at)
+    local stop = ends_at and lines.matching(text, ends_at, 1)[1]
     local found, commented = {}, nil
-    for _, i in ipairs(lines.having(format.fold(text), format.fold(key))) do
+    for _, i in ipairs(lines.matching(format.fold(text), re.escape(format.fold(key)))) do
       local list = lines.of(text)
       local line = (not stop or i < stop) and list[i]
       local m = line and re.match(line, setting)
@@ -72,13 +72,14 @@ return ccm.type {
       return lines.with(text, write(values[1])), nil, nil, nil, earlier(math.huge)
     end
     if #found == 0 and #values == 0 then return text end
-    local new, eol = lines.split(text)
-    local list, at = lines.of(text), commented or stop and stop - 1 or #new
+    local list = lines.of(text)
+    local at = commented or stop and stop - 1 or #list
     while list[at + 1] and entries.continues(list, at + 1, 1, format.continuation) do at = at + 1 end
     local below = #found > 0 and not format.block and warning(want, text, found[1].from) or earlier(#found > 0 and found[1].from or at + 1)
-    if not entries.replace(new, found, mine, values, write, at) then return text, nil, nil, nil, below end
+    local now = entries.replace(text, found, mine, values, write, at)
+    if now == text then return text, nil, nil, nil, below end
     local had = tbl.map(mine, function(e) return e.value end)
     local state = want.values and { ensure = "present", values = had } or { ensure = "present", value = str.join(had, ", ") }
-    return lines.join(new, eol), #mine > 0 and #values > 0 and state or nil, nil, nil, below
+    return now, #mine > 0 and #values > 0 and state or nil, nil, nil, below
   end),
 }

@@ -14,30 +14,25 @@ local function edited(want, text)
   local there = fixed and lines.position(text, fixed)
   if there and not want.all then return text end
   if not (want.match or want.insert_before or want.insert_after) then return lines.with(text, fixed) end
-  local list, eol = lines.split(text)
-  local old, new_lines, matched = {}, {}, there
-  for i = want.match and #list or 0, 1, -1 do
-    local m = re.match(list[i], want.match)
-    if m then
-      local new = fixed or captures.filled(want.line, m)
-      if not want.all and lines.position(text, new) then return text end
-      if new ~= list[i] then
-        table.insert(old, 1, list[i])
-        table.insert(new_lines, 1, new)
-      end
-      list[i], matched = new, true
-      if not want.all then break end
+  local matched = want.match and lines.matching(text, want.match) or {}
+  local old, new_lines, changes = {}, {}, {}
+  for n = want.all and 1 or math.max(#matched, 1), #matched do
+    local line = lines.of(text)[matched[n]]
+    local new = fixed or captures.filled(want.line, re.match(line, want.match))
+    if not want.all and lines.position(text, new) then return text end
+    if new ~= line then
+      old[#old + 1], new_lines[#new_lines + 1] = line, new
+      changes[#changes + 1] = { from = matched[n], to = matched[n], lines = { new } }
     end
   end
   if #old > 0 then
     local found = { ensure = "present", line = str.join(old, "\n") }
-    return lines.join(list, eol), found, { line = str.join(tbl.unique(new_lines), "\n") }
+    return lines.changed(text, changes), found, { line = str.join(tbl.unique(new_lines), "\n") }
   end
-  if matched or not fixed then return text end
-  local first = want.insert_before and lines.first(list, want.insert_before)
-  local last = want.insert_after and lines.last(list, want.insert_after)
-  table.insert(list, first or (last or #list) + 1, fixed)
-  return lines.join(list, eol)
+  if #matched > 0 or there or not fixed then return text end
+  local first = want.insert_before and lines.matching(text, want.insert_before, 1)[1]
+  local after = want.insert_after and lines.matching(text, want.insert_after)
+  return lines.with(text, fixed, first and first - 1 or after and after[#after])
 end
 
 return ccm.type {
@@ -80,10 +75,12 @@ return ccm.type {
       end
       return now, found, shown
     end
-    local list, eol = lines.of(text)
-    if not want.match and not lines.position(text, want.line) then return text end
-    local rest = tbl.filter(list, function(l) return l ~= want.line and not (want.match and re.test(l, want.match)) end)
-    if #rest == #list then return text end
-    return lines.join(rest, eol)
+    local function without(i) return { from = i, to = i, lines = {} } end
+    local at = want.line and lines.position(text, want.line)
+    while at do
+      text = lines.changed(text, { without(at) })
+      at = lines.position(text, want.line)
+    end
+    return want.match and lines.changed(text, tbl.map(lines.matching(text, want.match), without)) or text
   end),
 }

@@ -45,14 +45,15 @@ function lines.of(text)
   return last.list, last.eol
 end
 
---- Returns the text of the lines. The list must not be changed afterwards.
-function lines.join(list, eol)
-  if #list == 0 then return "" end
-  local text = str.join(list, eol) .. eol
+-- Remembers the lines of a text, if it is split into these.
+local function remember(text, list, eol)
   local is, feeds = lines.ending(text)
-  if is == eol and feeds == #list then last = { text = text, list = list, eol = eol } end
+  last = is == eol and feeds + (str.ends(text, eol) and 0 or 1) == #list and { text = text, list = list, eol = eol } or {}
   return text
 end
+
+--- Returns the text of the lines. The list must not be changed afterwards.
+function lines.join(list, eol) return #list == 0 and "" or remember(str.join(list, eol) .. eol, list, eol) end
 
 --- Returns the number of bytes before the first line equal to this one, which is not blank, or nil.
 function lines.offset(text, line)
@@ -68,32 +69,36 @@ function lines.position(text, line)
   return at and str.count(text:sub(1, at), "\n") + 1
 end
 
---- Returns the positions of the lines that contain a word, in order, and the offset of each in the text.
-function lines.having(text, word)
-  local found, places, n, from = {}, {}, 1, 1
-  while word ~= "" do
-    local first, final = text:find(word, from, true)
-    if not first then break end
-    n = n + str.count(text:sub(from, first - 1), "\n")
-    if found[#found] ~= n then found[#found + 1], places[#places + 1] = n, first end
-    from = final + 1
+--- Returns the text after changes, in the order of the lines. Each has lines that are added in front of line from, or at
+--- the end without it, or replace those up to line to. A text that was split is not split again.
+function lines.changed(text, changes)
+  if #changes == 0 then return text end
+  local known, parts, line, offset = text == last.text, {}, 1, 0
+  local eol = known and last.eol or lines.ending(text)
+  local function seek(n) -- moves offset to the bytes before line n
+    if n ~= line then offset = n and str.find_nth(text, "\n", n - line, offset + 1) or #text end
+    line = n
   end
-  return found, places
+  for _, c in ipairs(changes) do
+    local from = offset + 1
+    seek(c.from)
+    parts[#parts + 1] = text:sub(from, offset)
+    if #c.lines > 0 and parts[#parts] ~= "" and not str.ends(parts[#parts], "\n") then parts[#parts + 1] = eol end
+    for _, l in ipairs(c.lines) do parts[#parts + 1] = l .. eol end
+    if c.to then seek(c.to + 1) end
+  end
+  local now, list = str.join(parts, "") .. text:sub(offset + 1), last.list
+  for n = known and #changes or 0, 1, -1 do
+    local new, from = changes[n].lines, changes[n].from or #list + 1
+    for _ = from, changes[n].to or 0 do table.remove(list, from) end
+    for i, l in ipairs(new) do table.insert(list, from + i - 1, l) end
+  end
+  return known and remember(now, list, eol) or now
 end
 
---- Returns the text with a line, or a list of lines, behind line at, or at its end without at, and does not split it.
+--- Returns the text with a line, or a list of lines, behind line at, or at its end without at.
 function lines.with(text, new, at)
-  if at == #(at and lines.of(text) or {}) then at = nil end
-  local known, added = text == last.text, type(new) == "table" and new or { new }
-  local eol = known and last.eol or lines.ending(text)
-  local before = at and str.join(tbl.concat(tbl.slice(last.list, 1, at), { "" }), eol)
-    or (text == "" or str.ends(text, eol)) and text or text .. eol
-  local between = str.join(added, eol) .. eol
-  local now = before .. between .. text:sub(#before + 1)
-  if not known or lines.ending(between) ~= eol then return now end
-  last.text, at = now, at or #last.list
-  for i, line in ipairs(added) do table.insert(last.list, at + i, line) end
-  return now
+  return lines.changed(text, { { from = at and at + 1, lines = type(new) == "table" and new or { new } } })
 end
 
 --- Returns an edit function that is like edit, but leaves a text whose last line has no end without one.
@@ -107,14 +112,9 @@ function lines.keeping(edit)
   return function(want, text, ...) return kept(text, edit(want, text, ...)) end
 end
 
---- Returns the position of the first line that matches a regular expression, or nil.
-function lines.first(list, pattern)
-  for i, l in ipairs(list) do if re.test(l, pattern) then return i end end
-end
-
---- Returns the position of the last line that matches a regular expression, or nil.
-function lines.last(list, pattern)
-  for i = #list, 1, -1 do if re.test(list[i], pattern) then return i end end
+--- Returns the positions of the lines that match a regular expression, limit at most.
+function lines.matching(text, pattern, limit)
+  return re.grep(lines.ending(text) == "\r\n" and str.replace(text, "\r\n", "\n") or text, pattern, limit)
 end
 
 return lines

@@ -14,6 +14,19 @@ local function header(list, i, continuation)
   return not entries.continues(list, i, first, continuation) and m[1] or nil
 end
 
+-- Returns the positions of the lines that contain a word, in order, and the offset of each in the text.
+local function having(text, word)
+  local found, places, n, from = {}, {}, 1, 1
+  while word ~= "" do
+    local first, final = text:find(word, from, true)
+    if not first then break end
+    n = n + str.count(text:sub(from, first - 1), "\n")
+    if found[#found] ~= n then found[#found + 1], places[#places + 1] = n, first end
+    from = final + 1
+  end
+  return found, places
+end
+
 -- Returns the last line of the part that begins in line i, which is at a place in the text, and the place of its end.
 local function finish(text, i, place, continuation)
   local list = lines.of(text)
@@ -35,7 +48,7 @@ function sections.parts(text, section, format)
     if not (list[1] and header(list, 1, continuation)) then to, stop = finish(text, 1, 1, continuation) end
     found[1] = { from = 1, to = math.min(to, #list), at = 1, stop = stop }
   end
-  local at, places = lines.having(fold(text), section == "" and "[" or fold(section))
+  local at, places = having(fold(text), section == "" and "[" or fold(section))
   for n, i in ipairs(at) do
     local name = header(list, i, continuation)
     if name and fold(name) == fold(section) then
@@ -69,14 +82,12 @@ end
 
 --- Returns the text without a section. Comments directly above the next section belong to that one.
 function sections.without(text, section, where, format)
-  local list, eol = lines.split(text)
-  local found = sections.chosen(text, section, where, format)
-  for n = #found, 1, -1 do
-    local last = found[n].to
+  local list = lines.of(text)
+  return lines.changed(text, tbl.map(sections.chosen(text, section, where, format), function(part)
+    local last = part.to
     while last < #list and re.test(list[last], [=[^\s*[#;]]=]) do last = last - 1 end
-    list = tbl.concat(tbl.slice(list, 1, found[n].from - 1), tbl.slice(list, last + 1))
-  end
-  return #found > 0 and lines.join(list, eol) or text
+    return { from = part.from, to = last, lines = {} }
+  end))
 end
 
 return sections

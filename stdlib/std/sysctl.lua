@@ -15,11 +15,12 @@ end
 -- The text of the file with the setting, or without it if it is to be absent.
 local function edited(want, text)
   local found, line = boot.find(text, want.name), want.ensure == "present" and want.name .. " = " .. want.value
-  if #found == 0 then return line and lines.with(text, line) or text end
-  local list, eol = lines.split(text)
-  for i = #found, 1, -1 do table.remove(list, found[i]) end
-  if line then table.insert(list, found[1], line) end
-  return lines.join(list, eol)
+  local changes = tbl.map(found, function(i) return { from = i, to = i, lines = {} } end)
+  if line then
+    if #changes == 0 then changes[1] = {} end
+    changes[1].lines = { line }
+  end
+  return lines.changed(text, changes)
 end
 
 -- Parameters with which the kernel changes many others, and the directories of these.
@@ -103,8 +104,7 @@ return ccm.type {
       host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }
     end
     if action == "remove" or boot.words(want.value) ~= have.file then
-      host.mkdir(path.dir(want.path))
-      host.write(want.path, edited(want, host.read(want.path) or ""))
+      boot.write(want, host, edited(want, host.read(want.path) or ""))
     end
   end,
 }
