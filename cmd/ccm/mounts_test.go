@@ -173,3 +173,28 @@ func TestSwap(t *testing.T) {
 	}
 	require.Equal(t, 2, strings.Count(string(out), "Nothing to do"), "%s", out)
 }
+
+// TestMountsBesideAnUncertainOne: a plan knows what becomes of mounts that have nothing to do with an uncertain one.
+func TestMountsBesideAnUncertainOne(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(`exec { "mkfs", command = "sh -c true" }
+std.mount { "/srv/data", device = "LABEL=ccm-none", type = "ext4", require = "exec#mkfs" }
+std.mount { "/old", ensure = "absent" }
+std.mount { "/gone", ensure = "absent" }
+std.mount { "/srv", ensure = "absent" }
+std.mount { "/bound", device = "/srv/data/bound", type = "none", options = { "bind" }, ensure = "present" }
+std.mount { "/there", device = "LABEL=x", type = "ext4", ensure = "present" }
+std.mount { "/new", device = "tmpfs", type = "tmpfs" }
+`), 0o644))
+	out, err := inOwnMounts(t, ownEtc, "sh", "-ec", `cd `+dir+`
+		printf '%s\n' 'tmpfs /old tmpfs defaults 0 0' 'tmpfs /srv tmpfs defaults 0 0' 'LABEL=x /there ext4 defaults 0 0' > /etc/fstab
+		ccm plan --state-dir state --diff off -v site.lua`).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		mark, _, _ := strings.Cut(line, ":")
+		lines = append(lines, mark)
+	}
+	require.Equal(t, []string{"~ exec#mkfs", "? mount#/srv/data", "- mount#/old", "= mount#/gone", "? mount#/srv", "+ mount#/bound", "= mount#/there", "+ mount#/new"},
+		lines[:len(lines)-1], "%s", out)
+}

@@ -18,5 +18,7 @@ type Forecast struct {
 	Diff      []resource.Delta
 	Actions   []resource.Action
 	Text      *resource.TextChange
+	// Caveat is why the actions may fail or turn out otherwise.
+	Caveat string
 	Err       error
 }

@@ -27,8 +27,11 @@ func (f *Forecaster) recordExpected(ev *event.Event) {
 // exactly what it wants.
 func (f *Forecaster) isExpected(ev *event.Event) bool {
 	r, x := ev.Resource, ev.Forecast
-	if x == nil || x.Outcome != event.Pending || x.Uncertain || len(ev.Because) == 0 || isRemoval(r) || resource.TraitsOf(r.Spec).IsUncertain && !ev.Refreshed {
+	if x == nil || x.Outcome != event.Pending || x.Uncertain || len(ev.Because) == 0 || resource.TraitsOf(r.Spec).IsUncertain && !ev.Refreshed {
 		return false
+	}
+	if isRemoval(r) {
+		return f.isAmongEntries(r, f.suspects.of(ev.Index, f.looks), false)
 	}
 	if e, ok := r.Spec.(resource.FileEditor); ok && e.EditedFile() != "" { // the line may be in what others bring
 		return false
@@ -36,7 +39,7 @@ func (f *Forecaster) isExpected(ev *event.Event) bool {
 	if slices.ContainsFunc(x.Actions, func(a resource.Action) bool { return a.Intent != "" }) {
 		return false
 	}
-	if f.isBroughtByNone(ev) || isCreation(x.Diff) && f.isAmongEntries(ev) {
+	if f.isBroughtByNone(ev) || isCreation(x.Diff) && f.isAmongEntries(r, f.suspects.of(ev.Index, f.looks), true) {
 		return true
 	}
 	switch {
@@ -93,13 +96,25 @@ func (f *Forecaster) isBroughtByNone(ev *event.Event) bool {
 }
 
 // isAmongEntries reports whether all suspects of an unknown resource are of its type, which names paths, and change only
-// files that are known and what commands report, as mounts do: each makes an entry of its own.
-func (f *Forecaster) isAmongEntries(ev *event.Event) bool {
-	paths, _ := managedBy(ev.Resource)
-	return len(paths) > 0 && !slices.ContainsFunc(f.suspects.suspectsOf[ev.Index], func(k int) bool {
-		x := f.suspects.effects.byIndex[k]
-		return x == nil || !x.onlyCommands || x.r.Type != ev.Resource.Type
-	})
+// files that are known and what commands report, as mounts do: each makes or removes an entry of its own. Suspects of
+// these suspects do not count. Unless the resource makes its entry, neither it nor a suspect may name the other.
+func (f *Forecaster) isAmongEntries(r *resource.Resource, suspects []suspect, creates bool) bool {
+	paths, _ := managedBy(r)
+	text, _ := declarationText(f.view, r)
+	var entries []int
+	for _, s := range suspects {
+		x := f.suspects.effects.byIndex[s.index]
+		switch {
+		case x != nil && x.onlyCommands && x.r.Type == r.Type:
+			if other, _ := declarationText(f.view, x.r); !creates && (strings.Contains(other, r.ID.Name) || strings.Contains(text, x.r.ID.Name)) {
+				return false
+			}
+			entries = append(entries, s.index)
+		case s.rank < mayBe || !slices.ContainsFunc(entries, func(k int) bool { return slices.Contains(f.suspects.suspectsOf[k], s.index) }):
+			return false
+		}
+	}
+	return len(paths) > 0 && len(entries) > 0
 }
 
 // mayBring reports whether resource k may bring something to a path, as far as its effects and the lists of files tell.

@@ -38,7 +38,7 @@ func (f *Forecaster) RecordStatusError(ctx context.Context, provider *resource.B
 		ev.Outcome, ev.Err = event.Failed, err
 		return
 	}
-	d, hopeful, certain := f.decideAsIfPresent(ctx, provider, ev)
+	d, caveat, hopeful, certain := f.decideAsIfPresent(ctx, provider, ev)
 	if certain != nil {
 		ev.Outcome, ev.Err = event.Failed, ev.Resource.ExplainMissing(certain)
 		return
@@ -55,7 +55,7 @@ func (f *Forecaster) RecordStatusError(ctx context.Context, provider *resource.B
 		f.assumeMayAct(ev, nil)
 		return
 	}
-	f.forecast(ctx, ev, d, true)
+	f.forecastWithCaveat(ctx, ev, d, caveat, true)
 }
 
 // latestFirst returns resources as suspects, the last resource as the surest.
@@ -108,8 +108,8 @@ func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Bin
 }
 
 // decideAsIfPresent decides about a resource as if the missing things were there that suspects
-// may provide. An error means that the resource would fail even then.
-func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, ok bool, err error) {
+// may provide, with the caveat of the provider. An error means that the resource would fail even then.
+func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, caveat string, ok bool, err error) {
 	r := ev.Resource
 	looks := f.newLooks()
 	looks.Grant = func(l overlay.Look, doubts []any) bool {
@@ -119,9 +119,8 @@ func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.B
 	state, err := provider.Status(ctx, v, r.Spec)
 	if err == nil {
 		if d = r.Type.Decide(r.Spec, state, false); d.Err == nil {
-			_, err = f.askProvider(ctx, v, ev.Index, provider)
-			if err == nil {
-				return d, true, nil
+			if caveat, err = f.askProvider(ctx, v, ev.Index, provider); err == nil {
+				return d, caveat, true, nil
 			}
 		}
 		if d.Err != nil {
@@ -129,10 +128,11 @@ func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.B
 		}
 	}
 	if len(f.suspects.of(ev.Index, looks)) == 0 {
-		return d, false, err
+		return d, "", false, err
 	}
 	if d, ok := r.Type.DecideFresh(v, r.Spec); ok && d.Err == nil {
-		return d, true, nil
+		caveat, _ = f.askProvider(ctx, v, ev.Index, provider)
+		return d, caveat, true, nil
 	}
-	return d, false, nil
+	return d, "", false, nil
 }

@@ -56,11 +56,12 @@ func (f *Forecaster) CloseIfUncertain(ctx context.Context, provider *resource.Bi
 func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
 	suspects := mergeSuspects(f.suspects.bringers(i, d.Effects), f.suspects.of(i, f.looks))
-	if len(suspects) == 0 {
+	if len(suspects) == 0 || d.Stable() && x.Refresh == nil && f.isAmongEntries(ev.Resource, suspects, false) {
 		return false
 	}
+	var caveat string
 	if len(d.Actions) > 0 { // the actions depend on more looks
-		_, _ = f.askProvider(ctx, f.view.Recording(f.looks), i, provider)
+		caveat, _ = f.askProvider(ctx, f.view.Recording(f.looks), i, provider)
 		suspects = mergeSuspects(suspects, f.suspects.of(i, f.looks))
 	}
 	if x.Refresh != nil {
@@ -71,7 +72,7 @@ func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Bindi
 	if x.Refresh != nil && d.Stable() {
 		f.forecastRefresh(ctx, ev, *x.Refresh, false)
 	} else {
-		f.forecast(ctx, ev, d, false)
+		f.forecastWithCaveat(ctx, ev, d, caveat, false)
 	}
 	return true
 }
@@ -113,11 +114,11 @@ func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *re
 		f.forecastFailure(ctx, provider, d, ev, err)
 	case len(suspects) > 0:
 		f.blame(ctx, provider, ev, suspects)
-		f.forecast(ctx, ev, d, false)
+		f.forecastWithCaveat(ctx, ev, d, caveat, false)
 	default:
 		ev.Cause = event.NoCause
 		recordUnknown(ev, d.Uncertain)
-		f.forecast(ctx, ev, d, false)
+		f.forecastWithCaveat(ctx, ev, d, caveat, false)
 	}
 	return false
 }

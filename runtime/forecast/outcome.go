@@ -17,6 +17,14 @@ func (f *Forecaster) forecast(ctx context.Context, ev *event.Event, d resource.D
 	f.assumeMayAct(ev, &d)
 }
 
+// forecastWithCaveat is forecast with a remark of the provider about the actions.
+func (f *Forecaster) forecastWithCaveat(ctx context.Context, ev *event.Event, d resource.Decision, caveat string, once bool) {
+	f.forecast(ctx, ev, d, once)
+	if ev.Forecast.Outcome == event.Pending {
+		ev.Forecast.Caveat = caveat
+	}
+}
+
 // forecastOutcome records the forecast of an unknown resource.
 func (f *Forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
 	decision, known := f.decideWithoutImagined(ctx, ev)

@@ -25,6 +25,8 @@ type Forecast struct {
 	Refresh bool `json:"refresh,omitempty"`
 	// Message lists the actions.
 	Message string `json:"message,omitempty"`
+	// Caveat is why the actions may fail or turn out otherwise.
+	Caveat string `json:"caveat,omitempty"`
 	// Diff lists the properties that would differ.
 	Diff []resource.Delta `json:"diff,omitempty"`
 	// Text is the unified diff of a content.
@@ -40,7 +42,7 @@ func forecastOf(e *event.Event) *Forecast {
 	if f == nil {
 		return nil
 	}
-	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Refresh: f.Refresh, Message: forecastText(f, ""), Diff: f.Diff}
+	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Refresh: f.Refresh, Message: forecastText(f, ""), Caveat: f.Caveat, Diff: f.Diff}
 	if f.Err != nil {
 		out.Errors = []string{f.Err.Error()}
 	}
@@ -56,12 +58,17 @@ func becauseOf(e *event.Event) []string {
 	return out
 }
 
-// unknownStory returns the reason why a resource is unknown, with its forecast, on one line.
+// unknownStory returns the reason why a resource is unknown, with its forecast and a caveat, on one line.
 func (t Text) unknownStory(e *event.Event) string {
-	f := e.Forecast
-	if f == nil {
+	if e.Forecast == nil {
 		return "unknown, because " + e.Reason
 	}
+	return t.forecastStory(e) + inBrackets(e.Forecast.Caveat).String()
+}
+
+// forecastStory returns the forecast of a resource, with the reason why it is unknown.
+func (t Text) forecastStory(e *event.Event) string {
+	f := e.Forecast
 	var made string
 	if t.tellsDifferences() {
 		made = newParts(f.Diff, f.Text)
@@ -178,6 +185,7 @@ func appendForecast(o *jsonwriter.Object, f *Forecast) {
 		o.Bool("once", f.Once)
 		o.OptionalBool("refresh", f.Refresh)
 		o.OptionalText("message", f.Message)
+		o.OptionalText("caveat", f.Caveat)
 		appendDiff(o, f.Diff)
 		o.OptionalText("text", f.Text)
 		o.Texts("errors", f.Errors)

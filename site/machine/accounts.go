@@ -203,11 +203,19 @@ func (r *reader) crontabs() {
 	case info.Kind == safepath.Missing:
 		dir = "/var/spool/cron"
 	}
+	var above []string // the directories that no package makes
+	if r.db.packageOf(dir+"/") == "" {
+		above = slices.Compact([]string{"/var/spool/cron", dir})
+	}
 	for _, name := range r.names(dir) {
 		at := dir + "/" + name
 		info, err := r.v.Lstat(at)
 		if err == nil && info.Kind == safepath.Regular && info.Size <= largestFile {
-			r.add(Item{Kind: File, Name: at, Path: at, Changed: info.MTime, Size: info.Size, Reason: "crontab of " + name})
+			for _, at := range above {
+				r.add(Item{Kind: Directory, Name: at, Path: at, Reason: "no package owns it"})
+			}
+			above = nil
+			r.add(Item{Kind: File, Name: at, Path: at, Package: r.db.packageOf(at), Changed: info.MTime, Size: info.Size, Reason: "crontab of " + name})
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (db *database) own(pkg, name, digest string) {
 }
 
 // packageOf returns the package that a path belongs to, "" if that is not clear: its owner, that of a directory above it
-// that has the name of the package, or the package with the name of that directory.
+// that has the name of the package, the package with the name of that directory, or one that reads the file.
 func (db *database) packageOf(name string) string {
 	if f, ok := db.files[name]; ok && !f.several {
 		return f.pkg
@@ -96,6 +96,11 @@ func (db *database) packageOf(name string) string {
 			return base
 		}
 	}
+	for _, row := range generatedRows() {
+		if row.kind == "read" && db.packages[row.reason] != nil && matches(row.pattern, name) {
+			return row.reason
+		}
+	}
 	return ""
 }
 
@@ -106,6 +111,9 @@ func (r *reader) readDatabase() *database {
 		before := len(r.scan.LeftOut)
 		if read(db) {
 			return db
+		}
+		if r.scan.Damage != "" {
+			break
 		}
 		if db.manager == "" { // there is no such database
 			r.scan.LeftOut = r.scan.LeftOut[:before]

@@ -104,7 +104,11 @@ func (w *Writer) try(ctx context.Context, d *declaration) error {
 	if tab == nil {
 		tab = d.properties
 	}
-	return w.upToDate(ctx, d.typ, d.name, tab)
+	err := w.upToDate(ctx, d.typ, d.name, tab)
+	if c := w.read[d.name]; err != nil && d.typ == "file" && c != nil && c.err == nil && w.readFile(d.name).CTime != c.CTime {
+		return errChanged
+	}
+	return err
 }
 
 // secretIn returns the reason why properties hold a secret.

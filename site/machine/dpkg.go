@@ -3,10 +3,13 @@ package machine
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/words"
 )
 
 // A stanza is a paragraph of fields, as in /var/lib/dpkg/status. Continued lines follow after a line break.
@@ -40,7 +43,11 @@ func stanzas(text string) (list []stanza) {
 // dpkg reads the database of dpkg and apt. Broken paragraphs and lists are left out.
 func (r *reader) dpkg(db *database) bool {
 	const dir = "/var/lib/dpkg/"
-	status := stanzas(r.text(dir + "status"))
+	status, infos := stanzas(r.text(dir+"status")), r.names(dir+"info")
+	if lost := r.lostPackages(db, status, infos); len(lost) > 0 {
+		r.scan.Damage = fmt.Sprintf("%sstatus lacks %s that %sinfo has, such as %s (dpkg keeps copies in /var/backups)",
+			dir, words.Count(len(lost), "package"), dir, lost[0])
+	}
 	if len(status) == 0 {
 		return false
 	}
@@ -55,13 +62,13 @@ func (r *reader) dpkg(db *database) bool {
 			native = s["Architecture"]
 		}
 	}
-	infos := r.names(dir + "info")
 	has := map[string]bool{}
 	for _, name := range infos {
 		has[name] = true
 	}
 	needed := dependencies(status)
 	var conffiles []func()
+	var unlisted []string
 	for _, s := range status {
 		name, arch, state := s["Package"], s["Architecture"], strings.Fields(s["Status"])
 		if name == "" || len(state) != 3 || !slices.Contains([]string{"installed", "unpacked", "half-configured", "triggers-pending", "triggers-awaited"}, state[2]) {
@@ -76,8 +83,8 @@ func (r *reader) dpkg(db *database) bool {
 		}
 		p := &installed{held: state[0] == "hold", version: s["Version"]}
 		p.asked = !auto[name+":"+arch] && !(arch == "all" && auto[name+":"+native])
-		p.base = s["Priority"] == "required" || s["Essential"] == "yes" || initial[name]
-		p.usual = (s["Priority"] == "important" || s["Priority"] == "standard") && !requested[name]
+		p.base = s["Priority"] == "required" || s["Essential"] == "yes"
+		p.usual = initial[name] || (s["Priority"] == "important" || s["Priority"] == "standard") && !requested[name]
 		// Installers mark no library as installed for another package.
 		p.base = p.base || needed[name] && slices.Contains([]string{"libs", "oldlibs", "perl"}, path.Base(s["Section"]))
 		db.packages[full] = p
@@ -90,7 +97,7 @@ func (r *reader) dpkg(db *database) bool {
 		}
 		text := r.text(dir + "info/" + list)
 		if text == "" {
-			r.leave("package "+name, "the package database has no list of its files")
+			unlisted = append(unlisted, name)
 		}
 		ships := false // something whose digest is in another file
 		for line := range strings.Lines(text) {
@@ -106,6 +113,12 @@ func (r *reader) dpkg(db *database) bool {
 			}
 		}
 		conffiles = append(conffiles, func() { dpkgConffiles(db, full, s["Conffiles"]) })
+	}
+	for _, name := range unlisted[:min(len(unlisted), mostUnlisted)] {
+		r.leave("package "+name, "the package database has no list of its files")
+	}
+	if len(unlisted) > mostUnlisted && r.scan.Damage == "" {
+		r.scan.Damage = fmt.Sprintf("%sinfo has no list of the files of %d packages, which count as files without a package", dir, len(unlisted))
 	}
 	for _, add := range conffiles { // a conffile of one package may be an obsolete one of another
 		add()
@@ -136,6 +149,28 @@ func (r *reader) dpkg(db *database) bool {
 		return all.String()
 	}
 	return true
+}
+
+// mostUnlisted is the maximum number of packages without a list of their files that are left out by name.
+const mostUnlisted = 10
+
+// lostPackages returns the packages that have a list of files, and are not in the status. What they own is noted.
+func (r *reader) lostPackages(db *database, status []stanza, infos []string) (lost []string) {
+	known := map[string]bool{}
+	for _, s := range status {
+		known[s["Package"]] = true
+	}
+	for _, file := range infos {
+		name, ok := strings.CutSuffix(file, ".list")
+		if name, _, _ = strings.Cut(name, ":"); !ok || known[name] {
+			continue
+		}
+		lost = append(lost, name)
+		for line := range strings.Lines(r.text("/var/lib/dpkg/info/" + file)) {
+			db.own(name, strings.TrimRight(line, "\n"), "")
+		}
+	}
+	return lost
 }
 
 // dependencies returns the packages that others depend on.

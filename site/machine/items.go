@@ -279,7 +279,7 @@ func (w *Writer) user(ctx context.Context, i Item) ([][]*declaration, error) {
 // refreshes adds the commands that apply changed files: behind the files, if the machine has them.
 func (w *Writer) refreshes(ctx context.Context) {
 	for _, r := range []struct{ command, prefix string }{
-		{"sysctl --system", "/etc/sysctl"},
+		{"sysctl -p", "/etc/sysctl"},
 		{"udevadm control --reload", "/etc/udev/rules.d/"},
 		{"newaliases", "/etc/aliases"},
 		{"ldconfig", "/etc/ld.so.conf"},
@@ -288,10 +288,7 @@ func (w *Writer) refreshes(ctx context.Context) {
 		{"update-grub", "/etc/default/grub"},
 	} {
 		program, _, _ := strings.Cut(r.command, " ")
-		busybox := false
 		if !slices.ContainsFunc([]string{"/usr/sbin/", "/usr/bin/", "/sbin/"}, func(dir string) bool {
-			target, err := w.View.Readlink(dir + program)
-			busybox = err == nil && target == "/bin/busybox"
 			there, err := w.View.Exists(dir + program)
 			return err == nil && there
 		}) {
@@ -310,11 +307,15 @@ func (w *Writer) refreshes(ctx context.Context) {
 				}
 			}
 		}
-		if busybox && program == "sysctl" { // it has no --system
-			r.command = "sysctl -p " + shellquote.Join(paths...)
-		}
 		if len(files) > 0 {
+			if program == "sysctl" { // only these: a container refuses settings of the distribution, too
+				r.command += " " + shellquote.Join(paths...)
+			}
 			d := newDeclaration("exec", r.command).set("refreshonly", schema.BoolValue(true)).list("subscribe", files)
+			if program == "sysctl" {
+				d.set("ignore_failure", schema.BoolValue(true))
+				d.remarks = append(d.remarks, "A container may refuse settings of the kernel.")
+			}
 			_ = w.declare(ctx, "exec#"+r.command, last, one(d), nil) // what fails is left out
 		}
 	}

@@ -98,7 +98,9 @@ type Scan struct {
 	Hostname     string `json:"hostname,omitempty"`
 	Distribution string `json:"distribution,omitempty"`
 	// Manager is the package manager, "" if none was found.
-	Manager string    `json:"manager,omitempty"`
+	Manager string `json:"manager,omitempty"`
+	// Damage is what is wrong with the database of the package manager, "" if nothing was found.
+	Damage  string    `json:"damage,omitempty"`
 	Items   []Item    `json:"items"`
 	LeftOut []LeftOut `json:"left_out"`
 

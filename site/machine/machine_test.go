@@ -149,7 +149,7 @@ func TestScan(t *testing.T) {
 		"a host":            {more: tree{"etc/hosts": "127.0.0.1 localhost\n192.0.2.1 db # x\n"}, want: []string{"host#db"}},
 		"a mount":           {more: tree{"etc/fstab": "/dev/sda1 / ext4 defaults 0 1\nLABEL=d /srv/my\\040data ext4 noatime 0 2\n"}, want: []string{"mount#/srv/my data"}},
 		"an alternative":    {more: tree{"var/lib/dpkg/alternatives/editor": "manual\n/usr/bin/editor\n", "var/lib/dpkg/alternatives/pager": "auto\n"}, want: []string{"alternative#editor"}},
-		"a crontab":         {more: tree{"var/spool/cron/crontabs/ada": "@daily x\n"}, want: []string{"file#/var/spool/cron/crontabs/ada"}},
+		"a crontab":         {more: tree{"var/spool/cron/crontabs/ada": "@daily x\n"}, want: []string{"directory#/var/spool/cron", "directory#/var/spool/cron/crontabs", "file#/var/spool/cron/crontabs/ada"}},
 		"a pip package":     {more: tree{"usr/local/lib/python3.11/dist-packages/flask-3.0.dist-info/METADATA": ""}, want: []string{"language_package#flask"}},
 		"a key":             {more: tree{"root/.ssh/authorized_keys": "# x\n" + key + " a@b\nnothing\n"}, want: []string{"authorized_key#root"}, left: "/root/.ssh/authorized_keys"},
 		"a damaged account": {more: tree{"etc/passwd": "root:x:0:0::/root:/bin/sh\nada:x\n"}, left: "/etc/passwd"},
@@ -345,24 +345,6 @@ func TestScanOfMaintainedLinks(t *testing.T) {
 	require.Equal(t, "data: /var/www is not imported", left(s, "/var/www/shop"))
 }
 
-// A package of priority important is part of most base systems, and reported only if somebody installed it or changed
-// something of it.
-func TestScanOfUsualPackages(t *testing.T) {
-	tr := debian.with(tree{
-		"var/lib/dpkg/info/nftables.list": "/.\n/etc\n/etc/nftables.conf\n",
-		"var/lib/dpkg/info/vim-tiny.list": "/.\n/etc\n",
-		"etc/nftables.conf":               "flush ruleset\n",
-	})
-	tr["var/lib/dpkg/status"] += "\nPackage: nftables\nStatus: install ok installed\nPriority: important\nArchitecture: amd64\nConffiles:\n /etc/nftables.conf " +
-		digest("flush ruleset\n") + "\n\nPackage: vim-tiny\nStatus: install ok installed\nPriority: important\nArchitecture: amd64\n"
-	o := machine.Options{Only: []string{"packages", "files"}}
-	require.Equal(t, []string{"package#shop"}, ids(scan(t, tr, o)))
-	tr["etc/nftables.conf"] = "table inet filter {}\n"
-	require.Equal(t, []string{"package#nftables", "package#shop", "file#/etc/nftables.conf"}, ids(scan(t, tr, o)))
-	tr["var/log/apt/history.log"] = "Start-Date: 2026-01-01\nCommandline: apt-get install vim-tiny\nInstall: libx:amd64 (1, automatic), vim-tiny:amd64 (2:9)\n"
-	require.Equal(t, []string{"package#nftables", "package#shop", "package#vim-tiny", "file#/etc/nftables.conf"}, ids(scan(t, tr, o)))
-}
-
 // Databases that are cut off, or have garbage anywhere, end in no panic, and the scan goes on.
 func TestScanOfBrokenDatabases(t *testing.T) {
 	for name, base := range map[string]tree{
@@ -505,7 +487,7 @@ func TestContentsOfAnotherMachine(t *testing.T) {
 // Files that vanish or change their kind between the scan and the site are left out with the reason, and are not
 // remembered as unmanaged. Others are as they are now.
 func TestFilesThatChangeMeanwhile(t *testing.T) {
-	root := debian.with(tree{"etc/shop/a": "a\n", "etc/shop/b": "b\n", "etc/shop/c": "c\n", "etc/shop/d": "d\n"}).write(t)
+	root := debian.with(tree{"etc/shop/a": "a\n", "etc/shop/b": "b\n", "etc/shop/c": "c\n", "etc/shop/d": "d\n", "etc/shop/e": "e\n"}).write(t)
 	s, err := machine.Read(t.Context(), view(root), machine.Options{Only: []string{"files"}})
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(root, "etc/shop/a")))
@@ -515,7 +497,13 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 	fs := facts.New(t.Context(), view(root), nil, nil)
 	reg, err := site.NewRegistry(&site.TemplateEnv{Facts: fs})
 	require.NoError(t, err)
-	out, err := (&machine.Writer{View: view(root), Registry: reg, Facts: fs}).Write(t.Context(), s)
+	whileReading := func(name string) bool {
+		if name == "/etc/shop/e" {
+			require.NoError(t, os.WriteFile(root+name, []byte("changed\n"), 0o644))
+		}
+		return false
+	}
+	out, err := (&machine.Writer{View: view(root), Registry: reg, Facts: fs, Sensitive: whileReading}).Write(t.Context(), s)
 	require.NoError(t, err)
 	reasons := map[string]string{}
 	for _, l := range out.LeftOut {
@@ -523,6 +511,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 	}
 	require.Equal(t, "changed while it was read", reasons["file#/etc/shop/a"])
 	require.Equal(t, "changed while it was read", reasons["file#/etc/shop/b"])
+	require.Equal(t, "changed while it was read", reasons["file#/etc/shop/e"])
 	for _, f := range out.Files {
 		if f.Name == "lib/files.lua" {
 			require.Contains(t, string(f.Content), `"/etc/shop/d"`)

@@ -170,6 +170,9 @@ func (w *Writer) readme(c *Contents) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# Machine %s\n\nWritten by `ccm import machine`. On the same machine, a plan has nothing to do:\n\n    ccm plan site.lua\n\n"+
 		"`ccm test .` tests it, without the machine.\n\n", machineName(s))
+	if s.Damage != "" {
+		fmt.Fprintf(&text, "The package database is damaged: %s.\n\n", quoted(s.Damage))
+	}
 	text.WriteString("## Found\n\n")
 	count := map[string]int{}
 	for _, i := range s.Items {

@@ -53,6 +53,10 @@ func TestWebExample(t *testing.T) {
 	before := l.census()
 	plan := took.ReplaceAllString(l.sh("/opt/ccm/ccm plan /root/web/site.lua"), "(0s)") + "\n"
 	require.Empty(t, differing(before, l.census()), "the plan touched something")
+	l.sh("systemd-run -q --unit other nats-server -p 80; until curl -s telnet://localhost:80 < /dev/null > /dev/null; do :; done")
+	require.Regexp(t, `~ service#nginx: after .*\(pending\): would start and enable \(port 80, which nginx uses by default, is in use by nats-server \(process \d+\)\)`,
+		l.sh("/opt/ccm/ccm plan /root/web/site.lua"))
+	l.sh("systemctl stop other")
 	const golden = "../../examples/web/plan.txt"
 	if os.Getenv("UPDATE") != "" {
 		require.NoError(t, os.WriteFile(golden, []byte(plan), 0o644))

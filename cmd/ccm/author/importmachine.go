@@ -135,7 +135,11 @@ func (f *machineFlags) scan(e *cli.Env, cmd *cobra.Command) (*machine.Scan, erro
 		}
 		o.Since = e.Clock.Now().Add(-age)
 	}
-	return machine.Read(cmd.Context(), &e.Host(f.Root).View, o)
+	scan, err := machine.Read(cmd.Context(), &e.Host(f.Root).View, o)
+	if err == nil && scan.Damage != "" {
+		cli.Say(e, "ccm: warning: the package database is damaged: %s", scan.Damage)
+	}
+	return scan, err
 }
 
 // write writes the scan as a site.

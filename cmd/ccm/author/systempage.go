@@ -16,7 +16,6 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/part"
 	"github.com/luaccm/ccm/runtime/testsystem/stages"
-	"github.com/luaccm/ccm/runtime/words"
 )
 
 //go:embed systempage.css
@@ -39,7 +38,7 @@ func writeSystemPage(w io.Writer, m *matrix, runs []systemRun) error {
 			}
 		}
 	}
-	title := fmt.Sprintf("%s: %d passed, %d failed", words.Count(len(runs), "system"), passed(runs), len(runs)-passed(runs))
+	title := m.summary(runs)
 	body := markup.New("main").Add(
 		markup.New("h1").Add(markup.New("b").Say(title)).Say(" ccm "+m.e.Secrets.Redact(shellquote.Join(m.e.Args...))),
 		section("Stages", stageTable(runs)), section("Problems", problemsOf(runs)...), section("What differs", differenceTable(runs, reports)...),

@@ -27,10 +27,23 @@ func passed(runs []systemRun) (n int) {
 	return n
 }
 
+// summary counts the systems. A part without systems is not described as a test that passed.
+func (m *matrix) summary(runs []systemRun) string {
+	if len(runs) == 0 {
+		return fmt.Sprintf("no system tested: --shard %s is empty, because --system lists %s",
+			m.flags.system.shard, words.Count(len(m.flags.system.systems), "system"))
+	}
+	n := passed(runs)
+	return fmt.Sprintf("%s: %d passed, %d failed", words.Count(len(runs), "system"), n, len(runs)-n)
+}
+
 // report writes the summary.
 func (m *matrix) report(runs []systemRun, took time.Duration) error {
-	n := passed(runs)
-	terminal.Fprintf(m.live, "\n%s: %d passed, %d failed (%s)\n", words.Count(len(runs), "system"), n, len(runs)-n, part.Took(took))
+	if len(runs) == 0 {
+		terminal.Fprintf(m.live, "%s\n", m.summary(runs))
+	} else {
+		terminal.Fprintf(m.live, "\n%s (%s)\n", m.summary(runs), part.Took(took))
+	}
 	for _, r := range runs {
 		state := "passed"
 		switch {

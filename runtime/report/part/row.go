@@ -55,6 +55,9 @@ func inside(e *report.Event, story string) *markup.Element {
 		say(e.Reason)
 	}
 	say(e.Caveat)
+	if e.Forecast != nil {
+		say(e.Forecast.Caveat)
+	}
 	list("Needs", e.UnmetRequirements)
 	for _, left := range e.PendingRefresh {
 		say("Refresh that run " + left.RunID + " left pending, by " + left.By)
