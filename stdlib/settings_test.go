@@ -268,6 +268,11 @@ func TestItemsOfLists(t *testing.T) {
 		{what: "yaml, comments", typ: "yaml_setting", path: "/x", props: present, before: "h:\n  - a # one\n  # two\n  - c # three\ni: 1\n", after: "h:\n  - a # one\n  # two\n  - c # three\n  - b\ni: 1\n", judge: pyYAML, had: `["a", "c"]`, has: `["a", "c", "b"]`},
 		{what: "yaml, several lines in brackets", typ: "yaml_setting", path: "/x", props: present, before: "h: [\n  a, # one\n  c # three\n]\n", after: "h: [\n  a, # one\n  c, b # three\n]\n", judge: pyYAML, had: `["a", "c"]`, has: `["a", "c", "b"]`},
 		{what: "yaml, empty", typ: "yaml_setting", path: "/x", props: present, before: "h: [ ]   # none\ni: 1\n", after: "h: [b]   # none\ni: 1\n", judge: pyYAML, had: `[]`, has: `["b"]`},
+		{what: "yaml, a time to others", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = "22:22", among = true }`, before: "h:\n- 22:22 # c\n- no\n", after: "h:\n- \"22:22\" # c\n- no\n", judge: pyYAML, had: `[1342, false]`, has: `["22:22", false]`},
+		{what: "yaml, false to others", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = "no" }`, before: "h: no # c\ni: no\n", after: "h: \"no\" # c\ni: no\n", judge: pyYAML, had: `false`, has: `"no"`},
+		{what: "yaml, in a list", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = { "a", "off" } }`, before: "h: [a, off]\n", after: "h: [a, \"off\"]\n", judge: pyYAML, had: `["a", false]`, has: `["a", "off"]`},
+		{what: "yaml, in quotes", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = { "on", "22:22" } }`, before: "h: ['on', '22:22']\n", after: "h: ['on', '22:22']\n", judge: pyYAML, had: `["on", "22:22"]`, has: `["on", "22:22"]`},
+		{what: "yaml, empty tables", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = { a = {}, b = {} } }`, before: "h: {a: [], b: {}}\n", after: "h: {a: [], b: {}}\n"},
 		{what: "a name of digits", typ: "yaml_setting", path: "/x", props: `{ "p", path = "/x", key = { "h", "80" }, ensure = "absent" }`, before: "h: {80: a, 81: b}\n", after: "h: {81: b}\n"},
 	} {
 		e.run(t)
