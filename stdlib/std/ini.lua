@@ -9,7 +9,7 @@
 --   std.ini { "AllowedIPs", path = "/etc/wireguard/wg0.conf", section = "Peer",
 --             where = { PublicKey = "6Yk=" }, value = "10.0.0.2/32" }
 
-local entries, formats = require "std.entries", require "std.formats"
+local entries, formats, includes = require "std.entries", require "std.formats", require "std.includes"
 local lines, sections = require "std.lines", require "std.sections"
 
 return ccm.type {
@@ -52,7 +52,7 @@ return ccm.type {
   end,
 
   part = { "whole_section", "section", "where", "key" },
-  edit = lines.keeping(function(want, text)
+  edit = lines.keeping(function(want, text, host)
     local format = formats.ini(want)
     if want.whole_section then return sections.without(text, want.section or want.name, want.where, format), nil, nil, "removed the section" end
     local key, section = want.key or want.name, want.section or ""
@@ -79,6 +79,7 @@ return ccm.type {
     end
 
     if #found > 0 then warning = nil end -- the file has both
+    warning = warning or includes.overridden(host, want, key)
 
     -- The end of the section: its last line that is not blank.
     local last = section == "" and 0 or nil
