@@ -63,10 +63,9 @@ return ccm.type {
     local mine = sections.chosen(text, section, want.where, format)
 
     local found, warning = {}, nil
-    local fold = format.unknown_case and string.lower or format.fold
     for _, part in ipairs(mine) do
       local first = section == "" and part.from or part.from + 1
-      for _, n in ipairs(lines.having(fold(text:sub(part.at, part.stop)), fold(key))) do
+      for _, n in ipairs(format.having(text:sub(part.at, part.stop), key)) do
         local i = part.from + n - 1
         local m = re.match(list[i], setting)
         if (m or re.test(list[i], bare)) and not entries.continues(list, i, first, format.continuation) then
@@ -96,8 +95,9 @@ return ccm.type {
       local head = entry and entry.head or key .. want.separator
       return head .. (head:find("%s[=:]$") and " " or "") .. value
     end
-    local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true)
-    if last and #found == 0 and #values == 1 then return lines.with(text, write(values[1]), last), nil, nil, nil, warning end
+    local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true, format.resets)
+    local misread = format.misread(key, values)
+    if last and #found == 0 and #values == 1 then return lines.with(text, write(values[1]), last), nil, nil, nil, warning or misread end
     local list, eol = lines.split(text)
     if not last and #values > 0 then
       list = tbl.concat(list, #list > 0 and { "" } or {}, { "[" .. section .. "]" })
@@ -105,10 +105,10 @@ return ccm.type {
       last = #list
     end
     if not entries.replace(list, found, about, values, write, last) then return text, nil, nil, nil, warning end
-    if #about == 0 or #values == 0 then return lines.join(list, eol), nil, nil, nil, warning end
+    if #about == 0 or #values == 0 then return lines.join(list, eol), nil, nil, nil, warning or misread end
     local state = { ensure = "present", value = about[1].value or nil }
     if want.no_value or not about[1].value then state.no_value = not about[1].value end
     if want.values then state = { ensure = "present", values = tbl.map(about, function(e) return e.value or "" end) } end
-    return lines.join(list, eol), state, nil, nil, warning
+    return lines.join(list, eol), state, nil, nil, warning or misread
   end),
 }
