@@ -109,6 +109,7 @@ func TestValuesOfSeveralLines(t *testing.T) {
 		{what: "bare in a value of several lines", typ: "ini", path: "/etc/f.ini", props: `{ "b", path = "/etc/f.ini", section = "s", ensure = "absent" }`, before: "[s]\na =\n  b\n", after: "[s]\na =\n  b\n"},
 		{what: "postfix", typ: "kv", path: "/etc/main.cf", props: `{ "mynetworks", path = "/etc/main.cf", value = "127.0.0.0/8", separator = " = " }`, before: "mynetworks = 127.0.0.0/8\n# no\n\n  10.0.0.0/8\nmyhostname = a.b\n", after: "mynetworks = 127.0.0.0/8\nmyhostname = a.b\n", judge: postconf("mynetworks"), had: "127.0.0.0/8 10.0.0.0/8", has: "127.0.0.0/8"},
 		{what: "postfix, as wanted", typ: "kv", path: "/etc/main.cf", props: `{ "mynetworks", path = "/etc/main.cf", value = "a b", separator = " = " }`, before: "mynetworks =\n  a\n  b\n", after: "mynetworks =\n  a\n  b\n"},
+		{what: "postfix, below a comment", typ: "kv", path: "/etc/main.cf", props: `{ "b", path = "/etc/main.cf", value = "1", separator = " = " }`, before: "#b = 0\n  3\na = 1\n", after: "#b = 0\n  3\nb = 1\na = 1\n"},
 		{what: "postfix, inside a value", typ: "kv", path: "/etc/main.cf", props: `{ "b", path = "/etc/main.cf", value = "1", separator = " = " }`, before: "a = 1\n  b = 2\n#b = 0\n  3\n", after: "a = 1\n  b = 2\n#b = 0\n  3\nb = 1\n"},
 		{what: "shell", typ: "kv", path: "/etc/default/x", props: `{ "A", path = "/etc/default/x", value = "1", separator = "=" }`, before: "A=1 \\\n  B=2 \\\n  3\nC=1\n", after: "A=1\nC=1\n"},
 		{what: "indented keys", typ: "kv", path: "/etc/x", props: `{ "b", path = "/etc/x", value = "1" }`, before: "a 1\n  b 2\n", after: "a 1\nb 1\n"},
@@ -136,6 +137,22 @@ func TestKeysOfSSH(t *testing.T) {
 	}
 }
 
+// TestNamesOfOneSetting: a reader takes both keys for one setting.
+func TestNamesOfOneSetting(t *testing.T) {
+	const kbd = `{ "KbdInteractiveAuthentication", path = "/etc/sshd_config", value = "no" }`
+	for _, e := range []edited{
+		{what: "old name", typ: "kv", path: "/etc/sshd_config", props: kbd, before: "UseDNS no\nchallengeresponseauthentication yes\n", after: "UseDNS no\nKbdInteractiveAuthentication no\n", judge: sshd("kbdinteractiveauthentication"), had: "yes", has: "no"},
+		{what: "both names", typ: "kv", path: "/etc/sshd_config", props: kbd, before: "KbdInteractiveAuthentication no\nChallengeResponseAuthentication yes # not KbdInteractiveAuthentication\n", after: "KbdInteractiveAuthentication no\n", judge: sshd("kbdinteractiveauthentication"), had: "no", has: "no"},
+		{what: "up to date", typ: "kv", path: "/etc/sshd_config", props: kbd, before: "ChallengeResponseAuthentication no\n", after: "ChallengeResponseAuthentication no\n", judge: sshd("kbdinteractiveauthentication"), had: "no", has: "no"},
+		{what: "absent", typ: "kv", path: "/etc/ssh/ssh_config", props: `{ "PubkeyAcceptedAlgorithms", path = "/etc/ssh/ssh_config", ensure = "absent" }`, before: "PubkeyAcceptedKeyTypes ssh-rsa\n", after: ""},
+		{what: "Match in quotes", typ: "kv", path: "/etc/sshd_config", props: kbd, before: "\"Match\" user bob\n  KbdInteractiveAuthentication no\n", after: "KbdInteractiveAuthentication no\n\"Match\" user bob\n  KbdInteractiveAuthentication no\n", judge: sshd("kbdinteractiveauthentication"), had: "yes", has: "no"},
+		{what: "export", typ: "kv", path: "/etc/default/x", props: `{ "A", path = "/etc/default/x", value = "2", separator = "=" }`, before: "export A=1\nB=1\n", after: "export A=2\nB=1\n"},
+		{what: "export, absent", typ: "kv", path: "/etc/default/x", props: `{ "A", path = "/etc/default/x", separator = "=", ensure = "absent" }`, before: "export A=1\nB=1\n", after: "B=1\n"},
+	} {
+		e.run(t)
+	}
+}
+
 func TestKeysOfSections(t *testing.T) {
 	const unit = `path = "/etc/a.service.d/b.conf", section = "Service"`
 	for _, e := range []edited{
@@ -149,6 +166,8 @@ func TestKeysOfSections(t *testing.T) {
 		{what: "bare", typ: "ini", path: "/etc/my.cnf", props: `{ "skip-networking", path = "/etc/my.cnf", section = "mysqld", no_value = true }`, before: "[mysqld]\nport = 1\n", after: "[mysqld]\nport = 1\nskip-networking\n"},
 		{what: "bare, there", typ: "ini", path: "/etc/my.cnf", props: `{ "skip-networking", path = "/etc/my.cnf", section = "mysqld", no_value = true }`, before: "[mysqld]\nskip_networking # c\n", after: "[mysqld]\nskip_networking # c\n"},
 		{what: "bare, not with a value", typ: "ini", path: "/etc/my.cnf", props: `{ "skip-networking", path = "/etc/my.cnf", section = "mysqld", no_value = true }`, before: "[mysqld]\nskip-networking = 0\n", after: "[mysqld]\nskip-networking\n"},
+		{what: "among, taken back", typ: "ini", path: "/etc/a.service.d/b.conf", props: `{ "Environment", ` + unit + `, value = "A=1", among = true, separator = "=" }`, before: "[Service]\nEnvironment=A=1\nEnvironment=\nEnvironment=B=1\n", after: "[Service]\nEnvironment=A=1\nEnvironment=\nEnvironment=B=1\nEnvironment=A=1\n"},
+		{what: "bare, with more lines", typ: "ini", path: "/etc/f.ini", props: `{ "a", path = "/etc/f.ini", section = "s", value = "1" }`, before: "[s]\na\n  1\n  2\nb = 1\n", after: "[s]\na = 1\nb = 1\n"},
 		{what: "bare, gone", typ: "ini", path: "/etc/my.cnf", props: `{ "skip-networking", path = "/etc/my.cnf", section = "mysqld", ensure = "absent" }`, before: "[mysqld]\nskip-networking\nport = 1\n", after: "[mysqld]\nport = 1\n"},
 		{what: "a value for a bare one", typ: "ini", path: "/etc/f.ini", props: `{ "a", path = "/etc/f.ini", section = "s", value = "1" }`, before: "[s]\na\nb\n", after: "[s]\na = 1\nb\n", judge: configParser, had: "null", has: `"1"`},
 		{what: "samba", typ: "ini", path: "/etc/smb.conf", props: `{ "workgroup", path = "/etc/smb.conf", section = "global", value = "A" }`, before: "[Global]\n  Workgroup = B\n", after: "[Global]\n  Workgroup = A\n"},
@@ -161,6 +180,8 @@ func TestKeysOfSections(t *testing.T) {
 		`value = "1", values = { "2" }`:     "values: cannot be used with value",
 		`values = {}`:                       "values: expected at least one value",
 		`values = { "a\nb" }`:               `values: expected one line, got "a\nb"`,
+		`value = " 1"`:                      `value: expected no blanks around the value, because readers ignore them, got " 1"`,
+		`values = { "1", "2\t" }`:           "values: expected no blanks around the value",
 		`values = { 1 }, ensure = "absent"`: "values: cannot be used with ensure absent",
 		`among = true`:                      "among: requires value",
 		`section = "s"`:                     "value is required unless ensure is absent",
@@ -268,6 +289,11 @@ func TestItemsOfLists(t *testing.T) {
 		{what: "yaml, comments", typ: "yaml_setting", path: "/x", props: present, before: "h:\n  - a # one\n  # two\n  - c # three\ni: 1\n", after: "h:\n  - a # one\n  # two\n  - c # three\n  - b\ni: 1\n", judge: pyYAML, had: `["a", "c"]`, has: `["a", "c", "b"]`},
 		{what: "yaml, several lines in brackets", typ: "yaml_setting", path: "/x", props: present, before: "h: [\n  a, # one\n  c # three\n]\n", after: "h: [\n  a, # one\n  c, b # three\n]\n", judge: pyYAML, had: `["a", "c"]`, has: `["a", "c", "b"]`},
 		{what: "yaml, empty", typ: "yaml_setting", path: "/x", props: present, before: "h: [ ]   # none\ni: 1\n", after: "h: [b]   # none\ni: 1\n", judge: pyYAML, had: `[]`, has: `["b"]`},
+		{what: "yaml, a time to others", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = "22:22", among = true }`, before: "h:\n- 22:22 # c\n- no\n", after: "h:\n- \"22:22\" # c\n- no\n", judge: pyYAML, had: `[1342, false]`, has: `["22:22", false]`},
+		{what: "yaml, false to others", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = "no" }`, before: "h: no # c\ni: no\n", after: "h: \"no\" # c\ni: no\n", judge: pyYAML, had: `false`, has: `"no"`},
+		{what: "yaml, in a list", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = { "a", "off" } }`, before: "h: [a, off]\n", after: "h: [a, \"off\"]\n", judge: pyYAML, had: `["a", false]`, has: `["a", "off"]`},
+		{what: "yaml, in quotes", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = { "on", "22:22" } }`, before: "h: ['on', '22:22']\n", after: "h: ['on', '22:22']\n", judge: pyYAML, had: `["on", "22:22"]`, has: `["on", "22:22"]`},
+		{what: "yaml, empty tables", typ: "yaml_setting", path: "/x", props: `{ "h", path = "/x", value = { a = {}, b = {} } }`, before: "h: {a: [], b: {}}\n", after: "h: {a: [], b: {}}\n"},
 		{what: "a name of digits", typ: "yaml_setting", path: "/x", props: `{ "p", path = "/x", key = { "h", "80" }, ensure = "absent" }`, before: "h: {80: a, 81: b}\n", after: "h: {81: b}\n"},
 	} {
 		e.run(t)

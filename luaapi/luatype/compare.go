@@ -133,7 +133,7 @@ func (c *call) comparison(opts *lua.LTable) *comparison {
 	c.must(err)
 	list, _ := patterns.([]any)
 	for _, p := range list {
-		x.exclude = append(x.exclude, text(p))
+		x.exclude = append(x.exclude, raw(p))
 	}
 	return x
 }

@@ -27,7 +27,7 @@ func (a *action) copyTree() int {
 		h = host.KeepHardLinks(h)
 	}
 	for _, name := range names {
-		x.Names = append(x.Names, text(name))
+		x.Names = append(x.Names, raw(name))
 	}
 	a.must(unpack.CopyTree(a.in.Context(), h, x))
 	return 0

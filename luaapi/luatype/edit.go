@@ -75,7 +75,7 @@ func filePath(want *resource.Properties) string {
 func (d *definition) editedPart(want *resource.Properties) (part, wanted string) {
 	value := func(property string) string {
 		v, _ := want.Value(property)
-		return text(v.Go())
+		return raw(v.Go())
 	}
 	var parts []string
 	known := false

@@ -266,7 +266,7 @@ func (c *call) environment(v lua.LValue) (list []string) {
 	}
 	t := schema.ValueOf(vars).Table()
 	for _, e := range t.Entries {
-		list = append(list, e.Key+"="+text(e.Val.Go()))
+		list = append(list, e.Key+"="+raw(e.Val.Go()))
 	}
 	return list
 }
@@ -323,7 +323,7 @@ func (c *call) keptData() int {
 	var paths []string
 	list, _ := created.([]any)
 	for _, p := range list {
-		paths = append(paths, text(p))
+		paths = append(paths, raw(p))
 	}
 	reason, foreign, err := resource.KeptData(c.in.Context(), c.view, dir, lua.LVAsString(opts.RawGetString("like")), paths)
 	c.must(err)

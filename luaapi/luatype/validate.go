@@ -23,7 +23,7 @@ func (d *definition) validation(want *resource.Properties) (c resource.CheckComm
 	for _, e := range want.Table().Entries {
 		if e.Key == "validate" {
 			for _, word := range e.Val.Items() {
-				c = append(c, text(word.Go()))
+				c = append(c, raw(word.Go()))
 			}
 		}
 	}

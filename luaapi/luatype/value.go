@@ -150,6 +150,14 @@ func (d *definition) luaWant(L *lua.LState, want *resource.Properties) *lua.LTab
 	return t
 }
 
+// raw returns plain data as a word of a command or a name: a string is not changed, unlike in text.
+func raw(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return text(v)
+}
+
 // text formats plain data for a report.
 func text(v any) string {
 	switch v := v.(type) {

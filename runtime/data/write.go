@@ -37,7 +37,7 @@ func nodeOf(v schema.Value) *yaml.Node {
 		}
 	default:
 		n.SetString(v.S)
-		if n.Style == 0 && yamlsyntax.ReadsAsOther(v.S) || n.Style == yaml.LiteralStyle && strings.TrimLeft(v.S[:1], " \t\n") == "" {
+		if yamlsyntax.ReadsAsOther(v.S) || n.Style == yaml.LiteralStyle && strings.TrimLeft(v.S[:1], " \t\n") == "" {
 			n.Style = yaml.DoubleQuotedStyle // an indented block would not be read as the same text
 		}
 	}

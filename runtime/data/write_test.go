@@ -18,6 +18,7 @@ func TestEncodeValueKeepsOrderAndText(t *testing.T) {
 		{Key: "lines", Val: schema.StringValue("a\nb\n")},
 		{Key: "<<", Val: schema.StringValue("=")},
 		{Key: "1:30", Val: schema.ListValue(schema.StringValue("22:22"), schema.StringValue("80:8080"))},
+		{Key: "ends", Val: schema.ListValue(schema.StringValue("\u2028x"), schema.StringValue("a\n\u2029b"))},
 		{Key: "colon", Val: schema.StringValue("a: b")},
 		{Key: "empty", Val: schema.StringValue("")},
 		{Key: "null", Val: schema.Value{}},
@@ -42,6 +43,9 @@ lines: |
 "1:30":
   - "22:22"
   - 80:8080
+ends:
+  - "\Lx"
+  - "a\n\Pb"
 colon: 'a: b'
 empty: ""
 "null": null

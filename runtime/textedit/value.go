@@ -91,11 +91,13 @@ func big(v any) bool { f, _ := number(v); return math.Abs(f) > 1<<53 }
 
 func whole(v any) string { return fmt.Sprint(v) }
 
-// resolved returns a value with all aliases replaced by their targets.
+// resolved returns a value with all aliases replaced by their targets, and words by strings.
 func resolved(v any) any {
 	switch v := v.(type) {
 	case alias:
 		return resolved(v.value)
+	case word:
+		return string(v)
 	case []any:
 		list := make([]any, len(v))
 		for i, e := range v {

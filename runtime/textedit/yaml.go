@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
+	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
 func decodeYAML(text string) (*document, error) {
@@ -42,6 +43,10 @@ type alias struct {
 	name  string
 	value any
 }
+
+// A word is a string of YAML without quotes that other readers take for another value, such as no or 22:22. It does not
+// equal the string with quotes.
+type word string
 
 // plainNode returns the value of a node.
 func plainNode(n *yaml.Node) (any, error) {
@@ -82,6 +87,9 @@ func plainNode(n *yaml.Node) (any, error) {
 	var v any
 	if err := n.Decode(&v); err != nil {
 		return nil, diag.Not("", "valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if s, ok := v.(string); ok && n.Style == 0 && yamlsyntax.ReadsAsOther(s) {
+		return word(s), nil
 	}
 	return plain(v), nil
 }

@@ -3,6 +3,7 @@ package yamlsyntax
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -14,8 +15,12 @@ import (
 var otherInYAML11 = lazyregexp.New(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$|^[-+]?(0[bx][0-9a-fA-F_]+|[0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?$|^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
 
 // ReadsAsOther reports whether a string without quotes would be read as another value: by YAML 1.1, or by readers that
-// take more texts for numbers.
+// take more texts for numbers. The line ends of YAML 1.1 are characters to YAML 1.2, so that the indentation behind one
+// would become a part of the string.
 func ReadsAsOther(s string) bool {
+	if strings.ContainsAny(s, "\u0085\u2028\u2029") {
+		return true
+	}
 	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
 	if n.ShortTag() != "!!str" {
 		return true

@@ -26,8 +26,7 @@ end
 --- Returns the entry that begins in line i, and whose first line has this value. None of its lines is behind the line
 --- last. The lines of the value are joined by glue.
 function entries.at(list, i, last, value, continuation, glue)
-  local found, parts = { from = i, to = i, value = false }, { value }
-  if not value then return found end
+  local found, parts = { from = i, to = i, value = value or false }, { value or "" }
   local open = continuation == "indent" or continuation == "backslash" and is_open(list[i])
   for n = i + 1, open and last or 0 do
     if not says_nothing(list[n]) then
@@ -40,7 +39,7 @@ function entries.at(list, i, last, value, continuation, glue)
     parts = tbl.map(parts, function(p) return is_open(p) and str.trim(p:sub(1, -2)) or p end)
   end
   if glue == " " then parts = tbl.filter(parts, function(p) return p ~= "" end) end
-  found.value = str.join(parts, glue)
+  if value or found.to > i then found.value = str.join(parts, glue) end
   return found
 end
 
@@ -55,6 +54,9 @@ function entries.mistake(want)
   if want.values and want.value then return "values", "cannot be used with value" end
   if want.values and #want.values == 0 then return "values", "expected at least one value (remove the key with ensure = \"absent\")" end
   if want.among and not want.value then return "among", "requires value" end
+  for _, v in ipairs(want.values or { want.value }) do
+    if re.test(v, [[^\s|\s$]]) then return want.values and "values" or "value", "expected no blanks around the value, because readers ignore them, got " .. inspect(v) end
+  end
   if want.values and want.ensure == "absent" then return "values", "cannot be used with ensure absent" end
   if want.ensure == "present" and not want.value and not want.values then return "value is required unless ensure is absent" end
 end
@@ -75,11 +77,12 @@ function entries.replace(text, all, mine, values, write, at)
 end
 
 --- Returns the entries that the resource is about, and their wanted values, given the values that it has for entries.
---- With only_last a resource with one value is about the last entry.
-function entries.wanted(want, all, values, only_last)
+--- With only_last a resource with one value is about the last entry. With resets an empty value takes back those above.
+function entries.wanted(want, all, values, only_last, resets)
   local mine = all
   if want.among then
-    mine = tbl.filter(all, function(e) return e.value == want.value end)
+    local reset = resets and want.ensure == "present" and tbl.index_of(tbl.map(tbl.reverse(all), function(e) return e.value end), "")
+    mine = tbl.filter(reset and tbl.slice(all, #all - reset + 1) or all, function(e) return e.value == want.value end)
     values = #mine > 0 and tbl.map(mine, function() return want.value end) or values
   elseif only_last and not want.values and want.ensure == "present" then
     mine = { all[#all] }

@@ -1,5 +1,5 @@
--- Finds what counts in place of a setting of sshd_config(5) or ssh_config(5), for the type kv: of several values the first
--- one counts, also of those in included files, and a socket of systemd listens in place of sshd.
+-- Finds what counts in place of a setting in a file that is read with others: for the type kv those of sshd_config(5) and
+-- ssh_config(5), of which the first value counts, and for the type ini those of systemd, of which the last one does.
 
 local lines = require "std.lines"
 
@@ -16,7 +16,7 @@ local function before(host, file, list, position)
     found = tbl.filter(host.glob(dir .. "/*.conf"), function(f) return f < file end)
   end
   for i = 1, math.min(position - 1, #list) do
-    local m = re.match(list[i], [[(?i)^\s*Include[\s=]+(.*?)\s*$]])
+    local m = re.match(list[i], [[(?i)^\s*"?Include"?[\s=]+(.*?)\s*$]])
     for _, pattern in ipairs(m and str.fields(m[1]) or {}) do
       pattern = pattern:gsub('"', "")
       if not re.test(pattern, "^[/~]") then pattern = path.join("/etc/ssh", pattern) end
@@ -33,7 +33,7 @@ local sockets = { "/etc/systemd/system/sockets.target.wants/ssh.socket", "/etc/s
 local function below_match_all(list, format, setting)
   local all = false
   for _, l in ipairs(list) do
-    if re.test(l, format.block) then all = re.test(l, [[(?i)^\s*Match[\s=]+"?all"?\s*(?:#.*)?$]]) end
+    if re.test(l, format.block) then all = re.test(l, [[(?i)^\s*"?Match"?[\s=]+"?all"?\s*(?:#.*)?$]]) end
     local m = all and re.match(l, setting)
     if m then return m[1] end
   end
@@ -59,6 +59,36 @@ function includes.warning(host, want, key, format, list, position)
   end
   local value = want.path:find("sshd_config", 1, true) and below_match_all(list, format, setting)
   if value and value:lower() ~= want.value:lower() then return ("%s sets %s %s below Match all, which takes precedence"):format(want.path, key, inspect(value)) end
+end
+
+-- Settings of systemd of which every line counts.
+local lists = [[^(?:DNS|FallbackDNS|NTP|FallbackNTP|Domains|DefaultEnvironment|ManagerEnvironment)$]]
+
+-- The files of a directory such as /etc/systemd/journald.conf.d that are read behind a file, by their name. One in /etc
+-- takes the place of one with its name in /usr/lib.
+local function behind(host, dir, name)
+  local found = {}
+  for _, root in ipairs { "/usr/lib", "/usr/local/lib", "/run", "/etc" } do
+    for _, file in ipairs(host.glob(root .. "/systemd/" .. dir .. "/*.conf")) do found[path.base(file)] = file end
+  end
+  return tbl.map(tbl.filter(tbl.sort(tbl.keys(found)), function(n) return (name or "") < n end), function(n) return found[n] end)
+end
+
+--- Returns a warning if a file that systemd reads behind this one, such as one in /etc/systemd/journald.conf.d, sets
+--- another value than the wanted one.
+function includes.overridden(host, want, key)
+  local m = re.match(want.path, [[^/etc/systemd/([^/]+\.conf)(?:(\.d)/([^/]+\.conf))?$]])
+  if not m or not want.value or want.among or want.ensure == "absent" or re.test(key, lists) then return nil end
+  local file, value
+  for _, f in ipairs(behind(host, m[1] .. ".d", m[3])) do
+    local section
+    for _, l in ipairs((lines.split(host.read(f) or ""))) do
+      local header, setting = re.match(l, [=[^\s*\[(.*)\]\s*$]=]), re.match(l, [[^\s*]] .. re.escape(key) .. [[\s*=\s*(.*?)\s*$]])
+      if header then section = header[1] end
+      if setting and section == want.section then file, value = f, setting[1] end
+    end
+  end
+  if file and value ~= want.value then return ("%s is read later and sets %s %s, which takes precedence"):format(file, key, inspect(value)) end
 end
 
 return includes

@@ -9,7 +9,7 @@
 --   std.ini { "AllowedIPs", path = "/etc/wireguard/wg0.conf", section = "Peer",
 --             where = { PublicKey = "6Yk=" }, value = "10.0.0.2/32" }
 
-local entries, formats = require "std.entries", require "std.formats"
+local entries, formats, includes = require "std.entries", require "std.formats", require "std.includes"
 local lines, sections = require "std.lines", require "std.sections"
 
 return ccm.type {
@@ -52,7 +52,7 @@ return ccm.type {
   end,
 
   part = { "whole_section", "section", "where", "key" },
-  edit = lines.keeping(function(want, text)
+  edit = lines.keeping(function(want, text, host)
     local format = formats.ini(want)
     if want.whole_section then return sections.without(text, want.section or want.name, want.where, format), nil, nil, "removed the section" end
     local key, section = want.key or want.name, want.section or ""
@@ -63,10 +63,9 @@ return ccm.type {
     local mine = sections.chosen(text, section, want.where, format)
 
     local found, warning = {}, nil
-    local fold = format.unknown_case and string.lower or format.fold
     for _, part in ipairs(mine) do
       local first = section == "" and part.from or part.from + 1
-      for _, n in ipairs(re.grep(fold(text:sub(part.at, part.stop)), re.escape(fold(key)))) do
+      for _, n in ipairs(format.having(text:sub(part.at, part.stop), key)) do
         local i = part.from + n - 1
         local m = re.match(list[i], setting)
         if (m or re.test(list[i], bare)) and not entries.continues(list, i, first, format.continuation) then
@@ -79,6 +78,7 @@ return ccm.type {
     end
 
     if #found > 0 then warning = nil end -- the file has both
+    warning = warning or includes.overridden(host, want, key)
 
     -- The end of the section: its last line that is not blank.
     local last = section == "" and 0 or nil
@@ -95,18 +95,20 @@ return ccm.type {
       local head = entry and entry.head or key .. want.separator
       return head .. (head:find("%s[=:]$") and " " or "") .. value
     end
-    local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true)
+    local about, values = entries.wanted(want, found, want.no_value and { false } or want.values or { want.value }, true, format.resets)
+    local misread = format.misread(key, values)
     if not last then
       if #values == 0 then return text, nil, nil, nil, warning end
       local added = tbl.concat(text ~= "" and { "" } or {}, { "[" .. section .. "]" })
       for name, value in tbl.pairs(want.where or {}) do added[#added + 1] = name .. want.separator .. value end
-      return lines.with(text, tbl.concat(added, tbl.map(values, function(v) return write(v) end))), nil, nil, nil, warning
+      return lines.with(text, tbl.concat(added, tbl.map(values, function(v) return write(v) end))), nil, nil, nil, warning or misread
     end
     local now = entries.replace(text, found, about, values, write, last)
-    if now == text or #about == 0 or #values == 0 then return now, nil, nil, nil, warning end
+    if now == text then return text, nil, nil, nil, warning end
+    if #about == 0 or #values == 0 then return now, nil, nil, nil, warning or misread end
     local state = { ensure = "present", value = about[1].value or nil }
     if want.no_value or not about[1].value then state.no_value = not about[1].value end
     if want.values then state = { ensure = "present", values = tbl.map(about, function(e) return e.value or "" end) } end
-    return now, state, nil, nil, warning
+    return now, state, nil, nil, warning or misread
   end),
 }

@@ -46,40 +46,41 @@ return ccm.type {
   edit = lines.keeping(function(want, text, host)
     local key, format, sign = want.key or want.name, formats.kv(want), re.escape(str.trim(want.separator))
     local between = format.equals and [[(?:\s*=\s*|\s+)]] or sign == "" and [[\s+]] or [[\s*]] .. sign .. [[\s*]]
-    local setting = [[^\s*]] .. format.pattern(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
+    local setting = [[^\s*(]] .. (format.exports and [[(?:export\s+)?]] or "") .. [[)]] .. format.pattern(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
     local hidden = [[^\s*]] .. re.escape(want.comment) .. [[\s*]] .. format.pattern(key) .. [[(]] .. between .. [[|\s*$)]]
 
     -- Only lines before the one that matches ends_at count. Most edits need not split the text.
     local ends_at = want.ends_at or format.block
     local stop = ends_at and lines.matching(text, ends_at, 1)[1]
     local found, commented = {}, nil
-    for _, i in ipairs(lines.matching(format.fold(text), re.escape(format.fold(key)))) do
+    for _, i in ipairs(format.having(text, key)) do
       local list = lines.of(text)
       local line = (not stop or i < stop) and list[i]
       local m = line and re.match(line, setting)
       if m and not entries.continues(list, i, 1, format.continuation) then
-        found[#found + 1] = entries.at(list, i, stop and stop - 1 or #list, m[1] or "", format.continuation, " ")
+        found[#found + 1] = entries.at(list, i, stop and stop - 1 or #list, m[2] or "", format.continuation, " ")
+        found[#found].head = m[1]
       elseif line and re.test(line, hidden) then
         commented = i
       end
     end
 
-    local function write(value) return key .. want.separator .. value end
+    local function write(value, entry) return (entry and entry.head or "") .. key .. want.separator .. value end
     local mine, values = entries.wanted(want, found, want.values or { want.value })
     local first = format.includes and want.value and want.ensure == "present" and not want.among
     local function earlier(position) return first and includes.warning(host, want, key, format, (lines.of(text)), position) or nil end
     if #found == 0 and #values == 1 and not commented and not stop then
-      return lines.with(text, write(values[1])), nil, nil, nil, earlier(math.huge)
+      return lines.with(text, write(values[1])), nil, nil, nil, earlier(math.huge) or format.misread(key, values)
     end
     if #found == 0 and #values == 0 then return text end
     local list = lines.of(text)
     local at = commented or stop and stop - 1 or #list
-    while list[at + 1] and entries.continues(list, at + 1, 1, format.continuation) do at = at + 1 end
+    while list[at + 1] and (entries.continues(list, at + 1, 1, format.continuation) or format.continuation == "indent" and list[at + 1]:match("^%s+%S")) do at = at + 1 end
     local below = #found > 0 and not format.block and warning(want, text, found[1].from) or earlier(#found > 0 and found[1].from or at + 1)
     local now = entries.replace(text, found, mine, values, write, at)
     if now == text then return text, nil, nil, nil, below end
     local had = tbl.map(mine, function(e) return e.value end)
     local state = want.values and { ensure = "present", values = had } or { ensure = "present", value = str.join(had, ", ") }
-    return now, #mine > 0 and #values > 0 and state or nil, nil, nil, below
+    return now, #mine > 0 and #values > 0 and state or nil, nil, nil, below or format.misread(key, values)
   end),
 }

@@ -20,7 +20,10 @@ local function with_item(library, text, want, key)
   list = list or {}
   local rest = tbl.filter(list, function(item) return not tbl.equal(item, want.value) end)
   if want.ensure == "present" then
-    if #rest < #list then return text end
+    if #rest < #list then
+      for i, item in ipairs(list) do text = tbl.equal(item, want.value) and library.set(text, below(key, i - 1), item) or text end
+      return text, want.value
+    end
     if whole then return (library.set(text, key, { want.value })) end
     local ok, now = pcall(library.set, text, below(key, #list), want.value)
     return ok and now or (library.set(text, key, tbl.concat(list, { want.value })))
@@ -33,12 +36,17 @@ local function with_item(library, text, want, key)
   return (library.set(text, key, json.array(rest)))
 end
 
+-- Whether a value is an empty table, or has one in it.
+local function has_empty(value)
+  return type(value) == "table" and (next(value) == nil or tbl.any(tbl.keys(value), function(k) return has_empty(value[k]) end))
+end
+
 -- The text with the value, or without it, and what was there.
 local function edited(library, text, want, key)
   if want.among then return with_item(library, text, want, key) end
   if want.ensure == "present" then
     local now, old = library.set(text, key, want.value)
-    if tbl.equal(old, want.value) then now = text end -- {} is any empty list or table
+    if tbl.equal(old, want.value) and has_empty(want.value) then now = text end -- {} is any empty list or table
     return now, old
   end
   local now = library.remove(text, key)
@@ -102,7 +110,9 @@ function settings.type(spec)
         local several = spec.document and str.contains(tostring(now), "found a second one")
         error(want.path .. ": " .. reason(now) .. (several and " (select one with document = 1)" or ""), 0)
       end
-      return before .. now .. behind, now ~= document and old ~= nil and { ensure = "present", value = old } or nil
+      if old == nil or now == document then return before .. now .. behind end
+      if tbl.equal(old, want.value) then old = inspect(old) .. " without quotes" end -- which YAML 1.1 reads otherwise
+      return before .. now .. behind, { ensure = "present", value = old }
     end,
   }
 end

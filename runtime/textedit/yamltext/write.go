@@ -24,7 +24,7 @@ func NodeOf(value any) *yaml.Node {
 	}
 	Each(n, func(n *yaml.Node) {
 		switch tag := n.ShortTag(); {
-		case tag == "!!merge", tag == "!!str" && n.Style == 0 && yamlsyntax.ReadsAsOther(n.Value):
+		case tag == "!!merge", tag == "!!str" && yamlsyntax.ReadsAsOther(n.Value):
 			n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
 		case tag == "!!float":
 			var f float64
