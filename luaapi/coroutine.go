@@ -1,6 +1,8 @@
 package luaapi
 
 import (
+	"reflect"
+
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -8,7 +10,13 @@ import (
 const maxCoroutines = 100
 
 // coroutineFunctions lists the functions of coroutine that are not gopher-lua's.
-func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []builtin {
+func (lib *baseLib) coroutineFunctions(createThread, resume, yield lua.LGFunction) []builtin {
+	create := func(L *lua.LState) int {
+		if L.CheckFunction(1).IsG { // gopher-lua would not return from it to the resume
+			L.ArgError(1, "Lua function expected")
+		}
+		return createThread(L)
+	}
 	// guarded resumes a coroutine. Each one that waits for another takes some of
 	// the stack of this program, which must not overflow.
 	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
@@ -16,6 +24,15 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			L.Push(lua.LFalse)
 			L.Push(lua.LString("cannot resume " + status + " coroutine"))
 			return 2, L.Get(-1)
+		}
+		th := L.ToThread(1)
+		if hasReturned(th) {
+			th.Dead = true
+			L.Replace(1, lua.LTrue)
+			return L.GetTop(), nil
+		}
+		if n, fixed := yieldResults(th); fixed {
+			L.SetTop(1 + n)
 		}
 		if lib.ev.limits.coroutines == maxCoroutines {
 			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
@@ -32,6 +49,7 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 		return n, thrown
 	}
 	return []builtin{
+		{"create", create},
 		{"yield", func(L *lua.LState) int {
 			if !lib.canYield(L) {
 				L.RaiseError("attempt to yield across metamethod/C-call boundary")
@@ -72,6 +90,27 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			return 1
 		}},
 	}
+}
+
+// hasReturned reports whether the function of a suspended coroutine ended with return coroutine.yield(...): what resume
+// gets are its results. gopher-lua has no frame left to return from.
+func hasReturned(th *lua.LState) bool {
+	_, framed := th.GetStack(-1)
+	return !framed
+}
+
+// yieldResults returns how many results the code that called yield takes; not fixed if it takes all, or if the
+// coroutine has not started. gopher-lua does not fill up missing ones.
+func yieldResults(th *lua.LState) (n int, fixed bool) {
+	dbg, started := th.GetStack(0)
+	if !started {
+		return 0, false
+	}
+	fn, _ := th.GetInfo("f", dbg, lua.LNil)
+	next := reflect.ValueOf(dbg).Elem().FieldByName("frame").Elem().FieldByName("Pc").Int()
+	call := fn.(*lua.LFunction).Proto.Code[next-1]
+	n = int(call>>9&0x1ff) - 1 // operand C of the call
+	return n, n >= 0
 }
 
 // canYield reports whether all running functions of L can be left for a while: they were called by calls in scripts,

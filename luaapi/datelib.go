@@ -45,7 +45,7 @@ func dateTable(L *lua.LState, t time.Time) *lua.LTable {
 	return table
 }
 
-// strftime writes a time as that function of C does with English names. A directive that C89 does not have stays.
+// strftime writes a time as that function of C does with English names. A directive that C99 does not have stays.
 func strftime(format string, t time.Time) string {
 	var out strings.Builder
 	for {
@@ -65,8 +65,9 @@ func strftime(format string, t time.Time) string {
 
 // layouts are the directives of strftime that package time has too.
 var layouts = map[byte]string{
-	'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02", 'H': "15",
-	'I': "03", 'm': "01", 'M': "04", 'p': "PM", 'S': "05", 'x': "01/02/06", 'X': "15:04:05", 'y': "06", 'Y': "2006", 'Z': "MST",
+	'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02", 'D': "01/02/06",
+	'e': "_2", 'F': "2006-01-02", 'h': "Jan", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'p': "PM", 'r': "03:04:05 PM",
+	'R': "15:04", 'S': "05", 'T': "15:04:05", 'x': "01/02/06", 'X': "15:04:05", 'y': "06", 'Y': "2006", 'z': "-0700", 'Z': "MST",
 }
 
 func dateDirective(directive byte, t time.Time) string {
@@ -74,13 +75,30 @@ func dateDirective(directive byte, t time.Time) string {
 		return t.Format(layout)
 	}
 	weekday := int(t.Weekday())
+	weekYear, week := t.ISOWeek()
 	switch directive {
 	case '%':
 		return "%"
+	case 'C':
+		return fmt.Sprintf("%02d", t.Year()/100)
+	case 'g':
+		return fmt.Sprintf("%02d", weekYear%100)
+	case 'G':
+		return fmt.Sprint(weekYear)
 	case 'j':
 		return fmt.Sprintf("%03d", t.YearDay())
+	case 'n':
+		return "\n"
+	case 's': // of the C libraries
+		return fmt.Sprint(t.Unix())
+	case 't':
+		return "\t"
+	case 'u':
+		return fmt.Sprint((weekday+6)%7 + 1)
 	case 'U': // weeks begin on Sunday
 		return fmt.Sprintf("%02d", (t.YearDay()+6-weekday)/7)
+	case 'V':
+		return fmt.Sprintf("%02d", week)
 	case 'w':
 		return fmt.Sprint(weekday)
 	case 'W': // weeks begin on Monday

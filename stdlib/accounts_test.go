@@ -57,7 +57,7 @@ func TestUser(t *testing.T) {
 			"missing/unlock": "the user does not have a password to unlock", "ranges/unlock": "the user does not have a password to unlock", "group/unlock": "the user does not have a password to unlock",
 			"otherwise/unlock": "the user does not have a password to unlock",
 			"missing/admin":    noGshadow, "ranges/admin": noGshadow, "group/admin": noGshadow, "there/admin": noGshadow, "locked/admin": noGshadow, "otherwise/admin": noGshadow,
-			"missing/unknown": "no such group nope in /etc/group", "ranges/unknown": "no such group nope in /etc/group", "admin/unknown": "no such group nope in /etc/group", "admin/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "group/unknown": "no such group nope in /etc/group", "there/unknown": "no such group nope in /etc/group", "locked/unknown": "no such group nope in /etc/group", "otherwise/unknown": "no such group nope in /etc/group",
+			"missing/unknown": `no such group "nope" in /etc/group`, "ranges/unknown": `no such group "nope" in /etc/group`, "admin/unknown": `no such group "nope" in /etc/group`, "admin/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "group/unknown": `no such group "nope" in /etc/group`, "there/unknown": `no such group "nope" in /etc/group`, "locked/unknown": `no such group "nope" in /etc/group`, "otherwise/unknown": `no such group "nope" in /etc/group`,
 			"missing/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "ranges/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "group/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "there/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "locked/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)", "otherwise/taken": "the uid 1000 is used by the user alice (allow both with non_unique = true)",
 		},
 		phrases: map[string][]string{
@@ -89,6 +89,8 @@ func TestUser(t *testing.T) {
 		},
 	}.run(t)
 	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: expected a user name, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
+	require.Contains(t, mistake(t, `require "std.user" { "bob", uid = -1 }`), `uid: expected a number from 0 to 4294967294, got -1`)
+	require.Contains(t, mistake(t, `require "std.group" { "ops", gid = 4294967295 }`), `gid: expected a number from 0 to 4294967294, got 4294967295`)
 }
 
 // TestUserHome: the home is made, moved and made again with the user, and the shell has to be there.
@@ -178,7 +180,7 @@ func TestGroup(t *testing.T) {
 			"unknown": `{ "ops", admins = { "gone" } }`,
 		},
 		fails: func() map[string]string {
-			fails := map[string]string{"shadow/unknown": "no such user gone, an administrator of the group", "locked/unknown": "no such user gone, an administrator of the group", "bare/unknown": "no such user gone, an administrator of the group"}
+			fails := map[string]string{"shadow/unknown": `no such user "gone", an administrator of the group`, "locked/unknown": `no such user "gone", an administrator of the group`, "bare/unknown": `no such user "gone", an administrator of the group`}
 			for _, start := range []string{"missing", "there", "full", "nothing", "stale", "own"} {
 				fails[start+"/admins"] = noGshadow
 				fails[start+"/unknown"] = fails[start+"/admins"]
@@ -187,7 +189,7 @@ func TestGroup(t *testing.T) {
 				fails[start+"/taken"] = "the gid 33 is used by the group www (allow both with non_unique = true)"
 			}
 			maps.Copy(fails, map[string]string{
-				"own/absent": "ops is the primary group of the user ops and cannot be removed", "nothing/members": "no such user root in /etc/passwd", "nothing/exact": "no such user alice in /etc/passwd",
+				"own/absent": "ops is the primary group of the user ops and cannot be removed", "nothing/members": `no such user "root" in /etc/passwd`, "nothing/exact": `no such user "alice" in /etc/passwd`,
 			})
 			return fails
 		}(),
@@ -245,12 +247,12 @@ func TestAuthorizedKey(t *testing.T) {
 				fails["link/"+want], fails["dirlink/"+want] = "expected a file at "+file+", found a link, which is not replaced", "expected a directory at /home/me/.ssh, found a link, which is not replaced"
 			}
 			for _, want := range []string{"key", "options", "none", "path"} {
-				fails["nobody/"+want] = "no such user me in /etc/passwd"
+				fails["nobody/"+want] = `no such user "me" in /etc/passwd`
 			}
 			for _, start := range []string{"home", "plain", "options", "windows", "link", "dirlink"} {
 				fails[start+"/lost"] = "expected a directory at /home/lost"
 			}
-			fails["nobody/lost"] = "no such user lost"
+			fails["nobody/lost"] = `no such user "lost"`
 			return fails
 		}(),
 		phrases: map[string][]string{

@@ -292,6 +292,7 @@ func TestWaitFor(t *testing.T) {
 		phrases: map[string][]string{"there/file": {}, "missing/gone": {}, "missing/port": {}, "missing/closed": {}, "missing/page": {}},
 	}.run(t)
 	for args, want := range map[string]string{
+		`{ "x", port = 80, host = "" }`:       `host: expected a host, got an empty string`,
 		`"x"`:                                 `wait_for#x: expected one of port, file and url, or the path of a file as the name`,
 		`{ "x", port = 1, url = "http://x" }`: `url: expected one of port, file and url, got also port`,
 		`{ "x", port = 65536 }`:               `port: expected a port from 1 to 65535, got 65536`,

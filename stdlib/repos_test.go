@@ -68,6 +68,7 @@ func TestPackageKey(t *testing.T) {
 		},
 	}.run(t)
 	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt" }`), `package_key#x: key: is required unless ensure is absent`)
+	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt", key = "" }`), `key: expected a key in ASCII armor, got an empty string`)
 	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt", key = "https://a/k" }`), `key: expected the key itself, in ASCII armor, got a URL`)
 	require.Contains(t, mistake(t, `require "std.package_key" { "x", store = "apt", key = "-----BEGIN PGP PRIVATE KEY BLOCK-----" }`), `key: expected a public key, got a private key`)
 }

@@ -274,6 +274,9 @@ func TestAptRepo(t *testing.T) {
 	}.run(t)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a", suites = "s", key = "https://a/key.asc" }`), `apt_repo#x: key: expected the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/x.asc")`)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a b", suites = "s" }`), `apt_repo#x: uris: expected words without blanks`)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "", suites = "s" }`), `apt_repo#x: uris: expected a URL, got an empty string`)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a", suites = "" }`), `apt_repo#x: suites: expected words without blanks`)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a", suites = "s", types = "dbe" }`), `types: expected one of deb, deb-src, got "dbe" (did you mean "deb"?)`)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a" }`), `apt_repo#x: suites: is required unless ensure is absent`)
 }
 

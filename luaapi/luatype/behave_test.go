@@ -156,6 +156,15 @@ func TestComparisonByName(t *testing.T) {
 	}
 }
 
+// TestEmptyValueOfANewResource: an empty text is shown as one.
+func TestEmptyValueOfANewResource(t *testing.T) {
+	files := one(`status = function() return { ensure = "absent" } end, perform = function() end,`)
+	files["std/one.lua"] = strings.Replace(files["std/one.lua"], "value = {}", `ensure = { default = "present" }, value = {}`, 1)
+	s := newSite(t, files)
+	s.declare(`require "std.one" { "x", value = "" }`)
+	require.Equal(t, "+ one#x: Would have created the one (value \"\")\n", s.plan())
+}
+
 func TestVerification(t *testing.T) {
 	s := newSite(t, one(`status = function() return { value = "a" } end, perform = function() end,`))
 	s.declare(`require "std.one" { "x", value = "b" }`)

@@ -180,7 +180,7 @@ func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resour
 // validateAny reports line breaks in texts that must be one line, and mistakes that the script
 // finds.
 func (d *definition) validateAny(want *resource.Properties) error {
-	if err := d.checkLines(want); err != nil || d.validate == nil {
+	if err := d.checkTexts(want); err != nil || d.validate == nil {
 		return err
 	}
 	return d.callValidate(want)

@@ -103,6 +103,8 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 			from, to = "", secret
 		case f.Secret:
 			from, to = secret, "(another secret)"
+		case found == nil && to == "":
+			to = `""`
 		case from == to:
 			from, to = distinctText(found, from), distinctText(desired, to)
 		case have.shownValues[e.Key] != nil:

@@ -70,6 +70,8 @@ return ccm.type {
     rules  = { type = "list", items = { port = { type = "integer", required = true } } },
     data   = { type = "any" },
     source = { type = "path", relative = true },
+    match  = { type = "regexp" },
+    users  = { type = "list", kind = "owner" },
   },
   validate = function(want)
     if want.count == 13 then return "count", "13 is unlucky" end
@@ -102,6 +104,9 @@ return ccm.type {
 		{`title = "a\0b"`, `"a\0b"`, `title: expected one line, got "a\x00b"`},
 		{`words = { "a", "a\rb" }`, `{ "a", "a`, `words: expected one line, got "a\rb"`},
 		{`labels = { a = "b", ["c\nd"] = "e" }`, `{ a =`, `labels: expected one line, got "c\nd"`},
+		{`source = ""`, `""`, `source: expected a path, got an empty string`},
+		{`match = ""`, `""`, `match: expected a regular expression (RE2), got an empty string`},
+		{`users = { "a", "" }`, `{ "a", "" }`, `users: expected the name of a user, got an empty string`},
 		{`count = 13`, `13`, `count: 13 is unlucky`},
 		{`ratio = 2`, `require`, `two is too much`},
 	} {

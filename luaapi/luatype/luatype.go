@@ -143,7 +143,7 @@ func (d *definition) functions() resource.Functions {
 		Name: d.name, Provider: "lua", Commands: d.commands, Live: d.live, Schema: d.schema, ResolvePaths: d.locate(),
 		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform, Export: export,
 	}
-	if d.validate != nil || d.hasLines() {
+	if d.validate != nil || d.hasTexts() {
 		f.Validate = d.validateAny
 	}
 	if d.refresh != nil {

@@ -17,6 +17,8 @@ type field struct {
 	set      bool // a list whose order does not matter
 	relative bool // a path that may be relative to the script
 	oneLine  bool // texts must be one line
+
+	nonEmpty string // what an empty text is not, such as "a path"; "" if it may be empty
 }
 
 // propertyKeys are the allowed keys in the table of a property.
@@ -24,8 +26,13 @@ var propertyKeys = []string{
 	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative", "one_line", "scalar", "kind",
 }
 
-// valueKinds are the kinds of values for forms that offer values.
+// valueKinds are the kinds of values for forms that offer values. An empty text is only a content.
 var valueKinds = []string{"path", "owner", "group", "package", "service", "content", "command", "url"}
+
+var kindNouns = map[string]string{
+	"path": "a path", "owner": "the name of a user", "group": "the name of a group", "package": "the name of a package",
+	"service": "the name of a service", "command": "a command", "url": "a URL",
+}
 
 // scalars are the types of single values.
 var scalars = map[string]reflect.Type{
@@ -81,6 +88,10 @@ func (r *reader) property(name string, t *lua.LTable, path schema.Path) (schema.
 	}
 	p.IsName, p.Required, p.Secret = r.truth(t, path, "name"), r.truth(t, path, "required"), r.truth(t, path, "secret")
 	f := field{set: r.truth(t, path, "set"), relative: r.truth(t, path, "relative"), oneLine: r.truth(t, path, "one_line")}
+	f.nonEmpty = kindNouns[p.ValueKind]
+	if f.relative {
+		f.nonEmpty = kindNouns["path"]
+	}
 	p.Scalar = r.truth(t, path, "scalar")
 	p.Aliases = r.strings(t, path, "alias")
 	p.Values = r.strings(t, path, "enum")

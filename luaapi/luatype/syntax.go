@@ -118,6 +118,9 @@ type Regexp string
 
 // UnmarshalText reads one.
 func (r *Regexp) UnmarshalText(text []byte) error {
+	if len(text) == 0 { // it would match each line
+		return diag.Expected("a regular expression (RE2)").Got("an empty string")
+	}
 	if _, err := syntax.Parse(string(text), syntax.Perl); err != nil {
 		return diag.Expected("a regular expression (RE2): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}

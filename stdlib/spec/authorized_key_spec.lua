@@ -21,7 +21,7 @@ suite("authorized_key", {
     ["other/limited"] = { "updated the key" }, ["other/absent"] = { "removed the key" }, ["homeless/absent"] = {},
   },
   fails = {
-    ["nobody/key"] = "no such user alice in /etc/passwd", ["nobody/limited"] = "no such user alice in /etc/passwd",
+    ["nobody/key"] = 'no such user "alice" in /etc/passwd', ["nobody/limited"] = 'no such user "alice" in /etc/passwd',
     ["homeless/key"] = "expected a directory at /home/alice", ["homeless/limited"] = "expected a directory at /home/alice",
   },
 })

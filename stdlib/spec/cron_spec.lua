@@ -11,5 +11,5 @@ suite("cron", {
     absent = { "b", ensure = "absent" },
   },
   phrases = { ["nothing/job"] = { "created the cron job" }, ["other/job"] = { "updated the cron job" }, ["nothing/absent"] = {} },
-  fails = { ["users/stranger"] = "no such user stranger, the user of the command" },
+  fails = { ["users/stranger"] = 'no such user "stranger", the user of the command' },
 })

@@ -19,7 +19,7 @@ suite("group", {
     ["other/members"] = { "updated the group" }, ["none/absent"] = {}, ["right/absent"] = { "removed the group" },
   },
   fails = {
-    ["none/unknown"] = "no such user carol in /etc/passwd", ["other/unknown"] = "no such user carol in /etc/passwd", ["right/unknown"] = "no such user carol in /etc/passwd",
+    ["none/unknown"] = 'no such user "carol" in /etc/passwd', ["other/unknown"] = 'no such user "carol" in /etc/passwd', ["right/unknown"] = 'no such user "carol" in /etc/passwd',
     ["none/own"] = "is the primary group of the user alice and cannot be removed", ["other/own"] = "is the primary group of the user alice", ["right/own"] = "is the primary group of the user alice",
   },
 })

@@ -17,5 +17,5 @@ suite("timer", {
     ["none/daily"] = { "created the timer" }, ["other/daily"] = { "updated the timer" },
     ["none/absent"] = {}, ["other/absent"] = { "removed the timer" },
   },
-  fails = { ["users/stranger"] = "no such user stranger, the user of the command" },
+  fails = { ["users/stranger"] = 'no such user "stranger", the user of the command' },
 })

@@ -15,5 +15,5 @@ suite("user", {
     ["none/user"] = { "created the user" }, ["there/user"] = {}, ["there/shell"] = { "updated the user" },
     ["none/absent"] = {}, ["there/absent"] = { "removed the user" },
   },
-  fails = { ["none/unknown"] = "no such group nogroup-here", ["there/unknown"] = "no such group nogroup-here" },
+  fails = { ["none/unknown"] = 'no such group "nogroup-here"', ["there/unknown"] = 'no such group "nogroup-here"' },
 })

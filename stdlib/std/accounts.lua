@@ -69,7 +69,7 @@ function accounts.check_user(host, name, what, by_number)
   if by_number and tbl.any(tbl.values(accounts.users(host)), fits) then return end
   local entry = nss.entry(host, "passwd", name) or ""
   if str.starts(entry, name .. ":") or by_number and entry:match "^[^:]*:[^:]*:(%d+):" == name then return end
-  error(("no such user %s, %s"):format(name, what), 0)
+  error(("no such user %s, %s"):format(inspect(name), what), 0)
 end
 
 --- Returns the name of the group with a number, or nil.

@@ -32,8 +32,8 @@ return ccm.type {
   commands = { "apt-get" },
   properties = {
     name = { name = true, doc = "The name of the file, without a suffix.", example = "example" },
-    types = { type = "list", one_line = true, doc = "The types of packages: deb, deb-src. Default: deb." },
-    uris = { type = "list", one_line = true, doc = "The URL of the repository. Required unless ensure is absent." },
+    types = { type = "list", enum = { "deb", "deb-src" }, doc = "The types of packages. Default: deb." },
+    uris = { type = "list", one_line = true, kind = "url", doc = "The URL of the repository. Required unless ensure is absent." },
     suites = { type = "list", one_line = true, doc = "The suites, such as bookworm, or ./ for a flat repository. Required unless ensure is absent." },
     components = { type = "list", one_line = true, doc = "The components, such as main. Not for a suite that ends with a slash." },
     architectures = { type = "list", one_line = true, doc = "The architectures. Default: those of the machine." },
@@ -54,8 +54,8 @@ return ccm.type {
     if #(want.components or {}) > 0 and tbl.any(want.suites or {}, function(s) return str.ends(s, "/") end) then
       return "components", "cannot be used with a suite that ends with a slash"
     end
-    for _, p in ipairs { "types", "uris", "suites", "components", "architectures" } do
-      if tbl.any(want[p] or {}, function(v) return v:find("%s") ~= nil end) then return p, "expected words without blanks" end
+    for _, p in ipairs { "uris", "suites", "components", "architectures" } do
+      if tbl.any(want[p] or {}, function(v) return v == "" or v:find "%s" end) then return p, "expected words without blanks" end
     end
   end,
 

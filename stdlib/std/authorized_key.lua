@@ -69,7 +69,7 @@ return ccm.type {
     if not user or not user.home then
       if want.ensure == "absent" then return { ensure = "absent" } end
       host.pending_user(name, { needed = true })
-      error("no such user " .. name .. " in /etc/passwd", 0)
+      error("no such user " .. inspect(name) .. " in /etc/passwd", 0)
     end
     local home = want.path and path.dir(want.path) or user.home
     local dir = not want.path and path.join(home, ".ssh") or nil

@@ -38,6 +38,7 @@ end
 --- Returns the mistake in a time such as Mon *-*-* 03:30, nil if none is found.
 function calendar.mistake(text)
   local words = str.fields(text)
+  if #words == 0 then return "expected a time such as daily" end
   if words[1] and re.test(words[1], "^[A-Za-z]{3,9}([,.-]|$)") and #words > 1 and not str.contains(words[2], "/") then
     for _, day in ipairs(re.find_all(words[1], "[A-Za-z]+")) do
       if not is_day(day) and not re.test(words[1], "(?i)^(minutely|hourly|daily|weekly|monthly|yearly|quarterly|(bi-?|semi-?)?annually)$") then

@@ -36,7 +36,7 @@ return ccm.type {
   live = true, commands = { "git" },
   properties = {
     path = { type = "path", name = true, doc = "The path of the clone.", example = "/srv/app" },
-    url = { one_line = true, doc = "The URL or path of the repository. Required unless ensure is absent." },
+    url = { one_line = true, kind = "url", doc = "The URL or path of the repository. Required unless ensure is absent." },
     ref = { one_line = true, default = "HEAD", doc = "A branch, a tag or a full commit hash. HEAD is the default branch at the time of cloning." },
     update = { type = "boolean", default = true, doc = "Whether to update the clone when the branch or tag moves." },
     submodules = { type = "boolean", default = false, doc = "Whether to update submodules recursively to the commits recorded in the clone." },

@@ -17,21 +17,22 @@ return ccm.type {
     gid = { type = "integer", doc = "The numeric ID of the group. Default: chosen by the system." },
     non_unique = { type = "boolean", doc = "Whether another group may have the same gid. By default, that is an error." },
     system = { type = "boolean", default = false, doc = "Whether a new group gets an ID from the range for system groups." },
-    members = { type = "list", set = true, one_line = true, doc = "The members, apart from users with this primary group. They must exist, locally or in a directory service such as LDAP." },
+    members = { type = "list", set = true, one_line = true, kind = "owner", doc = "The members, apart from users with this primary group. They must exist, locally or in a directory service such as LDAP." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether to keep other members." },
-    admins = { type = "list", set = true, one_line = true, doc = "The users who may change members and password of the group with gpasswd, exactly these." },
+    admins = { type = "list", set = true, one_line = true, kind = "owner", doc = "The users who may change members and password of the group with gpasswd, exactly these." },
     password = { one_line = true, secret = true, doc = "The password hash of the group from crypt(3), for newgrp. * disables it." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the group should exist." },
   },
 
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "expected a group name, got " .. inspect(want.name) end
+    if numbers.mistake(want.gid) then return "gid", numbers.mistake(want.gid) end
     return shadow.password_mistake(want.password)
   end,
 
   status = function(want, host)
     for _, m in ipairs(want.ensure == "present" and want.members or {}) do
-      if not accounts.has_user(host, m) and not nss.has_user(host, m) then error(("no such user %s in /etc/passwd"):format(m), 0) end
+      if not accounts.has_user(host, m) and not nss.has_user(host, m) then error(("no such user %s in /etc/passwd"):format(inspect(m)), 0) end
     end
     if want.ensure == "present" then gshadow.check(host, want.admins) end
     for _, m in ipairs(want.ensure == "present" and want.admins or {}) do accounts.check_user(host, m, "an administrator of the group") end

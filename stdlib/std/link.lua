@@ -9,7 +9,7 @@ return ccm.type {
   commands = {},
   properties = {
     path = { type = "path", name = true, doc = "The path of the link.", example = "/etc/localtime" },
-    target = { one_line = true, doc = "The target of the link, written literally. Required unless ensure is absent." },
+    target = { one_line = true, kind = "path", doc = "The target of the link, written literally. Required unless ensure is absent." },
     owner = { one_line = true, kind = "owner", doc = "The user that owns the link, by name or number." },
     group = { one_line = true, kind = "group", doc = "The group of the link, by name or number." },
     parents = { type = "boolean", doc = "Whether to create missing parent directories, with mode 0755 and the user and group that ccm runs as." },

@@ -20,6 +20,11 @@ local function check(want, found, kind, key, all, pending)
   end
 end
 
+--- Returns what is wrong with a number that an account cannot have.
+function numbers.mistake(number)
+  if number and (number < 0 or number > 4294967294) then return ("expected a number from 0 to 4294967294, got %d"):format(number) end
+end
+
 --- Fails if another user has the wanted number, or gets it from an earlier resource. found is the present user or nil.
 function numbers.check_uid(host, want, found) check(want, found, "user", "uid", accounts.users(host), host.pending_user) end
 

@@ -8,6 +8,7 @@ end
 
 --- Returns the mistake in a key that is given as text.
 function repos.bad_key(want)
+  if want.key == "" then return "key", "expected a key in ASCII armor, got an empty string" end
   if re.test(want.key or "", [[^\w+://]]) then
     return "key", ('expected the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/%s.asc")'):format(want.name)
   end

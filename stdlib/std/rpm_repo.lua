@@ -16,12 +16,12 @@ return function(spec)
   local properties = {
     name = { name = true, doc = "The ID of the repository, and the name of its file without a suffix.", example = "example" },
     title = { one_line = true, doc = "The display name of the repository. Default: the name." },
-    baseurl = { type = "list", one_line = true, doc = "The URL of the repository. One of baseurl, mirrorlist and metalink is required unless ensure is absent." },
-    mirrorlist = { one_line = true, doc = "The URL of a list of mirrors." }, metalink = { one_line = true, doc = "The URL of a metalink." },
+    baseurl = { type = "list", one_line = true, kind = "url", doc = "The URL of the repository. One of baseurl, mirrorlist and metalink is required unless ensure is absent." },
+    mirrorlist = { one_line = true, kind = "url", doc = "The URL of a list of mirrors." }, metalink = { one_line = true, kind = "url", doc = "The URL of a metalink." },
     enabled = { type = "boolean", default = true, doc = "Whether the repository is enabled." },
     gpgcheck = { type = "boolean", default = true, doc = "Whether to check the signatures of packages." },
     repo_gpgcheck = { type = "boolean", doc = "Whether to check the signature of the repository metadata." },
-    gpgkey = { type = "list", one_line = true, doc = "URLs of the signing keys, such as file:///etc/pki/rpm-gpg/RPM-GPG-KEY-example (see package_key)." },
+    gpgkey = { type = "list", one_line = true, kind = "url", doc = "URLs of the signing keys, such as file:///etc/pki/rpm-gpg/RPM-GPG-KEY-example (see package_key)." },
     priority = { type = "integer", doc = "The priority: lower numbers come first. Default: 99." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the repository should exist." },
   }

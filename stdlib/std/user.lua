@@ -15,9 +15,9 @@ return ccm.type {
     uid = { type = "integer", doc = "The numeric ID of the user. Default: chosen by the system." },
     non_unique = { type = "boolean", doc = "Whether another user may have the same uid. By default, that is an error." },
     group = { one_line = true, kind = "group", doc = "The primary group of the user. Default: for a new user, a group of the same name." },
-    groups = { type = "list", set = true, one_line = true, doc = "The supplementary groups of the user. They must exist." },
+    groups = { type = "list", set = true, one_line = true, kind = "group", doc = "The supplementary groups of the user. They must exist." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether to keep other supplementary groups." },
-    admin_groups = { type = "list", set = true, one_line = true, doc = "The groups that the user may change with gpasswd. Others are kept." },
+    admin_groups = { type = "list", set = true, one_line = true, kind = "group", doc = "The groups that the user may change with gpasswd. Others are kept." },
     comment = { one_line = true, doc = "The full name or a description." },
     home = { type = "path", doc = "The home directory." },
     manage_home = { type = "boolean", default = false, doc = "Whether to create, move and remove the home directory with the user. A home with data that no run created is kept when the user is removed, unless with_data = true. Moving to another file system takes as long as copying the files, at most timeout." },
@@ -40,12 +40,13 @@ return ccm.type {
 
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "expected a user name, got " .. inspect(want.name) end
+    if numbers.mistake(want.uid) then return "uid", numbers.mistake(want.uid) end
     return shadow.mistake(want)
   end,
 
   status = function(want, host)
     for _, g in ipairs(want.ensure == "present" and tbl.concat({ want.group }, want.groups or {}, want.admin_groups or {}) or {}) do
-      if not accounts.group(host, g) then error(("no such group %s in /etc/group"):format(g), 0) end
+      if not accounts.group(host, g) then error(("no such group %s in /etc/group"):format(inspect(g)), 0) end
     end
     local found = home.user(host, want)
     if not found and want.ensure == "present" then nss.refuse(host, "passwd", want.name, "useradd") end
@@ -96,8 +97,7 @@ return ccm.type {
     option(differs "group", "--gid", want.group)
     option(differs "comment", "--comment", want.comment)
     option(differs "shell", "--shell", want.shell)
-    option(want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {})),
-      "--groups", str.join(want.groups or {}, ","))
+    option(want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {})), "--groups", str.join(want.groups or {}, ","))
     if have.parents then host.mkdir(path.dir(have.made or want.home)) end
     if new then
       if not want.group then

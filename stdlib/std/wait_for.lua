@@ -53,6 +53,7 @@ return ccm.type {
     if #given > 1 then return given[2], "expected one of port, file and url, got also " .. given[1] end
     if #given == 0 and not str.starts(want.name, "/") then return "expected one of port, file and url, or the path of a file as the name" end
     if want.port and (want.port < 1 or want.port > 65535) then return "port", "expected a port from 1 to 65535, got " .. want.port end
+    if want.host == "" then return "host", "expected a host, got an empty string" end
     if want.match and want.port then return "match", "requires file or url" end
     if want.url and not re.test(want.url, "^https?://[^/]") then return "url", "expected an http or https URL, got " .. inspect(want.url) end
     for _, p in ipairs { "within", "interval" } do

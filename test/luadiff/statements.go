@@ -270,12 +270,13 @@ func (g *generator) coroutineLoop() *Stmt {
 		return g.show()
 	}
 	g.cost += (cost + 3*more) * g.rounds
-	loop := &Stmt{Head: "for i = 1, 3 do", Body: append(second, line("%s = coroutine.yield(%s, i)", a.name, g.pick("i", "i * 2", a.name))), End: "end"}
+	loop := &Stmt{Head: "for i = 1, 3 do", Body: append(second,
+		line("local x, y = coroutine.yield(%s, i)", g.pick("i", "i * 2", a.name)), line("print(x, y)"), line("%s = x", a.name)), End: "end"}
 	body := append(first, loop)
 	if g.IntN(2) == 0 {
 		body = append(body, g.failure())
 	}
-	make := &Stmt{Head: fmt.Sprintf("local %s = coroutine.create(function(%s)", co, a.name), Body: append(body, line("return \"done\"")), End: "end)"}
+	make := &Stmt{Head: fmt.Sprintf("local %s = coroutine.create(function(%s)", co, a.name), Body: append(body, line("return %s", g.pick("\"done\"", "coroutine.yield(1)"))), End: "end)"}
 	resume := &Stmt{Head: "for i = 1, 6 do", Body: []*Stmt{line("local ok, x, y = coroutine.resume(%s, i)", co),
 		line("print(ok, ok and x or \"failed\", ok and y, coroutine.status(%s))", co)}, End: "end"}
 	return &Stmt{Head: "do", Body: []*Stmt{make, resume}, End: "end"}

@@ -1,6 +1,7 @@
 package luatype
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -8,24 +9,24 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// hasLines reports whether checkLines has anything to look at.
-func (d *definition) hasLines() bool {
+// hasTexts reports whether checkTexts has anything to look at.
+func (d *definition) hasTexts() bool {
 	for _, f := range d.fields {
-		if f.oneLine || f.relative {
+		if f.oneLine || f.nonEmpty != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// checkLines reports a text with a line break or a NUL byte in a property that is said to be one
-// line. In a file of lines a break would begin another one, and programs in C read no further than
-// a NUL.
-func (d *definition) checkLines(want *resource.Properties) error {
+// checkTexts reports a text with a line break or a NUL byte in a property that is said to be one
+// line, and an empty text of a kind that has none. In a file of lines a break would begin another
+// one, and programs in C read no further than a NUL.
+func (d *definition) checkTexts(want *resource.Properties) error {
 	for i := range d.schema.Fields {
 		name := d.schema.Fields[i].Name
 		f := d.fields[name]
-		if !f.oneLine && !f.relative {
+		if !f.oneLine && f.nonEmpty == "" {
 			continue
 		}
 		v, given := want.Value(name)
@@ -34,11 +35,18 @@ func (d *definition) checkLines(want *resource.Properties) error {
 		case !given:
 		case found && f.oneLine:
 			return resource.PropertyErrorf(name, "%w", diag.Expected("one line").Got("%q", text))
+		case f.nonEmpty != "" && isEmpty(v):
+			return resource.PropertyErrorf(name, "%w", diag.Expected("%s", f.nonEmpty).Got("an empty string"))
 		case f.relative && strings.ContainsRune(v.S, 0): // others are refused by Path
 			return resource.PropertyErrorf(name, "%w", diag.Expected("a path without NUL bytes").Got("%q", v.S))
 		}
 	}
 	return nil
+}
+
+// isEmpty reports whether v is an empty text, or a list with one.
+func isEmpty(v schema.Value) bool {
+	return v.Kind == schema.String && v.S == "" || slices.ContainsFunc(v.Items(), isEmpty)
 }
 
 // breaksLine returns a text in v that is more than a line.
