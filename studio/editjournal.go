@@ -3,8 +3,6 @@ package studio
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
@@ -58,16 +57,11 @@ type editJournal struct {
 
 // journalName returns the name of the journal of a file of a directory.
 func journalName(directory, file string) string {
-	return path.Join(journalDir(directory), shortSum(file))
+	return path.Join(journalDir(directory), sha256sum.Short(file, 12))
 }
 
 // journalDir returns the directory of the journals of a directory.
-func journalDir(directory string) string { return path.Join("studio", shortSum(directory)) }
-
-func shortSum(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:12])
-}
+func journalDir(directory string) string { return path.Join("studio", sha256sum.Short(directory, 12)) }
 
 // openJournal opens the journal of a file and returns its entries. An incomplete last line is cut
 // off.

@@ -158,7 +158,6 @@ func TestReplacedByAtomicfile(t *testing.T) {
 		"runtime/safepath/":                  "the managed machine",
 		"runtime/state/statedir/":            "a Directory of atomicfile",
 		"fleet/agent/":                       "a directory of a version, and the link to it",
-		"fleet/release/archive.go":           "named by its digest, which is known only when it is written",
 		"runtime/module/resolve/":            "directories of modules",
 		"runtime/testsystem/image_linux.go":  "the directory of an image",
 		"runtime/testsystem/packagecache.go": "an answer that has its name only once it is complete",

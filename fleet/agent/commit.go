@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"strconv"
 	"strings"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/git"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -99,6 +98,5 @@ func fingerprint(text string) string {
 	if text == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
+	return sha256sum.Short(text, 8)
 }

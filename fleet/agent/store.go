@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/atomicfile"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // Names in the cache directory.
@@ -159,8 +160,7 @@ func (x *store) take() (Site, func(), bool) {
 
 // name returns the name of the directory of a version.
 func (v *version) name() string {
-	sum := sha256.Sum256([]byte(v.Digest + "\x00" + v.Entry + "\x00" + v.Signers))
-	return hex.EncodeToString(sum[:8])
+	return sha256sum.Short(v.Digest+"\x00"+v.Entry+"\x00"+v.Signers, 8)
 }
 
 // activate makes a version the present one. The caller has locked x.use.

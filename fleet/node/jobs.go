@@ -2,8 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // jobs are the jobs of operators. Each is carried out once.
@@ -127,8 +126,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 	}
 	// A valid signature ends the problem of earlier refusals; these are in the events.
 	q.member.problems.clear(record.SignatureRefused, aboutJob)
-	sum := sha256.Sum256(text)
-	digest := hex.EncodeToString(sum[:8])
+	digest := sha256sum.Short(string(text), 8)
 	q.member.memory.mu.Lock()
 	known, ok := q.member.memory.x.Jobs[j.ID]
 	q.member.memory.mu.Unlock()
@@ -168,8 +166,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 // refuse reports that a job is not carried out.
 func (q *jobs) refuse(text []byte, err error) {
 	reason := signed.ReasonOf(err)
-	sum := sha256.Sum256(append([]byte(reason+"\n"), text...))
-	if digest := hex.EncodeToString(sum[:8]); slices.Contains(q.refused, digest) {
+	if digest := sha256sum.Short(string(reason)+"\n"+string(text), 8); slices.Contains(q.refused, digest) {
 		return
 	} else if q.refused = append(q.refused, digest); len(q.refused) > maxRefused {
 		q.refused = q.refused[1:]

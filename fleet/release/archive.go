@@ -2,9 +2,6 @@ package release
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +11,10 @@ import (
 	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/atomicfile"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // An Archive is a copy of the releases in the directory of a fleet, in case the servers lose
@@ -34,43 +33,30 @@ func (a Archive) Keep(kind string, version int64, text []byte) error {
 	return host.New(host.Options{}).Save(a.path(author.FileName(kind, version)), text, 0o600)
 }
 
-// AddBundle adds a bundle that write writes to a file, and returns the path in the archive. write
-// returns the digest.
-func (a Archive) AddBundle(write func(temporary string) (digest string, err error)) (file, digest string, err error) {
+// AddBundle adds a bundle that write writes, and returns its path in the archive. write returns the digest.
+func (a Archive) AddBundle(write func(f *os.File) (digest string, err error)) (file, digest string, err error) {
 	if err := os.MkdirAll(a.path(), 0o700); err != nil {
 		return "", "", err
 	}
-	f, err := os.CreateTemp(a.path(), "bundle.*.new")
+	o := atomicfile.Options{Durable: true, Shared: true, Name: func() string { return subject.BundleObject(digest) }}
+	err = atomicfile.Write(a.path("bundle"), o, func(f *os.File) (err error) {
+		digest, err = write(f)
+		return err
+	})
 	if err != nil {
 		return "", "", err
 	}
-	defer os.Remove(f.Name())
-	if err := f.Close(); err != nil {
-		return "", "", err
-	}
-	if digest, err = write(f.Name()); err != nil {
-		return "", "", err
-	}
-	file = a.path(subject.BundleObject(digest))
-	return file, digest, os.Rename(f.Name(), file)
+	return a.path(subject.BundleObject(digest)), digest, nil
 }
 
 // CopyBundle adds a bundle from an existing file.
 func (a Archive) CopyBundle(from string) (file, digest string, err error) {
-	return a.AddBundle(func(temporary string) (string, error) {
-		in, err := os.Open(from)
-		if err != nil {
-			return "", err
-		}
-		defer in.Close()
-		out, err := os.OpenFile(temporary, os.O_WRONLY|os.O_TRUNC, 0o600)
-		if err != nil {
-			return "", err
-		}
-		sum := sha256.New()
-		_, err = io.Copy(io.MultiWriter(out, sum), in)
-		return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, out.Sync(), out.Close())
-	})
+	in, err := os.Open(from)
+	if err != nil {
+		return "", "", err
+	}
+	defer in.Close()
+	return a.AddBundle(func(f *os.File) (string, error) { return sha256sum.Reader(io.TeeReader(in, f)) })
 }
 
 // last returns the newest document of a kind; nil if there is none.

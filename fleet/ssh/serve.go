@@ -189,7 +189,7 @@ func (s *Server) factsFile(req Request) (name string, temporary bool, err error)
 		if err != nil {
 			return "", false, err
 		}
-		name = filepath.Join(s.siteDir(req.Bundle), "facts-"+sha256sum.Text(machine)[:12]+".json")
+		name = filepath.Join(s.siteDir(req.Bundle), "facts-"+sha256sum.Short(machine, 6)+".json")
 		return name, false, host.New(host.Options{}).SaveFrom(name, bytes.NewReader(text), 0o600)
 	}
 	f, err := os.CreateTemp("", "ccm-facts-*.json") // with mode 0600

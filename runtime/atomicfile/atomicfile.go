@@ -32,6 +32,8 @@ type Options struct {
 	New bool
 	// Effect performs each effect on a file, or returns the reason why it may not happen. May be nil.
 	Effect func(op, name string, effect func() error) error
+	// Name returns the name of the file in its directory, if that depends on what was written. May be nil.
+	Name func() string
 	// Check is called after all is written. Its error prevents the replacement. May be nil.
 	Check func() error
 }
@@ -84,6 +86,9 @@ func (o Options) place(in Directory, f *os.File, temp, name string, write func(f
 	}
 	if err != nil {
 		return err
+	}
+	if o.Name != nil {
+		name = filepath.Join(filepath.Dir(name), o.Name())
 	}
 	return o.Effect("rename", name, func() error {
 		if !o.New {

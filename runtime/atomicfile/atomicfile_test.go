@@ -61,6 +61,23 @@ func TestNewExists(t *testing.T) {
 	require.Equal(t, "theirs", string(text))
 }
 
+// TestName: the name of a file may depend on its content.
+func TestName(t *testing.T) {
+	dir := t.TempDir()
+	length := 0
+	o := atomicfile.Options{Durable: true, Shared: true, Name: func() string { return strings.Repeat("x", length) }}
+	err := atomicfile.Write(filepath.Join(dir, "f"), o, func(f *os.File) (err error) {
+		require.Equal(t, dir, filepath.Dir(f.Name()))
+		length, err = f.WriteString("four")
+		return err
+	})
+	require.NoError(t, err)
+	names, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, names, 1)
+	require.Equal(t, "xxxx", names[0].Name())
+}
+
 func TestCheck(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	err := atomicfile.Write(file, atomicfile.Options{Check: func() error { return errors.New("changed meanwhile") }}, atomicfile.Text([]byte("mine")))

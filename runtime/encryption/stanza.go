@@ -2,9 +2,7 @@ package encryption
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"filippo.io/age"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // stanzaType is the type of the stanza with the recipients and the place of an encrypted text:
@@ -51,10 +50,7 @@ type Description struct {
 type KeyDigest struct{ Name, Digest string }
 
 // Digest returns a short digest of a public key.
-func (k Key) Digest() string {
-	sum := sha256.Sum256([]byte(k.Text))
-	return hex.EncodeToString(sum[:6])
-}
+func (k Key) Digest() string { return sha256sum.Short(k.Text, 6) }
 
 // Readers returns the names of the readers without repetitions.
 func (d *Description) Readers() []string {

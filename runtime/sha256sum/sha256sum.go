@@ -28,6 +28,9 @@ func Bytes(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Short returns the first bytes of the SHA-256 of a text in hexadecimal, for names.
+func Short(text string, bytes int) string { return Text(text)[:2*bytes] }
+
 // Text returns the SHA-256 of a text in hexadecimal.
 func Text(text string) string {
 	buf := new([4 << 10]byte)

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // An AppliedHeader is the first line of the record of the last applied catalog of a site on a
@@ -53,8 +52,7 @@ func (s *Store) appliedName(site, root string) string {
 	if s.dir.RecordedRoot(root) != root {
 		root = "/"
 	}
-	sum := sha256.Sum256([]byte(site + "\x00" + root))
-	return filepath.Join(appliedDir, hex.EncodeToString(sum[:8]))
+	return filepath.Join(appliedDir, sha256sum.Short(site+"\x00"+root, 8))
 }
 
 // An appliedRecord reads the record of the last applied catalog of a site on a root, and writes the

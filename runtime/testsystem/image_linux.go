@@ -3,8 +3,6 @@ package testsystem
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/filelock"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // imageLayers links the folders of an image in the folder of the system, and returns the names of the links, the topmost
@@ -101,8 +100,7 @@ func cached(ctx context.Context, r *Record, name, key string, oldest time.Time, 
 	if err := os.MkdirAll(images, 0o700); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(key))
-	prefix := filepath.Join(images, name+"-"+hex.EncodeToString(sum[:6]))
+	prefix := filepath.Join(images, name+"-"+sha256sum.Short(key, 6))
 	lock, err := lockFile(prefix+".lock", filelock.Lock)
 	if err != nil {
 		return nil, err

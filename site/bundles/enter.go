@@ -17,6 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/signers"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
@@ -134,9 +135,8 @@ func takePlace(files *site.Files, known string) (*bundle.Place, error) {
 	dir := filepath.Join(state.CacheDir(), "bundles")
 	err := files.CheckState(dir)
 	if err == nil {
-		sum := sha256.Sum256([]byte(known))
 		var place *bundle.Place
-		if place, err = bundle.Take(dir, hex.EncodeToString(sum[:8])); err == nil {
+		if place, err = bundle.Take(dir, sha256sum.Short(known, 8)); err == nil {
 			return place, nil
 		}
 	}

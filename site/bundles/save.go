@@ -32,17 +32,11 @@ func Save(ctx context.Context, folder bundle.Folder, out string, program *os.Fil
 		err = write(stdout)
 		return sum, hex.EncodeToString(hash.Sum(nil)), err
 	}
-	leave, mode := folder.Leave, uint32(0o644)
+	mode := uint32(0o644)
 	if program != nil {
 		mode = 0o755
 	}
-	folder.Leave = func(rel string, dir bool) bool {
-		if dir {
-			return leave(rel, dir)
-		}
-		file := filepath.Join(folder.Dir, rel)
-		return leave(rel, dir) || target.IsTempName(filepath.Base(rel)) || isFile(file, out) || isFile(file, out+bundle.SignatureSuffix)
-	}
+	folder = without(folder, out)
 	r, w := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
@@ -56,6 +50,26 @@ func Save(ctx context.Context, folder bundle.Folder, out string, program *os.Fil
 		err = failed // the error of saving is the cause, or the same
 	}
 	return sum, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// Write writes the bundle of a folder to an open file, which may be in the folder, and returns its SHA-256.
+func Write(ctx context.Context, folder bundle.Folder, f *os.File) (digest string, err error) {
+	hash := sha256.New()
+	_, err = bundle.Write(ctx, io.MultiWriter(f, hash), without(folder, f.Name()))
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// without leaves the output and its signature out of a folder.
+func without(folder bundle.Folder, out string) bundle.Folder {
+	leave := folder.Leave
+	folder.Leave = func(rel string, dir bool) bool {
+		if dir {
+			return leave(rel, dir)
+		}
+		file := filepath.Join(folder.Dir, rel)
+		return leave(rel, dir) || target.IsTempName(filepath.Base(rel)) || isFile(file, out) || isFile(file, out+bundle.SignatureSuffix)
+	}
+	return folder
 }
 
 // isFile reports whether two paths lead to one file.

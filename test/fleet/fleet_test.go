@@ -293,7 +293,10 @@ func (f *fleet) bundleOf(dir string) (digest string) {
 	sum := sha256.Sum256(packed.Bytes())
 	digest = hex.EncodeToString(sum[:])
 	if f.lab != nil {
-		_, _, err := f.archive().AddBundle(func(file string) (string, error) { return digest, os.WriteFile(file, packed.Bytes(), 0o600) })
+		_, _, err := f.archive().AddBundle(func(file *os.File) (string, error) {
+			_, err := file.Write(packed.Bytes())
+			return digest, err
+		})
 		require.NoError(f.t, err)
 	}
 	require.NoError(f.t, f.controller().Store.PutBundle(context.Background(), digest, &packed))

@@ -293,10 +293,7 @@ func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Arc
 	if err := bundles.RefusePlain(folder, f.plain); err != nil {
 		return "", "", err
 	}
-	return archive.AddBundle(func(temporary string) (string, error) {
-		_, digest, err := bundles.Save(ctx, folder, temporary, nil, nil)
-		return digest, err
-	})
+	return archive.AddBundle(func(f *os.File) (string, error) { return bundles.Write(ctx, folder, f) })
 }
 
 // storeAgain stores what the servers have lost of the last release of an environment, from the
