@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/runtime/words"
 )
@@ -50,21 +51,21 @@ func isCommand(line string) bool {
 	return ok
 }
 
+var (
+	// commandLine matches a line with a command, or only what begins one.
+	commandLine = lazyregexp.New(`(?s)^[.\\](?:([A-Za-z_[:^ascii:]][-\w[:^ascii:]]*)([\t-\r ].*)?)?$`)
+	// topicName matches what looks like the name of a documented topic.
+	topicName = lazyregexp.New(`^[\w.:[:^ascii:]]+$`)
+)
+
 // splitCommand returns the name of the command at the beginning of a line, and the text behind it.
 func splitCommand(line string) (name, arg string, ok bool) {
 	line = strings.TrimLeft(line, " \t")
-	if line == "" || line[0] != '.' && line[0] != '\\' {
+	parts := commandLine().FindStringSubmatch(line)
+	if parts == nil {
 		return "", "", false
 	}
-	n := span(line[1:], func(c byte) bool { return letter(c) || digit(c) || c == '-' })
-	if n > 0 && !letter(line[1]) || n == 0 && len(line) > 1 {
-		return "", "", false
-	}
-	name, arg = line[1:n+1], line[n+1:]
-	if arg != "" && !isSpace(arg[0]) {
-		return "", "", false
-	}
-	return name, strings.TrimLeft(arg, " \t"), true
+	return parts[1], strings.TrimLeft(parts[2], " \t"), true
 }
 
 // isQuestion reports whether a line asks for documentation: ?name or name?.
@@ -79,7 +80,7 @@ func isQuestion(line string) bool {
 
 // isTopic reports whether a text looks like the name of a documented topic.
 func isTopic(name string) bool {
-	return name != "" && span(name, func(c byte) bool { return letter(c) || digit(c) || c == '.' || c == ':' }) == len(name)
+	return topicName().MatchString(name)
 }
 
 // findCommand returns the command of that name or alias, or nil.

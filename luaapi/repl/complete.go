@@ -6,6 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/luadata"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/words"
@@ -122,7 +123,7 @@ func (cm *completer) nameItems(c *cursor) []Item {
 	if closed {
 		return items
 	}
-	for _, w := range luadata.Keywords {
+	for _, w := range syntax.Keywords {
 		items = append(items, Item{w, "", groupKeywords})
 	}
 	return items

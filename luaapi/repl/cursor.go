@@ -4,15 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
 // A cursor describes the place of the cursor in a text that is being typed.
 type cursor struct {
-	text   string  // before the cursor
-	tokens []Token // of text, without space and comments
-	frames []frame // the brackets that are open, outermost first
+	text   string          // before the cursor
+	tokens []syntax.Lexeme // of text, without space and comments
+	frames []frame         // the brackets that are open, outermost first
 
 	word  string // the typed part of a name
 	start int    // the offset of word
@@ -42,28 +43,28 @@ type frame struct {
 // cursorIn returns the cursor at the end of text.
 func cursorIn(text string, types func(string) *resource.Type) *cursor {
 	c := &cursor{text: text, start: len(text)}
-	all := Tokens(text)
+	all := syntax.Lexemes(text)
 	if len(all) > 0 {
 		switch last := all[len(all)-1]; {
-		case last.Kind == Comment && (last.Open || last.End == len(text)):
+		case last.Kind == syntax.Comment && (last.Open || last.End == len(text)):
 			c.chained = true // a comment has no completions
 			return c
-		case last.Kind == String && last.Open && last.End == len(text):
+		case last.Kind == syntax.String && last.Open && last.End == len(text):
 			c.inString = true
 			c.start = last.Start + 1
 			if text[last.Start] == '[' {
 				c.start += 1 + strings.IndexByte(text[last.Start+1:], '[')
 			}
 			all = all[:len(all)-1]
-		case (last.Kind == Name || last.Kind == Keyword) && last.End == len(text):
+		case (last.Kind == syntax.Name || last.Kind == syntax.Keyword) && last.End == len(text):
 			c.start = last.Start
 			all = all[:len(all)-1]
-		case last.Kind == Number && last.End == len(text):
+		case last.Kind == syntax.Number && last.End == len(text):
 			c.chained = true
 		}
 	}
 	c.word = text[c.start:]
-	c.tokens = slices.DeleteFunc(all, func(t Token) bool { return t.Kind == Space || t.Kind == Comment })
+	c.tokens = slices.DeleteFunc(all, func(t syntax.Lexeme) bool { return t.Kind == syntax.Space || t.Kind == syntax.Comment })
 	c.nest(types)
 	if !c.inString {
 		c.findPath()
@@ -82,9 +83,9 @@ func (c *cursor) tokenText(i int) string {
 	return c.text[c.tokens[i].Start:c.tokens[i].End]
 }
 
-func (c *cursor) kind(i int) Kind {
+func (c *cursor) kind(i int) syntax.Kind {
 	if i < 0 || i >= len(c.tokens) {
-		return Space
+		return syntax.Space
 	}
 	return c.tokens[i].Kind
 }
@@ -101,7 +102,7 @@ func (c *cursor) top() frame {
 func (c *cursor) nest(types func(string) *resource.Type) {
 	var closed frame // the last bracket that was closed
 	for i, t := range c.tokens {
-		if t.Kind != Symbol {
+		if t.Kind != syntax.Symbol {
 			continue
 		}
 		switch b := c.text[t.Start]; b {
@@ -134,7 +135,7 @@ func (c *cursor) open(i int, bracket byte, closed frame, types func(string) *res
 		return f
 	case typeAt(i-1) != nil: // file {
 		f.typ, f.names = typeAt(i-1), true
-	case c.kind(i-1) == String && typeAt(i-2) != nil: // file "/etc/motd" {
+	case c.kind(i-1) == syntax.String && typeAt(i-2) != nil: // file "/etc/motd" {
 		f.typ = typeAt(i - 2)
 	case before == "}" && closed.typ != nil && closed.names: // file { "/a", "/b" } {
 		f.typ = closed.typ
@@ -166,11 +167,11 @@ func (c *cursor) open(i int, bracket byte, closed frame, types func(string) *res
 // dotted returns the name that ends at token i with the names before it, as in string.format; "" if
 // the token is no name.
 func (c *cursor) dotted(i int) string {
-	if c.kind(i) != Name {
+	if c.kind(i) != syntax.Name {
 		return ""
 	}
 	name := c.tokenText(i)
-	for i -= 2; (c.tokenText(i+1) == "." || c.tokenText(i+1) == ":") && c.kind(i) == Name; i -= 2 {
+	for i -= 2; (c.tokenText(i+1) == "." || c.tokenText(i+1) == ":") && c.kind(i) == syntax.Name; i -= 2 {
 		name = c.tokenText(i) + c.tokenText(i+1) + name
 	}
 	if c.tokenText(i+1) == "." || c.tokenText(i+1) == ":" {
@@ -182,7 +183,7 @@ func (c *cursor) dotted(i int) string {
 // property returns the property whose name is token i, in the innermost open
 // bracket.
 func (c *cursor) property(i int) *schema.Field {
-	if c.kind(i) != Name {
+	if c.kind(i) != syntax.Name {
 		return nil
 	}
 	f := c.top()
@@ -210,11 +211,11 @@ func (c *cursor) findPath() {
 	c.method = sign == ":"
 	for {
 		name := i - 1
-		if c.kind(name) == String && len(c.path) == 0 {
+		if c.kind(name) == syntax.String && len(c.path) == 0 {
 			c.path = []string{c.tokenText(name)}
 			return
 		}
-		if c.kind(name) != Name {
+		if c.kind(name) != syntax.Name {
 			c.path, c.chained = nil, true
 			return
 		}
@@ -262,7 +263,7 @@ func (c *cursor) writtenProperties() []string {
 		case "}", ")", "]":
 			depth--
 		case "=":
-			if depth == 0 && c.kind(i-1) == Name {
+			if depth == 0 && c.kind(i-1) == syntax.Name {
 				out = append(out, c.tokenText(i-1))
 			}
 		}

@@ -3,6 +3,7 @@ package repl
 import (
 	"strings"
 
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -26,14 +27,14 @@ var (
 // whose name suggests a secret. Computed secrets are not recognized.
 func Redact(text string, reg *resource.Registry) string {
 	c := cursorIn(text, reg.Type)
-	tokens := Tokens(text)
-	if n := len(tokens); n > 0 && tokens[n-1].Kind == String && tokens[n-1].Open {
+	tokens := syntax.Lexemes(text)
+	if n := len(tokens); n > 0 && tokens[n-1].Kind == syntax.String && tokens[n-1].Open {
 		c = cursorIn(text+closingOf(text[tokens[n-1].Start:]), reg.Type)
 	}
 	var b strings.Builder
 	at := 0
 	for i, t := range c.tokens {
-		if t.Kind != String {
+		if t.Kind != syntax.String {
 			continue
 		}
 		end := min(t.End, len(text))
@@ -74,8 +75,8 @@ func (c *cursor) secretAt(i int, reg *resource.Registry) bool {
 		if name == "]" { // ["password"] =
 			name = c.tokenText(i - 3)
 		}
-		return secretName().MatchString(name) || c.kind(i-2) == Name && secretProperty(name, reg)
-	case c.kind(i-1) == Name:
+		return secretName().MatchString(name) || c.kind(i-2) == syntax.Name && secretProperty(name, reg)
+	case c.kind(i-1) == syntax.Name:
 		return before == "secret"
 	case before == "(":
 		return c.tokenText(i-2) == "secret"

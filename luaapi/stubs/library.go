@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi/std"
-	"github.com/luaccm/ccm/runtime/luadata"
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -82,7 +82,7 @@ func funType(f *std.Func) string {
 
 // paramName returns the name of a parameter that is no word of Lua.
 func paramName(name string) string {
-	if slices.Contains(luadata.Keywords, name) {
+	if slices.Contains(syntax.Keywords, name) {
 		return name + "_"
 	}
 	return name

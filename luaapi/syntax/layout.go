@@ -89,7 +89,7 @@ func wordEnd(text string, from int, t Token) (to int, ok bool) {
 		case '"', '\'':
 			to, _ = quotedEnd(text, from)
 		case '[':
-			to, _ = bracketEnd(text, from)
+			to, _, _ = bracketEnd(text, from)
 		}
 		return to, to > from+1
 	case parse.TNumber: // the scanner drops the zeros before a number

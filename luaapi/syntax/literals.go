@@ -115,7 +115,7 @@ func eachLiteral(text string, found func(from, to int, inner string, plain bool)
 			found(i, end, text[i+1:max(i+1, end-1)], plain)
 			i = end
 		case '[':
-			end, value := bracketEnd(text, i)
+			end, value, _ := bracketEnd(text, i)
 			found(i, end, value, false)
 			i = end
 		default:
@@ -124,7 +124,7 @@ func eachLiteral(text string, found func(from, to int, inner string, plain bool)
 				continue
 			}
 			i++
-			end, _ := bracketEnd(text, i)
+			end, _, _ := bracketEnd(text, i)
 			if end <= i+1 { // a comment to the end of the line
 				nl := strings.IndexAny(text[i:], "\r\n")
 				if nl < 0 {
@@ -159,25 +159,25 @@ func quotedEnd(text string, i int) (end int, plain bool) {
 	}
 }
 
-// bracketEnd returns the end of the string in long brackets at i, and its value. If there is
-// none, end is i+1 and the value is empty.
-func bracketEnd(text string, i int) (end int, value string) {
+// bracketEnd returns the end of the string in long brackets at i, its value, and whether its closing brackets are there.
+// If there is no string, end is i+1 and the value is empty.
+func bracketEnd(text string, i int) (end int, value string, closed bool) {
 	if i >= len(text) || text[i] != '[' {
-		return i + 1, ""
+		return i + 1, "", false
 	}
 	level := 0
 	for i+1+level < len(text) && text[i+1+level] == '=' {
 		level++
 	}
 	if i+1+level >= len(text) || text[i+1+level] != '[' {
-		return i + 1, ""
+		return i + 1, "", false
 	}
 	from := i + level + 2
 	n := strings.Index(text[from:], "]"+strings.Repeat("=", level)+"]")
 	if n < 0 {
-		return len(text), ""
+		return len(text), "", false
 	}
-	return from + n + level + 2, text[from : from+n]
+	return from + n + level + 2, text[from : from+n], true
 }
 
 // opensCall reports whether text begins with a bracket that calls the value before it,

@@ -4,13 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Keywords are the reserved words of Lua 5.1 (Reference Manual, section 2.1), and goto of LuaJIT and Lua 5.2, in order.
-var Keywords = []string{
-	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-	"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
-}
+	"github.com/luaccm/ccm/luaapi/syntax"
+)
 
 // IsName reports whether a text is a name: of a variable, or of a field without brackets.
 func IsName(s string) bool {
@@ -19,7 +15,7 @@ func IsName(s string) bool {
 			return false
 		}
 	}
-	return s != "" && !slices.Contains(Keywords, s)
+	return s != "" && !slices.Contains(syntax.Keywords, s)
 }
 
 func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }

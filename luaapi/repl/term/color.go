@@ -3,13 +3,13 @@ package term
 import (
 	"strings"
 
-	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/luaapi/syntax"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // The styles of Lua.
-var kindStyles = map[repl.Kind]terminal.Style{
-	repl.Comment: terminal.Faint, repl.Keyword: terminal.Purple, repl.Number: terminal.Cyan, repl.String: terminal.Green,
+var kindStyles = map[syntax.Kind]terminal.Style{
+	syntax.Comment: terminal.Faint, syntax.Keyword: terminal.Purple, syntax.Number: terminal.Cyan, syntax.String: terminal.Green,
 }
 
 // constants are the words of Lua that are values.
@@ -21,7 +21,7 @@ func Paint(text string) terminal.Text { return paintTokens(text, nil) }
 // paintTokens colors a text. Special reports whether a name is a type.
 func paintTokens(text string, special func(name string) bool) terminal.Text {
 	var b terminal.Buffer
-	for _, t := range repl.Tokens(text) {
+	for _, t := range syntax.Lexemes(text) {
 		word := text[t.Start:t.End]
 		style := kindStyles[t.Kind]
 		switch {
@@ -29,7 +29,7 @@ func paintTokens(text string, special func(name string) bool) terminal.Text {
 			style = terminal.Cyan
 		case t.Open:
 			style = terminal.Red
-		case t.Kind == repl.Name && special != nil && special(word):
+		case t.Kind == syntax.Name && special != nil && special(word):
 			style = terminal.Blue
 		}
 		// A style ends with its line, because a prompt may follow.

@@ -1,4 +1,4 @@
-package repl_test
+package syntax_test
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/luaapi/syntax"
 )
 
-func TestTokens(t *testing.T) {
+func TestLexemes(t *testing.T) {
 	kinds := "_cnkdsy"
 	for text, want := range map[string]string{
 		`local x = 1`:               `k:local _:  n:x _:  y:= _:  d:1`,
@@ -33,7 +33,7 @@ func TestTokens(t *testing.T) {
 	} {
 		var got []string
 		at := 0
-		for _, tok := range repl.Tokens(text) {
+		for _, tok := range syntax.Lexemes(text) {
 			require.Equal(t, at, tok.Start, text)
 			at = tok.End
 			part := kinds[tok.Kind:tok.Kind+1] + ":" + text[tok.Start:tok.End]
@@ -45,25 +45,4 @@ func TestTokens(t *testing.T) {
 		require.Equal(t, len(text), at, text)
 		require.Equal(t, strings.TrimSpace(want), strings.Join(got, " "), text)
 	}
-}
-
-// For any input the tokens cover the text, and neither completion nor the removal of secrets fails.
-func FuzzTokens(f *testing.F) {
-	for _, seed := range []string{`file { "/x", mode = "`, "--[==[", "\"\\", "[=", "a.b:c{", ".show ", "?x", "x = '\n", "\xff[[", `f("a", {[`} {
-		f.Add(seed)
-	}
-	reg := registry(f)
-	f.Fuzz(func(t *testing.T, text string) {
-		at := 0
-		for _, tok := range repl.Tokens(text) {
-			if tok.Start != at || tok.End <= at {
-				t.Fatalf("%q: token %d-%d at %d", text, tok.Start, tok.End, at)
-			}
-			at = tok.End
-		}
-		if at != len(text) {
-			t.Fatalf("%q: covered %d of %d", text, at, len(text))
-		}
-		repl.Redact(text, reg)
-	})
 }
