@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -38,7 +39,7 @@ func plain(name string, v reflect.Value) (any, error) {
 		if n := v.Uint(); n <= math.MaxInt64 {
 			return int64(n), nil
 		}
-		return nil, fmt.Errorf("%s: %d is too large", name, v.Uint())
+		return nil, fmt.Errorf("%s: %w", name, diag.Too(strconv.FormatUint(v.Uint(), 10), "large"))
 	case reflect.Float32, reflect.Float64:
 		return v.Float(), nil
 	case reflect.Slice, reflect.Array:

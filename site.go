@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -14,7 +15,7 @@ import (
 
 // ErrFailed is in the last error of a run or plan in which a resource failed. Failures that a resource
 // declares to be ignored (ignore_failure) do not count.
-var ErrFailed = errors.New("a resource failed")
+var ErrFailed = diag.Failed("a resource", nil)
 
 // A Site is a script or manifest that [Load] has read. Its resources and facts do not change after that: load it
 // again for another run. A Site is not safe for use by several goroutines at once.
@@ -78,7 +79,7 @@ func (s *Site) Run(ctx context.Context) iter.Seq2[Event, error] {
 	}
 	return func(yield func(Event, error) bool) {
 		if s.ended {
-			yield(Event{}, errors.New("the site was run or closed already (load it again)"))
+			yield(Event{}, diag.Already("the site", "run or closed (load it again)"))
 			return
 		}
 		s.ended = true

@@ -92,12 +92,12 @@ func (f *functions[D]) bind() (b resource.Binding, err error) {
 		field := t.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("ccm"), ",")
 		if name != "" && !field.IsExported() {
-			return b, fmt.Errorf("the field %s is a property and not exported", field.Name)
+			return b, diag.Not("property "+field.Name, "exported")
 		}
 		f.fields[name] = i
 	}
 	if n := f.schema.Name(); n != nil && t.Field(f.fields[n.Name]).Type.Kind() != reflect.String {
-		return b, fmt.Errorf("the property %s names the resource and must be a string", n.Name)
+		return b, diag.With("property "+n.Name, diag.MustBe("a string, because it names the resource"))
 	}
 	all := resource.Functions{
 		Name: f.name, Provider: "go", Schema: f.schema,

@@ -67,10 +67,10 @@ func TestLazyMistakes(t *testing.T) {
 		{`file { "/a", content = ccm.lazy(function() return print end) }`, `site.lua:1:24: content: a property cannot hold a function`},
 		{`file { "/a", content = ccm.lazy(function() return ccm.lazy(print) end) }`, `site.lua:1:24: the function of ccm.lazy: expected the value itself, got a lazy value`},
 		{`file { "/a", content = ccm.lazy(function() return nil .. "" end) }`, `site.lua:1:51: nil: expected a string or a number, got nil`},
-		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: nothing can be declared during the run`},
+		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: resources cannot be declared during the run`},
 		{"local b\nfile { '/a', content = ccm.lazy(function() return b.outcome end) }\nb = file '/b'",
 			`site.lua:2:51: file#/b.outcome is not known yet: the resource has not been applied`},
-		{`ccm.after(file "/a", function() file "/b" end)`, `file#/b: nothing can be declared during the run`},
+		{`ccm.after(file "/a", function() file "/b" end)`, `file#/b: resources cannot be declared during the run`},
 		{`ccm.after(file "/a", function(h) error(h.outcome) end)`, `site.lua:1:34: changed`},
 		{`ccm.after(file "/a", function(h) ccm.after(h, print) end)`, `ccm.after: the run has already started`},
 	} {

@@ -123,7 +123,7 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 			e.Hint = "split it into several functions"
 		}},
 		{"no visible label '%' for <goto> at line %", func(parts []string) {
-			e.Err = fmt.Errorf("goto %s: label ::%[1]s:: not found", parts[0])
+			e.Err = diag.NotFound("label", parts[0], nil)
 			line, _ := number(parts[1])
 			e.Pos = c.find(line, func(n ast.PositionHolder) bool { g, ok := n.(*ast.GotoStmt); return ok && g.Label == parts[0] })
 		}},
@@ -132,15 +132,15 @@ func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 			e.Pos = c.find(e.Pos.Line-1, func(n ast.PositionHolder) bool { l, ok := n.(*ast.LabelStmt); return ok && l.Name == parts[0] })
 		}},
 		{"<goto %> at line % jumps into the scope of local '%'", func(parts []string) {
-			e.Err = fmt.Errorf("goto %s jumps into the scope of the local %s", parts[0], parts[2])
+			e.Err = diag.SubjectCannot("goto "+parts[0], "jump into the scope of the local %s", parts[2])
 			line, _ := number(parts[1])
 			e.Pos = c.find(line, func(n ast.PositionHolder) bool { g, ok := n.(*ast.GotoStmt); return ok && g.Label == parts[0] })
 		}},
 		{"cannot use '...' outside a vararg function", func([]string) {
-			e.Err = errors.New("... used in a function without ... in its parameters")
+			e.Err = diag.Unexpected("... in a function without ... in its parameters")
 			e.Pos = c.find(e.Pos.Line, func(n ast.PositionHolder) bool { _, ok := n.(*ast.Comma3Expr); return ok })
 		}},
-		{"no loop to break", func([]string) { e.Err = errors.New("break outside of a loop") }},
+		{"no loop to break", func([]string) { e.Err = diag.Unexpected("break outside of a loop") }},
 	} {
 		if parts, ok := match(ce.Message, rule.message); ok {
 			rule.explain(parts)

@@ -53,7 +53,7 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 		f := caller(L)
 		props, ok := L.Get(1).(*lua.LTable)
 		if dc.isConstructor(L.Get(1)) {
-			dc.report.noteAt(L, f, fmt.Errorf("%s.defaults called with a colon", t.Name), fmt.Sprintf("use %s.defaults { ... }", t.Name))
+			dc.report.noteAt(L, f, diag.Expected("%s.defaults", t.Name).Got("%s:defaults", t.Name), fmt.Sprintf("use %s.defaults { ... }", t.Name))
 			return 0
 		}
 		if !ok || L.GetTop() > 1 {

@@ -1,12 +1,13 @@
 package luaapi
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // dumpMark begins what string.dump returns, as in Lua. The number of the function follows: it can be loaded in the same run
@@ -65,7 +66,7 @@ func (ml *moduleLoader) undump(L *lua.LState, text string, owner *Package) (*lua
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > len(ml.dumped) || ml.dumped[n-1].owner != owner {
-		return nil, fmt.Errorf("a function that string.dump has written can be loaded only in the same run")
+		return nil, diag.SubjectCannot("a function of string.dump", "be loaded in another run")
 	}
 	fn := L.NewFunctionFromProto(ml.dumped[n-1].proto)
 	for i := range fn.Upvalues {

@@ -133,7 +133,7 @@ func panicked(r any) error {
 	case strings.Contains(text, "callstack overflow"):
 		return fmt.Errorf("stack overflow: more than %d nested calls (look for a function that calls itself without end)", callDepth)
 	default:
-		return fmt.Errorf("internal error during evaluation of the script: %s", text)
+		return fmt.Errorf("internal error: %s", text)
 	}
 }
 

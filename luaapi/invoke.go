@@ -3,7 +3,6 @@ package luaapi
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	lua "github.com/yuin/gopher-lua"
@@ -45,7 +44,7 @@ func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 func (in *Interp) IsInteractive() bool { return in.entries != nil }
 
 // errClosed is the error of a declaration after the catalog is complete.
-var errClosed = errors.New("nothing can be declared during the run")
+var errClosed = diag.SubjectCannot("resources", "be declared during the run")
 
 // Invoke calls a function of a script, and returns its first results. It is called after the
 // evaluation, or by a Go function that the script has called. A declaration in the function is a

@@ -1,7 +1,6 @@
 package luaapi
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -218,7 +217,7 @@ func (dc *declarer) applyOverrides(r *resource.Resource) {
 // endOverrides warns of collections whose overrides matched nothing; with Strict that is a mistake.
 func (dc *declarer) endOverrides() {
 	for _, c := range dc.overrides.collections {
-		e := &diag.Error{Pos: dc.source.framePos(c.frame), Err: errors.New("ccm.resources matches no resource: nothing is set")}
+		e := &diag.Error{Pos: dc.source.framePos(c.frame), Err: diag.None("resource matches this ccm.resources, so nothing is set")}
 		switch {
 		case c.matched:
 		case dc.opts.Strict:
@@ -258,10 +257,10 @@ func (dc *declarer) applyOverride(r *resource.Resource, o *override) {
 // overridden returns a resource with the properties of an override.
 func (dc *declarer) overridden(r *resource.Resource, o *override, where *overrideLocator) (*resource.Resource, error) {
 	if resource.TraitsOf(r.Spec).Child != nil {
-		return nil, diag.SubjectCannot("the resource was already expanded and", "be changed")
+		return nil, diag.Already("the resource", "expanded, so it cannot be changed")
 	}
 	if len(r.LazyProperties) > 0 {
-		return nil, &diag.Error{Err: fmt.Errorf("%s is known only during the run, so the resource cannot be changed", r.LazyProperties[0]), Hint: "set all properties in the declaration"}
+		return nil, &diag.Error{Err: diag.SubjectCannot("the resource", "be changed: %s is known only during the run", r.LazyProperties[0]), Hint: "set all properties in the declaration"}
 	}
 	union := r.Type.Properties()
 	tab := union.Encode(r.Spec, r.Common)
@@ -276,7 +275,7 @@ func (dc *declarer) overridden(r *resource.Resource, o *override, where *overrid
 			errs.Add(diag.At(pos, fmt.Errorf("%s: %w", e.Key, diag.SubjectCannot("the name", "be changed"))))
 			continue
 		case e.Val.Kind == schema.Lazy:
-			errs.Add(diag.Errorf(pos, "%s: ccm.lazy can be used only in the declaration", e.Key))
+			errs.Add(diag.Errorf(pos, "%s: %w", e.Key, diag.AppliesOnly("ccm.lazy", "declarations")))
 			continue
 		}
 		if path, f := findUnsupported([]schema.Entry{e}); f != "" {

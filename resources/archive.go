@@ -354,7 +354,7 @@ func (a Archive) checkCreated(h *host.Host) error {
 	}
 	ok, err := h.Exists(a.Creates)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: extracted, but %s does not exist", resource.ErrDesiredStateFailed, a.Creates)
+		err = fmt.Errorf("%w: %w", resource.ErrDesiredStateFailed, diag.Missing(a.Creates, "after extraction"))
 	}
 	return err
 }

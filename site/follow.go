@@ -230,9 +230,9 @@ func (r *Run) compare(plan, now *SavedPlan) error {
 		delete(rest, x.ID)
 		switch {
 		case !ok:
-			add(x, errors.New("is not in the plan"))
+			add(x, diag.Not("", "in the plan"))
 		case was.Declaration != x.Declaration:
-			add(x, errors.New("is declared differently than in the plan"))
+			add(x, diag.Mismatch("the declaration", "the plan"))
 		case was.Outcome != x.Outcome || was.Provider != x.Provider || !slices.Equal(was.Actions, x.Actions) || !slices.EqualFunc(was.Diff, x.Diff, agree):
 			add(x, &notPlannedError{was, x})
 		}
@@ -249,7 +249,7 @@ func (r *Run) compare(plan, now *SavedPlan) error {
 		return nil
 	}
 	for _, in := range changedInputs(plan.Inputs, now.Inputs) {
-		list.Add(fmt.Errorf("%s %s, which the script reads, has changed since", in.Kind, in.Name))
+		list.Add(diag.Meanwhile(fmt.Sprintf("%s %s, which the script reads,", in.Kind, in.Name), "changed"))
 	}
 	list.Add(diag.At(diag.Pos{}, fmt.Errorf("nothing was changed: the plan of %s is no longer valid", plan.Time.Format("2006-01-02 15:04:05 MST"))).WithHint("%s", plan.hint()))
 	return list

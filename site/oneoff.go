@@ -181,7 +181,7 @@ func onlyEarlier(r *resource.Resource) error {
 		refs          []resource.Reference
 	}{{"before", "require", r.Common.Before}, {"notify", "subscribe", r.Common.Notify}} {
 		if len(p.refs) > 0 {
-			return r.Errorf([]any{p.name, 0}, "%s: a single resource can only refer to earlier ones", p.name).
+			return r.Errorf([]any{p.name, 0}, "%s: %w", p.name, diag.SubjectCannot("a single resource", "refer to later ones")).
 				WithHint("use %s in the later one", p.instead)
 		}
 	}

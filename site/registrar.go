@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -144,7 +143,7 @@ func (r *registrar) finish() event.Registrations {
 		left = append([]service{*r.current}, left...)
 	}
 	for _, s := range left {
-		r.addProblem(s, errors.New("the registry did not respond before the end of the run"))
+		r.addProblem(s, diag.None("response from the registry before the end of the run"))
 	}
 	r.queue = nil
 	return r.result

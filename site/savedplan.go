@@ -126,7 +126,7 @@ func (plan *SavedPlan) Save(file string, policy *trust.Policy) error {
 // CheckPlanFile returns the reason why a plan cannot be saved in a file, or nil.
 func CheckPlanFile(file string, policy *trust.Policy) error {
 	if isScriptName(file) {
-		return diag.Errorf(diag.Pos{}, "--out: %s would be read as a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
+		return diag.Errorf(diag.Pos{}, "--out: %w", diag.OfKind(file, "a name of scripts, manifests or bundles")).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
 	}
 	switch fi, err := os.Stat(file); {
 	case errors.Is(err, os.ErrNotExist):
@@ -141,9 +141,9 @@ func CheckPlanFile(file string, policy *trust.Policy) error {
 		case err != nil:
 			return err
 		case head != "" && !IsSavedPlan(head):
-			return fmt.Errorf("--out: %s already exists, and is not a saved plan", file)
+			return fmt.Errorf("--out: %w", diag.Exists(file, "and is not a saved plan"))
 		case fi.Mode().Perm()&0o077 != 0:
-			return diag.Errorf(diag.Pos{}, "--out: %s is readable by others", file).WithHint("run chmod 600 %s, or remove it", file)
+			return diag.Errorf(diag.Pos{}, "--out: %w", diag.OfKind(file, "a file that others can read")).WithHint("run chmod 600 %s, or remove it", file)
 		}
 		return nil
 	}
@@ -202,20 +202,20 @@ func parsePlan(text string) (*SavedPlan, error) {
 // of the plan.
 func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	if plan.Version != p.Version {
-		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
+		return diag.At(diag.Pos{}, diag.Requires("the plan", "ccm %s, this is %s", plan.Version, p.Version)).WithHint("%s", plan.hint())
 	}
 	dir, err := p.Files.Bundle.workingDirectory()
 	if err != nil {
 		return &diag.Error{Err: err}
 	}
 	if dir != plan.Directory {
-		return diag.Errorf(diag.Pos{}, "the plan was made in directory %s, this is %s", plan.Directory, dir).WithHint("run cd %s first", plan.Directory)
+		return diag.At(diag.Pos{}, diag.Requires("the plan", "the directory %s, this is %s", plan.Directory, dir)).WithHint("run cd %s first", plan.Directory)
 	}
 	if _, err := p.Files.ReadKey(stateDir); err != nil && plan.Key != nil {
 		p.Secrets.UseKey(plan.Key)
 	}
 	if plan.KeyDigest != p.Secrets.Digest("plan", "key") {
-		return diag.Errorf(diag.Pos{}, "the plan was made on another machine, by another user or with another --state-dir").WithHint("%s", plan.hint())
+		return diag.At(diag.Pos{}, diag.OfAnother("the plan", "machine, user or --state-dir")).WithHint("%s", plan.hint())
 	}
 	return nil
 }

@@ -42,8 +42,8 @@ func TestCheckPlanFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, x := range map[string]struct{ head, err string }{
 		"saved": {aPlan, ""},
-		"other": {"#!/bin/sh\n", "already exists, and is not a saved plan"},
-		"short": {planStart[:len(planStart)-1], "already exists, and is not a saved plan"},
+		"other": {"#!/bin/sh\n", "already exists and is not a saved plan"},
+		"short": {planStart[:len(planStart)-1], "already exists and is not a saved plan"},
 	} {
 		for _, size := range []int64{int64(len(x.head)), safepath.LargestText + 1} {
 			file := filepath.Join(dir, name)

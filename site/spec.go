@@ -54,7 +54,7 @@ type refusingRunner struct{}
 
 // Run implements host.Runner.
 func (refusingRunner) Run(_ context.Context, c host.Cmd) (host.Result, error) {
-	return host.Result{}, fmt.Errorf("commands are not available in specs, got %s", c)
+	return host.Result{}, diag.SubjectCannot("specs", "run commands, got %s", c)
 }
 
 // imaginedHost returns the host of an imagined machine below root. Types without a model use it

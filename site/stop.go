@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A StopSignal is closed when the present work has to end. A nil one is never closed.
@@ -11,9 +13,9 @@ type StopSignal <-chan struct{}
 
 var (
 	// ErrInterrupted is the error of work that a signal ended before the run.
-	ErrInterrupted = errors.New("interrupted")
+	ErrInterrupted = diag.Interrupted("")
 	// ErrLockInterrupted is [ErrInterrupted] during the wait for another run.
-	ErrLockInterrupted = errors.New("interrupted while waiting for another run")
+	ErrLockInterrupted = diag.Interrupted("while waiting for another run")
 )
 
 // A mergedStop is a StopSignal that is closed when another one is, or by set.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -82,9 +81,9 @@ func (e *evaluator) ask(ctx context.Context, in *request) (*answer, error) {
 	case end.status == "cancelled":
 		return nil, ctx.Err()
 	case len(first) > 0:
-		return nil, fmt.Errorf("evaluation failed: %s", first)
+		return nil, diag.Failed("evaluation", errors.New(string(first)))
 	}
-	return nil, errors.New("evaluation failed")
+	return nil, diag.Failed("evaluation", nil)
 }
 
 // Evaluate answers the request in in. The process is one of its own: its memory gets a limit.

@@ -46,7 +46,7 @@ func (w *workspace) lock() error {
 		return err
 	}
 	if err := filelock.TryLock(f, filelock.Exclusive); err != nil {
-		return errors.Join(diag.Errorf(diag.Pos{File: w.directory.path}, "another studio is using this directory").
+		return errors.Join(diag.At(diag.Pos{File: w.directory.path}, diag.InUse("", "another studio")).
 			WithHint("use its page, or stop it"), f.Close())
 	}
 	w.lockFile = f

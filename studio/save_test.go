@@ -326,7 +326,7 @@ func TestOneStudio(t *testing.T) {
 	dir := siteDir(t)
 	s := open(t, dir, nil)
 	_, err := Open(t.Context(), s.options)
-	require.ErrorContains(t, err, "another studio is using this directory")
+	require.ErrorContains(t, err, "in use by another studio")
 	s.close()
 	again, err := Open(t.Context(), s.options)
 	require.NoError(t, err)

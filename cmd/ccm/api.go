@@ -68,7 +68,7 @@ func servePipe(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) erro
 		a.output.Value = "yaml"
 	}
 	if a.stream && a.output.Value == "yaml" {
-		return diag.Errorf(diag.Pos{}, "--stream writes JSON, one object per line")
+		return diag.At(diag.Pos{}, diag.Requires("--stream", "--output json"))
 	}
 	x, err := newExchange(e, cmd, f, a.stream)
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,7 +79,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 	out := f.out
 	switch {
 	case f.exe && runtime.GOOS == "darwin":
-		return errors.New("--exe: macOS only runs unmodified programs")
+		return fmt.Errorf("--exe: %w", diag.SubjectCannot("macOS", "run modified programs"))
 	case f.exe && out == "":
 		return diag.Errorf(diag.Pos{}, "--exe: %w", diag.Expected("a name for the executable")).WithHint("-o FILE")
 	}
@@ -94,7 +93,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 		}
 	}
 	if f.sign != "" && out == "-" {
-		return diag.At(diag.Pos{}, fmt.Errorf("--sign: %w", diag.SubjectCannot("", "write a signature beside standard output"))).WithHint("-o FILE")
+		return diag.At(diag.Pos{}, fmt.Errorf("--sign: %w", diag.Cannot("write", "a signature beside standard output", nil))).WithHint("-o FILE")
 	}
 	if err := bundles.RefusePlain(folder, f.plain); err != nil {
 		return err

@@ -83,7 +83,7 @@ func TestURLs(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "plan")
 	out, stderr, status = plan(private, "--out", saved)
 	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "--out: the plan would contain the user and password of http://xxxxx@")
+	require.Contains(t, stderr, "--out: cannot save the plan: it contains the user and password of http://xxxxx@")
 	require.Contains(t, stderr, "(download it, then plan the file)")
 	require.NotContains(t, out+stderr, "s3cret")
 	require.NoFileExists(t, saved)

@@ -315,7 +315,7 @@ var exclusive = lazyregexp.New(`^if any flags in the group .* are set none of th
 // exclusionError words the error about flags that exclude each other.
 func exclusionError(err error) error {
 	if m := exclusive().FindStringSubmatch(err.Error()); m != nil {
-		return diag.Errorf(diag.Pos{}, "--%s cannot be used with --%s", m[1], m[2])
+		return diag.At(diag.Pos{}, diag.Conflicting("--"+m[1], "--"+m[2]))
 	}
 	return err
 }

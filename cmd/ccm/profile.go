@@ -89,7 +89,7 @@ func profiled(ctx context.Context, e *cli.Env, f *profileFlag, run func(context.
 	}
 	if f.file != "" {
 		if os.Getenv(profileEnv) != "" {
-			return fmt.Errorf("--profile=%s: cannot be used while %s is set", f.file, profileEnv)
+			return fmt.Errorf("--profile=%s: %w", f.file, diag.Conflicting("", profileEnv))
 		}
 		end, err := writeProfile("--profile", f.file)
 		if err != nil {

@@ -63,7 +63,7 @@ var refusals = map[string]string{
 	"lock file contains hash ..., but ... now has ...": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo >> nginx/ccm.mod.lua; release nginx v1.0.0 '' "'http'"
 		cd site; CCM_CACHE_DIR=$PWD/other realccm mod get`,
-	"is locked only for web, and is not a dependency of the site": refusalRepositories + `
+	"is not a dependency of the site, but of web": refusalRepositories + `
 		release base v1.0.0; release web v1.0.0 "$(on base)"; uses web
 		echo 'require "base"' > site/site.lua; realccm plan site/site.lua`,
 	"does not declare capability": refusalRepositories + `

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
@@ -309,7 +310,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 		f.reportFile.problem = diag.Exceeded("run", "time", words.Duration(f.Timeout))
 		return cli.Status(cli.ExitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
-		f.reportFile.problem = errors.New("a deferred function of the script failed (see standard error)")
+		f.reportFile.problem = fmt.Errorf("%w (see standard error)", diag.Failed("a deferred function of the script", nil))
 		return code | cli.ExitFailed
 	}
 	if err := run.Idempotence(); errors.Is(err, site.ErrInterrupted) {

@@ -46,11 +46,11 @@ func (f *runFlags) checkOut(e *cli.Env, file string) error {
 	case f.out == "":
 		return nil
 	case file == "-":
-		return diag.At(diag.Pos{}, fmt.Errorf("--out: %w", diag.SubjectCannot("", "save a plan of standard input, which cannot be read again"))).WithHint("use a file")
+		return diag.At(diag.Pos{}, fmt.Errorf("--out: %w", diag.Cannot("save", "a plan of standard input, which cannot be read again", nil))).WithHint("use a file")
 	}
 	for _, name := range []string{file, f.Data.File} {
 		if u, err := url.Parse(name); err == nil && u.User != nil && fetch.IsURL(name) {
-			return diag.Errorf(diag.Pos{}, "--out: the plan would contain the user and password of %s", fetch.RedactURL(u)).
+			return diag.Errorf(diag.Pos{}, "--out: %w", diag.Cannot("save", "the plan", diag.Contains("it", "the user and password of %s", fetch.RedactURL(u)))).
 				WithHint("download it, then plan the file")
 		}
 	}

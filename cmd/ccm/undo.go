@@ -103,7 +103,7 @@ func runToUndo(e *cli.Env, store *state.Store, args []string) (rec *state.Record
 	case err != nil || len(rec.Changes) > 0 || rec.Removals > 0 && len(paths) == 0:
 		return rec, paths, err
 	case rec.Files > 0:
-		return nil, nil, diag.Errorf(diag.Pos{}, "the changes of run %s are no longer on record", rec.ID)
+		return nil, nil, diag.At(diag.Pos{}, diag.Gone(fmt.Sprintf("the record of the changes of run %s", rec.ID)))
 	}
 	return nil, nil, diag.At(diag.Pos{}, fmt.Errorf("nothing to undo: run %s did not change any files", rec.ID)).WithHint("list runs with: ccm history")
 }

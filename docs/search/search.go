@@ -105,7 +105,9 @@ type section struct {
 	weight float64
 	// title is the title of the page, with its name, and heading that of the section: of the first section, the title.
 	title, heading, body text
-	first                bool
+	// answers has words of other tools that the section answers.
+	answers text
+	first   bool
 }
 
 // A text is the words of a text, and their stems, with a blank before and after each.
@@ -120,6 +122,7 @@ func (ix *index) add(page string, weight float64) {
 	var title text
 	for i, s := range markdown.Parse(docs.Text(page)).Sections() {
 		x := section{Result: Result{page, s}, weight: weight, heading: ix.text(s.Text), body: ix.text(s.Body), first: i == 0}
+		x.answers = ix.text(Answered(page, s))
 		if x.first {
 			title = x.heading
 			name := ix.text(path.Base(page))
@@ -251,6 +254,9 @@ func (ix *index) scores(t term) []float64 {
 func (s *section) score(phrase text) float64 {
 	times := float64(strings.Count(s.body.stems, phrase.stems))
 	score := times / (times + 2)
+	if strings.Contains(s.answers.words, phrase.words) {
+		score += 12 // more than any heading
+	}
 	if strings.Contains(s.heading.stems, phrase.stems) {
 		part := 3 + 6*float64(phrase.length)/float64(max(1, s.heading.length))
 		if !strings.Contains(s.heading.words, phrase.words) {

@@ -73,6 +73,26 @@ func TestFind(t *testing.T) {
 		{"add a user with an ssh key", "recipes/basics#loop-over-users"},
 		{"variables per group", "recipes/basics#set-a-different-value-for-each-host"},
 		{"run something only when a file changed", "recipes/basics#run-a-command-only-when-a-file-changes"},
+		// words that only the pages for users of other tools have, or that mean something else here
+		{"register", "lua#handles"},
+		{"delegate_to", "recipes/machines#roll-out-to-three-hosts-by-ssh"},
+		{"run_once", "recipes/basics#run-a-migration-once"},
+		{"changed_when", "commands#success-and-change"},
+		{"notify", "reference/properties#notify"},
+		{"handlers", "recipes/basics#restart-a-service-when-either-of-two-files-changes"},
+		{"become", "ssh#root"},
+		{"when", "lua-for-yaml#conditions"},
+		{"loop", "recipes/basics#loop-over-users"},
+		{"with_items", "recipes/basics#loop-over-users"},
+		{"block/rescue", "order#when-something-fails"},
+		{"rescue", "order#when-something-fails"},
+		{"tags", "order#tags"},
+		{"vault", "secrets"},
+		{"gather_facts", "facts"},
+		{"facts gather", "facts"},
+		{"exported resources", "health-checks#register-services"},
+		{"defined types", "recipes/sites#write-a-module-role"},
+		{"augeas", "recipes/basics#change-one-line-or-one-setting-of-a-file"},
 		// stems and misspellings
 		{"drifting", "reference/commands/drift"},
 		{"vagarnt", "recipes/pipelines#run-in-vagrant"},
@@ -119,5 +139,16 @@ func TestSynonyms(t *testing.T) {
 		require.True(t, slices.ContainsFunc(group, func(phrase string) bool {
 			return slices.ContainsFunc(ix.sections, func(s section) bool { return s.score(ix.text(phrase)) > 0 })
 		}), "no page has any of %q", group)
+	}
+}
+
+// TestAnswers: the sections that answer words of other tools exist. The row for users of the tool is among the next.
+func TestAnswers(t *testing.T) {
+	ix := newIndex()
+	for place, words := range answers {
+		require.True(t, slices.ContainsFunc(ix.sections, func(s section) bool { return at(s.Result) == place && s.answers.words == ix.text(words).words }), place)
+	}
+	for query, page := range map[string]string{"delegate_to": "coming-from-ansible", "changed_when": "coming-from-ansible", "exported resources": "coming-from-puppet"} {
+		require.Equal(t, page, ix.find(query).Sections[1].Page, query)
 	}
 }

@@ -1,5 +1,7 @@
 package search
 
+import "github.com/luaccm/ccm/docs/markdown"
+
 // Synonyms returns the phrases that mean the same, a list for each meaning.
 func Synonyms() [][]string { return synonyms }
 
@@ -87,5 +89,39 @@ var synonyms = [][]string{
 	{"retry", "tries", "retries"},
 	{"backup", "restore"},
 	{"yaml", "manifest"},
+	{"block rescue", "rescue"},
+	{"exported resources", "exported"},
+	{"defined types", "defined_type"},
+	{"gather facts", "facts gather", "gather_facts"},
 	{"windows", "macos", "freebsd"},
+}
+
+// Answered returns the words of other tools that a section of a page answers, "" if there are none.
+func Answered(page string, s markdown.Section) string {
+	if s.Level > 1 {
+		page += "#" + s.Anchor
+	}
+	return answers[page]
+}
+
+// answers has the sections that answer words of other tools which only the pages for their users have, or which mean
+// something else in other pages.
+var answers = map[string]string{
+	"lua#handles":                     "register",
+	"lua#ccmresources":                "collector",
+	"lua#ccmlazy":                     "deferred",
+	"lua-for-yaml#conditions":         "when",
+	"lua-for-yaml#variables":          "set_fact include_vars",
+	"lua#modules":                     "include_tasks import_tasks include_role import_role",
+	"commands#success-and-change":     "changed_when failed_when",
+	"commands#when-it-fails":          "retries",
+	"order#when-something-fails":      "rescue ignore_errors",
+	"facts":                           "gather_facts ansible_facts",
+	"secrets#what-is-hidden":          "no_log",
+	"ssh#root":                        "become become_user",
+	"health-checks#register-services": "exported puppetdb",
+	"recipes/basics#restart-a-service-when-either-of-two-files-changes": "handlers handler flush_handlers",
+	"recipes/basics#run-a-migration-once":                               "run_once",
+	"recipes/machines#roll-out-to-three-hosts-by-ssh":                   "delegate_to local_action",
+	"recipes/sites#write-a-module-role":                                 "defined_type class",
 }

@@ -18,10 +18,10 @@ func (b *builder) index() (File, error) {
 		for i, s := range markdown.Parse(b.Text(name)).Sections() {
 			if i == 0 {
 				title = s.Text
-				entries = append(entries, [4]string{name + suffix, title, "", s.Body})
+				entries = append(entries, [4]string{name + suffix, title, "", s.Body + search.Answered(name, s)})
 				continue
 			}
-			entries = append(entries, [4]string{name + suffix + "#" + s.Anchor, title, s.Text, s.Body})
+			entries = append(entries, [4]string{name + suffix + "#" + s.Anchor, title, s.Text, s.Body + search.Answered(name, s)})
 		}
 	}
 	var out bytes.Buffer

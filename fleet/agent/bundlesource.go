@@ -78,7 +78,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 	if list != nil {
 		signature, err := r.signature(ctx)
 		if err != nil {
-			return false, fmt.Errorf("a signature is required by signers: %w", err)
+			return false, diag.Requires("signers", "a signature: %w", err)
 		}
 		signer, err := list.Verify(safepath.Within(ctx, f), signature, bundle.SignatureNamespace, p.x.now())
 		if err != nil {

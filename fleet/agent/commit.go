@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +52,7 @@ func splitCommit(text string) (payload, signature string, err error) {
 	case found == 0:
 		return "", "", diag.Not("", "signed")
 	case found > 1:
-		return "", "", errors.New("more than one signature")
+		return "", "", diag.Expected("one signature").Found("several")
 	}
 	rest.WriteString(text[at:])
 	return rest.String(), sig.String(), checkKind(sig.String())

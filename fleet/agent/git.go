@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -186,7 +185,7 @@ func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 		switch {
 		case !ok:
 		case ref != "":
-			return "", "", diag.Errorf(diag.Pos{}, "%s is both a branch and a tag", want).WithHint("use ref: %s or ref: %s", refs[0], refs[1])
+			return "", "", diag.At(diag.Pos{}, diag.OfKind(want, "both a branch and a tag")).WithHint("use ref: %s or ref: %s", refs[0], refs[1])
 		default:
 			ref, commit = name, id
 			if peeled := found[name+"^{}"]; peeled != "" { // an annotated tag is an object of its own
@@ -228,7 +227,7 @@ func (s *gitSource) fetch(ctx context.Context, repo, ref, commit string) error {
 	}
 	got, err := s.runGit(ctx, askPatience, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/ccm/site^{commit}")
 	if err == nil && strings.TrimSpace(got) != commit {
-		err = errors.New("the branch moved during the fetch")
+		err = diag.Meanwhile("the branch", "moved")
 	}
 	return err
 }

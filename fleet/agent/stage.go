@@ -115,7 +115,7 @@ func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest s
 		limit := bundle.DefaultLimits.PackedSize
 		n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, r), limit+1))
 		if err == nil && n > limit {
-			err = diag.Exceeds("", "%d bytes", limit)
+			err = diag.Exceeds("bundle", "%d bytes", limit)
 		}
 		if err == nil {
 			_, err = f.Seek(0, io.SeekStart)

@@ -252,7 +252,7 @@ func TestSignedBundle(t *testing.T) {
 	text := packFolder(t, map[string]string{"site.lua": "one"})
 	srv.content["/site.tar.gz"] = text
 	_, err = s.Poll(t.Context())
-	require.ErrorContains(t, err, "a signature is required by signers: GET "+srv.URL+"/site.tar.gz.sig: expected status 200, got 404")
+	require.ErrorContains(t, err, "signers requires a signature: GET "+srv.URL+"/site.tar.gz.sig: expected status 200, got 404")
 	for name, signature := range map[string][]byte{
 		"of somebody else": sign(t, eve, bundle.SignatureNamespace, text),
 		"for another use":  sign(t, ann, "file", text),

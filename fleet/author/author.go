@@ -136,7 +136,7 @@ func (b *Book) Look(text []byte, doc signed.Document) Authorship {
 		err = signed.Read(text, doc)
 	}
 	if err == nil && doc.Head().Environment != b.environment {
-		err = fmt.Errorf("signed for the environment %s, not for %s", doc.Head().Environment, b.environment)
+		err = diag.Expected("a signature for the environment %s", b.environment).Got("one for %s", doc.Head().Environment)
 	}
 	if err != nil {
 		a.Doubt, a.Forged = err.Error(), true

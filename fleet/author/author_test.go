@@ -83,14 +83,14 @@ func TestLook(t *testing.T) {
 	require.False(t, b.Believes(b.Look(rollout(t, ann, made.Add(30*24*time.Hour)), new(signed.Rollout))), "she may not sign then")
 	other, err := author.Open(file, archive, "test", time.Now)
 	require.NoError(t, err)
-	require.Contains(t, other.Look(good, new(signed.Rollout)).Doubt, "environment prod")
+	require.Contains(t, other.Look(good, new(signed.Rollout)).Doubt, "got one for prod")
 
 	// Nothing is made that nodes would refuse.
 	then, err := author.Open(file, archive, "prod", func() time.Time { return made })
 	require.NoError(t, err)
 	require.NoError(t, then.Recognizes(good, new(signed.Rollout)))
 	require.ErrorContains(t, then.Recognizes(bad, new(signed.Rollout)), "nodes of prod would refuse this: ")
-	require.ErrorContains(t, b.Recognizes(good, new(signed.Rollout)), "it was valid until", "her key has expired")
+	require.ErrorContains(t, b.Recognizes(good, new(signed.Rollout)), "expired at", "her key has expired")
 
 	require.NoError(t, os.MkdirAll(archive, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(archive, author.FileName("rollout", 7)), bad, 0o600))

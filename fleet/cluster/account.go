@@ -129,7 +129,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 	}
 	defer conn.Close()
 	if int64(len(token)) > conn.MaxPayload() {
-		return nil, fmt.Errorf("the account has %d bytes because of its revocations, the limit of the servers is %d (drop them with: ccm fleet rekey)", len(token), conn.MaxPayload())
+		return nil, diag.Exceeds("the account", "%d bytes of the servers, got %d because of its revocations (drop them with: ccm fleet rekey)", conn.MaxPayload(), len(token))
 	}
 	var names []string
 	err = askServers(ctx, d, conn, "$SYS.REQ.ACCOUNT."+d.Fleet.Account+".CLAIMS.UPDATE", []byte(token), func(a systemAnswer) error {

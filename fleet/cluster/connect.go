@@ -81,7 +81,7 @@ func explain(servers []string, err error) error {
 	var name x509.HostnameError
 	switch {
 	case errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return fmt.Errorf("%s: credentials rejected: they are revoked or belong to another fleet", where)
+		return fmt.Errorf("%s: %w", where, diag.Rejected("server", "the credentials: they are revoked or belong to another fleet"))
 	case errors.As(err, &unknown):
 		return fmt.Errorf("%s: %w", where, diag.Not("the server certificate", "signed by the CA of this fleet"))
 	case errors.As(err, &name):

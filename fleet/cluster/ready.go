@@ -53,7 +53,7 @@ func (c *Cluster) WaitForLeader(ctx context.Context, onWait func()) error {
 	})
 	if err != nil && isElecting(err) && ctx.Err() == nil {
 		need, all := len(c.Directory.Fleet.Servers)/2+1, len(c.Directory.Fleet.Servers)
-		return diag.Errorf(diag.Pos{}, "the servers had no leader for %s: %s", electionTime, err).
+		return diag.At(diag.Pos{}, diag.None("leader of the servers for %s: %s", electionTime, err)).
 			WithHint("run at least %d of %d servers, each with its own nats.conf, and check that they reach each other (see their logs)", need, all)
 	}
 	return err

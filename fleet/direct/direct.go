@@ -28,7 +28,7 @@ import (
 // the stream, ErrNoAnswer that the time limit was reached, and ErrBroken that some of the requested
 // messages were lost.
 var (
-	ErrNone     = diag.Not("", "found")
+	ErrNone     = diag.NotFound("message", "", nil)
 	ErrNoStream = diag.None("server has this stream at the moment (see ccm fleet check)")
 	ErrNoAnswer = diag.None("answer")
 	ErrBroken   = errors.New("connection lost while reading the response")
@@ -275,7 +275,7 @@ func All(ctx context.Context, nc *nats.Conn, q Request, do func(*Message) error)
 func newMessage(m *nats.Msg) (*Message, error) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
-		return nil, errors.New("the server sent a message without a sequence number")
+		return nil, diag.Lacks("message from the server", "a sequence number")
 	}
 	stored, _ := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
 	return &Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Header: m.Header, Sequence: seq, Time: stored}, nil

@@ -120,7 +120,7 @@ func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
 	case fingerprint != "" && len(strings.TrimPrefix(fingerprint, "SHA256:")) < leastFingerprint:
 		return nil, diag.Too("the fingerprint", "short: give at least %d characters after SHA256", leastFingerprint)
 	case fingerprint != "" && slices.ContainsFunc(list, func(p OpenRequest) bool { return p.Name == name }):
-		return nil, fmt.Errorf("the request for %s has another fingerprint", name)
+		return nil, diag.Mismatch("the fingerprint", "the request for %s", name)
 	}
 	return nil, ErrNoRequest
 }
@@ -156,7 +156,7 @@ func (d *Desk) Approve(ctx context.Context, p *OpenRequest, a Approval) (node id
 			return node, nil, diag.Already("the machine", "node %s", n.Name)
 		case n.Name != node.Name || n.Revoked:
 		case !a.Replace:
-			return node, nil, fmt.Errorf("node %s already exists, with the fingerprint %s (--replace revokes its key)", n.Name, Fingerprint(n.Key, n.Recipient))
+			return node, nil, fmt.Errorf("%w (--replace revokes its key)", diag.Exists("node "+n.Name, "with the fingerprint %s", Fingerprint(n.Key, n.Recipient)))
 		default:
 			replaced = &nodes[i]
 		}
@@ -195,7 +195,7 @@ func (d *Desk) publish(ctx context.Context, n identity.NodeIdentity, before uint
 	}
 	if _, err := direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(n.Key), text, direct.Expect(before)); err != nil {
 		if direct.IsConflict(err) {
-			return fmt.Errorf("another operator just answered %s", n.Name)
+			return diag.Meanwhile("the request of "+n.Name, "answered by another operator")
 		}
 		return err
 	}
@@ -207,11 +207,11 @@ func (d *Desk) use(ctx context.Context, t *Token, key string) error {
 	return d.changeUses(ctx, t.ID, func(u *uses) error {
 		switch {
 		case slices.Contains(u.Revoked, key):
-			return errors.New("the requesting key is revoked")
+			return diag.Already("the requesting key", "revoked")
 		case slices.Contains(u.Keys, key):
 			return nil
 		case len(u.Keys) >= t.Uses:
-			return fmt.Errorf("the token %s has been used up (%d uses)", t.ID, t.Uses)
+			return diag.Already("the token "+t.ID, "used up (%d uses)", t.Uses)
 		}
 		u.Keys = append(u.Keys, key)
 		return nil

@@ -121,7 +121,7 @@ func TestFindAsksForFingerprint(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, b, p.Key)
 	_, err = Find(list, "web1", "SHA256:0000000000000")
-	require.ErrorContains(t, err, "another fingerprint")
+	require.ErrorContains(t, err, "the fingerprint does not match the request for web1")
 	_, err = Find(list, "web2", "")
 	require.ErrorIs(t, err, ErrNoRequest)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Node is a machine that an operator has approved.
@@ -99,7 +100,7 @@ func (d *Desk) Environments(ctx context.Context) (map[string]string, error) {
 }
 
 // ErrForeign says that fleet.json does not name the key that signs the nodes.
-var ErrForeign = errors.New("the nodes are signed by a key that is not in fleet.json (after ccm fleet rekey, copy fleet.json again from the fleet directory)")
+var ErrForeign = diag.Not("the key that signed the nodes", "in fleet.json (after ccm fleet rekey, copy fleet.json again from the fleet directory)")
 
 // Environments returns the environments of the nodes that are not revoked, by name of the node.
 func Environments(nodes []Node) map[string]string {
@@ -136,7 +137,7 @@ func (d *Desk) RevokeKey(ctx context.Context, key string) ([]string, error) {
 		return servers, err
 	}
 	if err := cluster.Disconnect(ctx, d.Cluster.Directory, key); err != nil {
-		return servers, fmt.Errorf("the key is revoked, but may stay connected: %w", err)
+		return servers, diag.Cannot("disconnect", "the key, which is revoked", err)
 	}
 	return servers, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // RekeyProgress describes how far an exchange of the key that signs nodes has come.
@@ -122,7 +123,7 @@ func (d *Desk) EndRekey(ctx context.Context) ([]string, error) {
 	var keys []string
 	for _, n := range old {
 		if !n.Revoked {
-			return nil, fmt.Errorf("node %s was approved meanwhile with the old key (run the command again)", n.Name)
+			return nil, fmt.Errorf("%w (run the command again)", diag.Meanwhile("node "+n.Name, "approved with the old key"))
 		}
 		keys = append(keys, n.Key)
 	}

@@ -100,7 +100,7 @@ var errUnsigned = diag.Not("", "signed by the key of its subject")
 // error.
 func Decode(key string, body []byte) (*SignedRequest, error) {
 	if len(body) > maxRequest {
-		return nil, diag.Exceeds("", "%d bytes, got %d", maxRequest, len(body))
+		return nil, diag.Exceeds("request", "%d bytes, got %d", maxRequest, len(body))
 	}
 	lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
 	if len(lines) != 2 && len(lines) != 3 {

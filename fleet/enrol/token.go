@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -91,11 +90,11 @@ func (t *Token) proof(text []byte) []byte {
 func (t *Token) allows(r *SignedRequest, now time.Time) error {
 	switch ok, _ := path.Match(t.Name, r.Name); {
 	case !r.Proves(t):
-		return errors.New("wrong proof")
+		return diag.Invalid("proof", nil)
 	case !ok:
-		return fmt.Errorf("valid only for the names %s", t.Name)
+		return diag.AppliesOnly("", "nodes named %s", t.Name)
 	case t.Environment != r.Environment:
-		return fmt.Errorf("valid only for the environment %s", t.Environment)
+		return diag.AppliesOnly("", "the environment %s", t.Environment)
 	case now.After(t.Expires):
 		return fmt.Errorf("expired at %s", t.Expires.Format(time.RFC3339))
 	}

@@ -169,7 +169,7 @@ func (d *Directory) AddUser(name string, role Role) (string, error) {
 	}
 	folder := path.Join(usersFolder, name)
 	if _, err := os.Lstat(d.file(folder)); err == nil {
-		return "", diag.Exists(d.file(folder))
+		return "", diag.Exists(d.file(folder), "")
 	}
 	signer, err := d.key(role.keyFile())
 	if err != nil {
@@ -209,7 +209,7 @@ func (d *Directory) Users() (names []string) {
 // CheckOrigin returns an error for a person's directory, which has none of the keys of the fleet.
 func (d *Directory) CheckOrigin() error {
 	if d.Fleet.User != "" && d.Fleet.Credentials != OperatorCreds {
-		return fmt.Errorf("%s is the directory of the user %s, not the directory that created the fleet", d.Path, d.Fleet.User)
+		return diag.Not(d.Path, "the directory that created the fleet, but that of the user %s", d.Fleet.User)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (f *Fleet) believes(n NodeIdentity, issuerAccount string) error {
 	case issuerAccount != f.Account:
 		return diag.OfAnother("", "fleet")
 	case !slices.Contains(f.NodeKeys, n.Issuer):
-		return fmt.Errorf("signed by %s, which is not a node signing key of this fleet", n.Issuer)
+		return diag.Not("its issuer "+n.Issuer, "a node signing key of this fleet")
 	}
 	return nil
 }

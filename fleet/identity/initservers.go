@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // putConfig plans to write the configuration of a server if it differs. Since people edit
@@ -69,7 +70,7 @@ func (p *planner) planServers(operatorJWT, system, systemJWT, accountJWT string)
 				p.put(names[i]+"/key.pem", key, 0o600, "private key of the certificate")
 			}
 		} else if len(cert) == 0 {
-			return fmt.Errorf("%s: this key is required to issue a certificate for %s", d.file(caKeyFile), server)
+			return fmt.Errorf("%s: %w", d.file(caKeyFile), diag.Requires("a certificate for "+server, "this key"))
 		}
 		p.put(names[i]+"/ca.pem", ca, 0o644, "")
 		p.putConfig(names[i]+"/nats.conf", f.serverConfig(i, operatorJWT, system, systemJWT, cmp.Or(p.preloaded(names[i]), accountJWT)))

@@ -52,7 +52,7 @@ func TestVerifiedNodesAreRemembered(t *testing.T) {
 
 	again.Fleet.NodeKeys = nil
 	_, err = again.ReadNode(n.JWT)
-	require.ErrorContains(t, err, "which is not a node signing key of this fleet")
+	require.ErrorContains(t, err, "is not a node signing key of this fleet")
 	again.Fleet.NodeKeys, again.Fleet.Account = d.Fleet.NodeKeys, "other"
 	_, err = again.ReadNode(n.JWT)
 	require.ErrorContains(t, err, "belongs to another fleet")

@@ -196,7 +196,7 @@ func expandRanges(pattern string, list []string) ([]string, error) {
 			return nil, err
 		}
 		if len(list) > maxHosts {
-			return nil, diag.Exceeds("", "%d hosts", maxHosts)
+			return nil, diag.Exceeds("range", "%d hosts", maxHosts)
 		}
 	}
 	return list, nil

@@ -225,7 +225,7 @@ func (inv *Inventory) complete() error {
 	for _, name := range sortedKeys(inv.groups) {
 		g := inv.groups[name]
 		if !g.defined {
-			return fmt.Errorf("%s: group %s has neither a section nor hosts", g.at, name)
+			return fmt.Errorf("%s: %w", g.at, diag.Lacks("group "+name, "a section or hosts"))
 		}
 		g.hosts, g.children = distinct(g.hosts), distinct(g.children)
 		if name != "all" {
@@ -258,7 +258,7 @@ func (inv *Inventory) checkParents() error {
 	visit = func(name string) error {
 		switch state[name] {
 		case begun:
-			return fmt.Errorf("%s: group %s is its own parent", inv.groups[name].at, name)
+			return fmt.Errorf("%s: %w", inv.groups[name].at, diag.SubjectCannot("group "+name, "be its own parent"))
 		case done:
 			return nil
 		}

@@ -247,10 +247,10 @@ func TestMistakes(t *testing.T) {
 		"w1 'role=x":                       "hosts:1: unterminated quote '",
 		"-oProxyCommand=x":                 `hosts:1: expected a host name, got "-oProxyCommand=x"`,
 		"[web:vars]\nx":                    `hosts:2: expected NAME=VALUE, got "x"`,
-		"[a:children]\nb":                  "hosts:2: group b has neither a section nor hosts",
-		"[a:children]\nb\n[b:children]\na": "hosts:1: group a is its own parent",
+		"[a:children]\nb":                  "hosts:2: group b lacks a section or hosts",
+		"[a:children]\nb\n[b:children]\na": "hosts:1: group a cannot be its own parent",
 		"w[1:9999999]":                     `hosts:1: "w[1:9999999]": expected a range such as 01:20, a:f or 1:9:2, got "1:9999999"`,
-		"w[1:999][1:999]":                  `hosts:1: "w[1:999][1:999]": exceeds the limit of 100000 hosts`,
+		"w[1:999][1:999]":                  `hosts:1: "w[1:999][1:999]": range exceeds the limit of 100000 hosts`,
 		"$ANSIBLE_VAULT;1.1;AES256\n33":    "hosts: encrypted with ansible-vault, which ccm cannot read",
 	} {
 		dir := write(t, map[string]string{"hosts": text})

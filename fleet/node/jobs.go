@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -134,7 +134,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 		if known.Digest == digest {
 			return nil, nil // it was sent again
 		}
-		return nil, &signed.RefusedError{Reason: signed.Replayed, Err: fmt.Errorf("the job id %s was already used for another job", j.ID)}
+		return nil, &signed.RefusedError{Reason: signed.Replayed, Err: diag.Already("the job id "+j.ID, "used for another job")}
 	}
 	if err := j.Means(q.member.identity.Name, q.holds); err != nil {
 		if signed.ReasonOf(err) == signed.NotMeant {
@@ -158,7 +158,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the job could not be recorded, so it was not run: %w", err)
+		return nil, diag.Cannot("record", "the job, so it was not run", err)
 	}
 	return j, checked
 }

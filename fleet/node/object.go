@@ -70,11 +70,11 @@ func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error
 		Deleted bool   `json:"deleted"`
 	}
 	if err := json.Unmarshal(found.Data, &info); err != nil {
-		return nil, fmt.Errorf("bundle %s: %w", digest, diag.SubjectCannot("", "read its metadata in the store"))
+		return nil, fmt.Errorf("bundle %s: %w", digest, diag.Cannot("read", "its metadata in the store", nil))
 	}
 	switch {
 	case info.Deleted:
-		return nil, fmt.Errorf("bundle %s was deleted", digest)
+		return nil, diag.Gone(fmt.Sprintf("bundle %s", digest))
 	case info.NUID == "" || strings.ContainsAny(info.NUID, ".*> \t\r\n"):
 		return nil, fmt.Errorf("bundle %s: %w", digest, diag.Damaged("its metadata in the store", nil))
 	case info.Size > uint64(bundle.DefaultLimits.PackedSize):
@@ -138,7 +138,7 @@ func (o *object) more() (came bool, err error) {
 	o.buffered = nil
 	take := func(m *direct.Message) error {
 		if o.remaining == 0 {
-			return errors.New("longer than the size in the store")
+			return diag.Mismatch("the length", "the size in the store")
 		}
 		if len(m.Data) > 0 {
 			o.buffered = append(o.buffered, m.Data)

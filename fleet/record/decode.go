@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/tidwall/gjson"
 
@@ -80,7 +79,7 @@ func decode(text []byte, limit int, into any) error {
 
 func checkSize(text []byte, limit int) error {
 	if len(text) > limit {
-		return diag.Exceeds("", "%d bytes, got %d", limit, len(text))
+		return diag.Exceeds("document", "%d bytes, got %d", limit, len(text))
 	}
 	return nil
 }
@@ -90,7 +89,7 @@ func check(protocol, want, node, wantNode string) error {
 		return diag.Expected("the protocol %s", want).Got("%q", cut(protocol, 60))
 	}
 	if node != wantNode {
-		return fmt.Errorf("claims to be from the node %q", cut(node, 60))
+		return diag.Expected("the node %s", wantNode).Got("%q", cut(node, 60))
 	}
 	return nil
 }

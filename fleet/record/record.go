@@ -173,7 +173,7 @@ func (f Facts) Encode() ([]byte, error) {
 	}
 }
 
-var errTooLarge = diag.Too("", "large")
+var errTooLarge = diag.Too("document", "large")
 
 // Encode returns the state as a document of at most MaxState bytes. If it is larger, messages are
 // shortened, then failures and labels left out.

@@ -67,7 +67,7 @@ func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode
 	msg.Header.Set(headerStream, r.Stream)
 	switch err := r.Client.Store(ctx, msg); {
 	case errors.Is(err, nats.ErrOtherStream):
-		return fmt.Errorf("the subject belongs to another stream than %s", r.Stream)
+		return diag.OfAnother("the subject", "stream than "+r.Stream)
 	case errors.Is(err, nats.ErrNoStream):
 		return fmt.Errorf("%w (create it with: ccm registration init)", diag.NotFound("stream", r.Stream, nil))
 	default:

@@ -150,14 +150,14 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 	next.Reason = why
 	stages := len(control.Release.Stages)
 	if next.State == signed.Aborted || next.State == signed.Done {
-		return nil, fmt.Errorf("the rollout of release %d is %s (make another release)", control.Release.Version, next.State)
+		return nil, fmt.Errorf("%w (make another release)", diag.Already(fmt.Sprintf("the rollout of release %d", control.Release.Version), "%s", next.State))
 	}
 	switch op {
 	case Pause:
 		next.State = signed.Paused
 	case Resume:
 		if next.State == signed.Rolling {
-			return nil, fmt.Errorf("the rollout of release %d is in progress", control.Release.Version)
+			return nil, diag.Already(fmt.Sprintf("the rollout of release %d", control.Release.Version), "in progress")
 		}
 		next.State = signed.Rolling
 		if next.Since.IsZero() {
@@ -171,7 +171,7 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 			break
 		}
 		if next.Stage >= stages-1 {
-			return nil, fmt.Errorf("the rollout of release %d is at its last stage", control.Release.Version)
+			return nil, diag.Already(fmt.Sprintf("the rollout of release %d", control.Release.Version), "at its last stage")
 		}
 		next.Stage, next.Since, next.SettleTime = next.Stage+1, now, time.Time{}
 	case Abort:
@@ -309,7 +309,7 @@ func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
 		return nil, fmt.Errorf("release %d has the same bundle as release %d (release an older bundle by its file)", now.Version, now.Previous)
 	}
 	if has, err := c.Store.HasBundle(ctx, signed.HexDigest(now.PreviousBundle)); err != nil || !has {
-		return nil, errors.Join(err, fmt.Errorf("the bundle of release %d is no longer in %s", now.Previous, c.Store.Environment))
+		return nil, errors.Join(err, fmt.Errorf("%s: %w", c.Store.Environment, diag.Gone(fmt.Sprintf("the bundle of release %d", now.Previous))))
 	}
 	r := &signed.Release{
 		Bundle: now.PreviousBundle, Stages: []string{fmt.Sprintf("state.release == %d", now.Version), "100%"},

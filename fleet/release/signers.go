@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -21,7 +22,7 @@ func (c *Controller) SetSigners(ctx context.Context, file, text string, threshol
 		return nil, err
 	}
 	if threshold < 1 || list.Len() < threshold {
-		return nil, fmt.Errorf("%s: %d signers with a threshold of %d: nobody could sign a release", file, list.Len(), threshold)
+		return nil, fmt.Errorf("%s: threshold: %w", file, diag.MustBe("1 to %d, the number of signers", list.Len()).Got("%d", threshold))
 	}
 	control, err := c.Store.Read(ctx)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // A Node has the data of one node.
@@ -135,7 +136,7 @@ type document struct {
 func (n *Node) add(d *document) {
 	err := d.err
 	if err == nil && d.state != nil && d.state.Environment != n.Environment {
-		err = fmt.Errorf("its state claims the environment %q: it belongs to %s", d.state.Environment, n.Environment)
+		err = fmt.Errorf("state: %w", diag.Expected("the environment %s", n.Environment).Got("%q", d.state.Environment))
 	}
 	switch {
 	case err != nil:

@@ -138,7 +138,7 @@ func (r *Release) Validate() error {
 		}
 		if isPercent {
 			if p <= last {
-				return fmt.Errorf("stages: %s must be higher than the stage before it", s)
+				return fmt.Errorf("stages: %s %w", s, diag.MustBe("higher than the stage before it"))
 			}
 			last = p
 		}

@@ -49,7 +49,7 @@ func add(ctx context.Context, payload, signatures []byte, kind Kind, key signers
 	}
 	text := bytes.Join([][]byte{payload, signatures, signature}, nil)
 	if len(text) > MaxSize {
-		return nil, diag.Exceeds("", "%d bytes, got %d", MaxSize, len(text))
+		return nil, diag.Exceeds("document", "%d bytes, got %d", MaxSize, len(text))
 	}
 	return text, nil
 }

@@ -3,7 +3,6 @@ package signed
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +37,7 @@ func decode(payload []byte, doc Document) error {
 
 func decodeStrictly(payload []byte, into any) error {
 	if !utf8.Valid(payload) {
-		return diag.Not("", "UTF-8")
+		return diag.Not("document", "UTF-8")
 	}
 	if err := checkKeys(payload); err != nil {
 		return err
@@ -56,7 +55,7 @@ func checkKeys(payload []byte) error {
 	for {
 		token, err := dec.Token()
 		if err != nil {
-			return diag.Not("", "JSON")
+			return diag.Not("document", "JSON")
 		}
 		delim, isDelim := token.(json.Delim)
 		switch {
@@ -90,7 +89,7 @@ func checkKeys(payload []byte) error {
 		key = open[len(open)-1] != nil
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("trailing text")
+		return diag.Unexpected("text at the end")
 	}
 	return nil
 }

@@ -92,9 +92,9 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, report f
 	switch {
 	case !p.stopped || err == nil:
 	case !p.runs.Load():
-		res.Err, res.Unreachable = errors.New("interrupted before ccm started there"), false
+		res.Err, res.Unreachable = diag.Interrupted("before ccm started there"), false
 	case p.abandoned:
-		res.Err, res.Unreachable = fmt.Errorf("interrupted, and abandoned after %s: ccm on the host stops after its current step", stopPatience), false
+		res.Err, res.Unreachable = diag.Interrupted(fmt.Sprintf("and abandoned after %s: ccm on the host stops after its current step", stopPatience)), false
 	}
 	return res
 }

@@ -21,7 +21,7 @@ func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit i
 		if err != nil {
 			if s.output.prompts() > 1 {
 				_ = s.end(err)
-				return 0, errors.New("the password was refused")
+				return 0, diag.Rejected("the host", "the password")
 			}
 			if err = s.end(err); greeted {
 				return 0, &lostError{"connection lost while ccm ran: " + err.Error()}

@@ -78,7 +78,7 @@ func TestProgramContent(t *testing.T) {
 	_, err = plain.from(0)
 	require.EqualError(t, err, file+" was changed meanwhile")
 	_, err = programs.forHost("Plan9 x", false)
-	require.EqualError(t, err, "ccm does not support the system Plan9 x")
+	require.EqualError(t, err, "ccm cannot run on the system Plan9 x")
 	_, err = programs.forHost("Linux riscv64", false)
 	require.ErrorContains(t, err, "expected the file ccm-linux-riscv64 in one of "+dir)
 }

@@ -1,7 +1,6 @@
 package ssh
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,7 +115,7 @@ func (p *Programs) available() (unames []string, sums map[string]string) {
 func (p *Programs) forHost(uname string, unpacks bool) (*packing, error) {
 	system, ok := systems[uname]
 	if !ok {
-		return nil, fmt.Errorf("ccm does not support the system %s", uname)
+		return nil, diag.SubjectCannot("ccm", "run on the system %s", uname)
 	}
 	x, err := p.of(system)
 	if err != nil {

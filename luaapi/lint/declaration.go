@@ -191,7 +191,7 @@ func (d *declaration) references() {
 
 // noRefresh reports that a relation only orders, because t cannot be refreshed.
 func (d *declaration) noRefresh(path []any, t *resource.Type, instead string) {
-	e := diag.Errorf(d.Locate(path, false), "%s: a %s cannot be refreshed; this only sets the order, like %s", path[0], t.Name, instead)
+	e := diag.Errorf(d.Locate(path, false), "%s: %w", path[0], diag.SubjectCannot("a "+t.Name, "be refreshed; this only sets the order, like %s", instead))
 	e.Subject, e.Hint = d.subject(), "use "+instead
 	d.s.findings = append(d.s.findings, Finding{NoRefresh, e})
 }

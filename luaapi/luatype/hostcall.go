@@ -65,7 +65,7 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 			return value(lib.access.view), nil
 		}
 		if _, act := acts[key]; act {
-			return lua.LNil, fmt.Errorf("status is read-only: call host.%s in perform", key)
+			return lua.LNil, diag.SubjectCannot("status", "change the machine: call host.%s in perform", key)
 		}
 		return lua.LNil, &missingFunctionError{key, names}
 	}, func() *lua.LTable { return contents })

@@ -161,7 +161,7 @@ func (c *compiler) next() (item, error) {
 	switch {
 	case ch == '(':
 		if c.captures == maxCaptures {
-			return item{}, diag.Exceeds("", "%d captures", maxCaptures)
+			return item{}, diag.Exceeds("pattern", "%d captures", maxCaptures)
 		}
 		n := c.captures
 		c.captures++

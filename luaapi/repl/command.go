@@ -108,7 +108,7 @@ func (d *Dialog) run(ctx context.Context, name, arg string) error {
 		return e
 	}
 	if arg != "" && c.Args == "" {
-		return fmt.Errorf(".%s takes no argument, got %q", c.Name, arg)
+		return fmt.Errorf(".%s: %w", c.Name, diag.Unexpected("argument %q", arg))
 	}
 	if arg == "" && c.Args != "" && !strings.HasPrefix(c.Args, "[") {
 		return fmt.Errorf("usage: %s", c.synopsis())

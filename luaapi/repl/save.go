@@ -135,7 +135,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	name, force := strings.CutPrefix(arg, "-f ")
 	name = strings.TrimSpace(name)
 	if name == "" || name == "-f" {
-		return errors.New("usage: .save [-f] FILE")
+		return fmt.Errorf(".save: %w", diag.Expected("[-f] FILE"))
 	}
 	text := d.transcript.script()
 	if text == "" {
@@ -151,7 +151,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	}
 	err := save(name, []byte(text), mode)
 	if errors.Is(err, fs.ErrExist) {
-		return &diag.Error{Err: diag.Exists(name), Hint: ".save -f " + name + " replaces the file"}
+		return &diag.Error{Err: diag.Exists(name, ""), Hint: ".save -f " + name + " replaces the file"}
 	}
 	if err != nil {
 		return err

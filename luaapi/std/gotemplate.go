@@ -129,7 +129,7 @@ const printFunc = "ccm_print"
 // printed returns a value that is about to be printed, or an error if there is none to print. Code is the expression.
 func printed(code string, val any) (any, error) {
 	if val == nil {
-		return nil, fmt.Errorf("value missing in %s (set a default: %s | default \"...\")", code, code)
+		return nil, diag.None("value for %s (set a default: %s | default \"...\")", code, code)
 	}
 	return val, template.CheckPrinted(val)
 }

@@ -1,7 +1,6 @@
 package std
 
 import (
-	"errors"
 	"math/big"
 	"net"
 	"net/netip"
@@ -99,7 +98,7 @@ func netLibrary() *Library {
 func parseAddr(text string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(text)
 	if err == nil && strings.ContainsFunc(a.Zone(), func(c rune) bool { return c <= ' ' || c > '~' || c == '/' }) {
-		return netip.Addr{}, errors.New("unknown interface in its zone")
+		return netip.Addr{}, diag.Unknown("interface", a.Zone(), nil)
 	}
 	return a, err
 }

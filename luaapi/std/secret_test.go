@@ -115,7 +115,7 @@ func TestSecretSources(t *testing.T) {
 		{script: `print(secret.cmd { "cat", stdin = "hunter2\n" })`, want: "#"},
 		{script: `secret("")`, err: "secret: it is empty"},
 		{script: `secret("abc")`, err: "secret: it has less than 4 bytes, and masking it would mask other text (use a longer secret)"},
-		{script: `secret("      ")`, err: "secret: it is only white space"},
+		{script: `secret("      ")`, err: "secret: it contains only white space"},
 		{script: `secret(12345)`, err: "secret: expected a string, got a number (quote it)"},
 		{script: `secret { "hunter2" }`, err: "secret: expected a string, got a table"},
 		{script: `secret.env "NOTHING"`, err: "secret.env: the variable NOTHING is not set (export it, or set it in the service that runs ccm)"},

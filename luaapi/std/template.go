@@ -2,7 +2,6 @@ package std
 
 import (
 	"errors"
-	"fmt"
 	"path"
 	"strings"
 
@@ -115,7 +114,7 @@ func ownFiles(c *call) func(path string) error {
 		if dir != "" && strings.HasPrefix(path.Clean(name), dir+"/") {
 			return nil
 		}
-		return fmt.Errorf("a module can read only its own files: %w", denied)
+		return diag.SubjectCannot("a module", "read files of others: %w", denied)
 	}
 }
 

@@ -1,4 +1,4 @@
----What a constructor returns: it stands for the resource in require, before,
+---The handle that a constructor returns. It refers to the resource in require, before,
 ---notify and subscribe.
 ---@class (exact) ccm.Handle
 ---@field type string The type of the resource.
@@ -6,11 +6,11 @@
 ---@field id string Both, as type#name.
 ---@field changed boolean Whether it was changed in this run. This and what follows is known only inside of ccm.lazy and ccm.after.
 ---@field failed boolean Whether it failed.
----@field outcome "stable"|"changed"|"pending"|"unknown"|"skipped"|"failed" What became of it.
----@field stdout string? What the command of an exec said, without the line breaks at its end; nil if it did not run.
----@field stderr string? What it said on the standard error.
----@field exit_code integer? How it ended.
----@field set fun(self: ccm.Handle, properties: table): ccm.Handle Gives the resource other properties than it was declared with.
+---@field outcome "stable"|"changed"|"pending"|"unknown"|"skipped"|"failed" Its outcome.
+---@field stdout string? The standard output of the command of an exec, without trailing line breaks; nil if it did not run.
+---@field stderr string? Its standard error.
+---@field exit_code integer? Its exit status.
+---@field set fun(self: ccm.Handle, properties: table): ccm.Handle Overrides properties of the declaration.
 
 ---The environment of ccm: a string, or nil for what is not set.
 ---@type table<string, string?>
@@ -26,18 +26,18 @@ arg = {}
 ---@return any
 function fact(path, default) end
 
----What the program offers.
+---The functions of ccm.
 ---@class ccm.lib.ccm
 ---@field version string The version of ccm.
----@field noop boolean Whether this run only says what would be done.
+---@field noop boolean Whether this run only shows what would change.
 ccm = {}
 
 ---Prints a warning with the place of the call.
 ---@param ... any
 function ccm.warn(...) end
 
----Returns its argument. As the value of a property it says that the property may be left
----out: that it is nil is no mistake.
+---Returns its argument. As the value of a property it marks the property as optional:
+---nil leaves it out, without a warning.
 ---@generic T
 ---@param value? T
 ---@return T?
@@ -47,14 +47,14 @@ function ccm.optional(value) end
 ---@param message string
 function ccm.fail(message) end
 
----Stands for the value of a property that is known only when earlier resources were
----dealt with: the function is called right before its resource and returns it.
+---A value of a property that is known only after earlier resources were applied. The
+---function is called right before its resource, and returns the value.
 ---@param value fun(): any
 ---@return any
 function ccm.lazy(value) end
 
 ---Sets properties that every type has for all declarations from here to the end of the file.
----What a declaration or the defaults of its type say wins; tags are added.
+---Properties of a declaration, or of the defaults of its type, take precedence; tags are added.
 ---@param properties table
 function ccm.defaults(properties) end
 
@@ -73,13 +73,13 @@ function ccm.resources(filter) end
 ---@field [integer] ccm.Handle
 local Collection = {}
 
----Gives the resources other properties than they were declared with.
+---Overrides properties of the declarations.
 ---@param properties table
 ---@return ccm.Collection
 function Collection:set(properties) end
 
----Calls a function in a run, right after a resource was dealt with. It cannot
----declare anything.
+---Calls a function in a run, right after a resource was applied. The function cannot
+---declare resources.
 ---@param handle ccm.Handle
 ---@param fn fun(handle: ccm.Handle)
 function ccm.after(handle, fn) end
@@ -94,7 +94,7 @@ function ccm.after(handle, fn) end
 ---@field example? string
 ---@field secret? boolean
 ---@field alias? string|string[]
----@field items? string|ccm.TypeProperty What a list or map holds.
+---@field items? string|ccm.TypeProperty The type of the items of a list or map.
 ---@field properties? table<string, ccm.TypeProperty> The properties of a table.
 ---@field set? boolean Whether the order of a list does not matter.
 ---@field relative? boolean Whether a path may be relative to the script.
@@ -104,13 +104,13 @@ function ccm.after(handle, fn) end
 ---@field name string
 ---@field doc string
 ---@field properties table<string, ccm.TypeProperty>
----@field status? fun(want: table, host: table): table Looks what is there. It may not change anything.
+---@field status? fun(want: table, host: table): table Reads the state. It may not change anything.
 ---@field decide? fun(want: table, have: table): any Left out, the properties are compared by name.
----@field perform? fun(action: string, want: table, have: table, host: table) Makes it so.
+---@field perform? fun(action: string, want: table, have: table, host: table) Applies an action.
 ---@field refresh? fun(want: table, have: table, host: table) Acts on a change elsewhere.
 ---@field validate? fun(want: table): any, any Returns what is wrong, or a property and what is wrong with it.
 ---@field edit? fun(want: table, text: string): string, table? Returns the new text of the file at want.path.
----@field phrases? table<string, string> What reports say of each action.
+---@field phrases? table<string, string> The phrase of each action in reports.
 ---@field commands? string[] The names of the programs that it runs.
 
 ---Defines a type of resource and returns its constructor.

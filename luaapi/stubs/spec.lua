@@ -74,7 +74,7 @@ function teardown(body) end
 ---@class (exact) ccm.spec.Result
 ---@field changed string[] The resources that were changed.
 ---@field stable string[] Those that were up to date already.
----@field outcomes table<string, string> What became of each.
+---@field outcomes table<string, string> The outcome of each resource.
 
 ---@class ccm.spec.Catalog
 local Catalog = {}
@@ -142,13 +142,13 @@ function Machine:http(url) end
 machine = {}
 
 ---@class (exact) ccm.spec.Suite
----@field starts table<string, ccm.spec.Options> What the machine may be before, by name.
----@field wants table<string, table> What may be wanted, by name: properties, as a script writes them.
+---@field starts table<string, ccm.spec.Options> The states of the machine before, by name.
+---@field wants table<string, table> The desired states, by name: properties, as a script writes them.
 ---@field fails? table<string, string> Of "start/want", a part of the error that it must end in.
----@field phrases? table<string, string[]> Of "start/want", what a plan says.
+---@field phrases? table<string, string[]> Of "start/want", the phrases of a plan.
 
----Holds a type to what is asked of every provider: each wish is tried from each
----start, looking changes nothing, and after the actions nothing is left to do.
+---Tests a type as every provider is tested: each desired state is tried from each
+---start, reads change nothing, and after the actions nothing is left to do.
 ---@param type string The name of the type. Its module must have been loaded.
 ---@param suite ccm.spec.Suite
 function suite(type, suite) end

@@ -51,7 +51,7 @@ func (Syntax) Set(text, key, value string) (string, error) {
 			continue
 		}
 		if at >= 0 {
-			return "", fmt.Errorf("the key %s is in two tables: use a separate file for each", key)
+			return "", diag.Duplicate("key %s, in two tables (use a separate file for each)", key)
 		}
 		at = i
 	}

@@ -20,7 +20,7 @@ file.defaults { path = "/x" } --> 17: file.defaults: the name cannot have a defa
 file.defaults "x" --> 1: file.defaults: expected a table of properties, got the string "x"
 file.defaults() --> file.defaults: expected a table of properties, got nil
 file.defaults({}, 1) --> file.defaults: expected a table of properties, got a table
-file:defaults { owner = "x" } --> 1: file.defaults called with a colon (use file.defaults { ... })
+file:defaults { owner = "x" } --> 1: expected file.defaults, got file:defaults (use file.defaults { ... })
 ---
 -- A default that clashes is blamed where it stands.
 file.defaults { source = "x" }

@@ -11,7 +11,7 @@ local h = file { "/a", owner = "me", group = "me", mode = "0644" }
 h:set { mdoe = "0600" } --> 9: file#/a: unknown property "mdoe" (did you mean "mode"?)
 h:set { mode = "rw" } --> 16: file#/a: mode: expected octal permissions such as "0644", got "rw"
 h:set { path = "/b" } --> 9: file#/a: path: the name cannot be changed
-h:set { content = ccm.lazy(function() end) } --> 9: file#/a: content: ccm.lazy can be used only in the declaration
+h:set { content = ccm.lazy(function() end) } --> 9: file#/a: content: ccm.lazy applies only to declarations
 ---
 local h = file { "/a", owner = "me", group = "me", mode = "0644", content = "x" } --> file#/a: content: content and source exclude each other
 h:set { source = "x" }

@@ -77,15 +77,15 @@ goto --> expected the name of a label, got the end of the text
 ---
 local x = 5 // 2 --> 14: expected a value, got / (start a comment with --)
 ---
-goto nowhere --> 6: goto nowhere: label ::nowhere:: not found
+goto nowhere --> 6: no such label "nowhere"
 ---
 ::x:: ::x:: --> 3: duplicate label ::x::, first defined on line 82
 ---
-break --> break outside of a loop
+break --> unexpected break outside of a loop
 ---
-local function f() return ... end --> 27: ... used in a function without ... in its parameters
+local function f() return ... end --> 27: unexpected ... in a function without ... in its parameters
 ---
-goto skip --> 6: goto skip jumps into the scope of the local x
+goto skip --> 6: goto skip cannot jump into the scope of the local x
 local x = 5
 ::skip::
 print(x)

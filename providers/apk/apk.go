@@ -4,13 +4,13 @@ package apk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -328,7 +328,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	}
 	for _, name := range specs {
 		if err == nil && verb == "remove" && !slices.Contains(t.Removes, name) {
-			err = fmt.Errorf("apk does not remove %s%s", name, neededBy(res, name))
+			err = diag.SubjectCannot("apk", "remove %s%s", name, neededBy(res, name))
 		}
 	}
 	return t, err

@@ -220,9 +220,9 @@ func TestSimulateRemoval(t *testing.T) {
 	res := pkgtooltest.OK("World updated, but the following packages are not removed due to:\n  musl: apk-tools busybox alpine-baselayout\n        libc-utils\n  zlib: apk-tools\n\nOK: 8 MiB in 15 packages\n")
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return res, nil }})
 	_, err := simulate(t.Context(), &h.View, "remove", pkgtooltest.Package("musl", "absent"), []string{"musl"})
-	require.EqualError(t, err, "apk does not remove musl, needed by apk-tools, busybox, alpine-baselayout, libc-utils")
+	require.EqualError(t, err, "apk cannot remove musl, needed by apk-tools, busybox, alpine-baselayout, libc-utils")
 	require.EqualError(t, change(t.Context(), h, "remove", []resources.Package{pkgtooltest.Package("zlib", "absent")}, []string{"zlib"}),
-		"apk does not remove zlib, needed by apk-tools", "apk would change the world")
+		"apk cannot remove zlib, needed by apk-tools", "apk would change the world")
 
 	res = pkgtooltest.Failed(2, "(1/2) Purging curl (7.88.1-r1)\n(2/2) Purging nghttp2-libs (1.51.0-r0)\n2 errors; 7 MiB in 14 packages\n", "")
 	got, err := simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"curl"})

@@ -2,10 +2,10 @@ package apt
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -26,5 +26,5 @@ func checkArchitecture(ctx context.Context, v *host.View, n name) error {
 	if slices.Contains(known, n.arch) {
 		return nil
 	}
-	return fmt.Errorf("architecture %s is not enabled, only %s (run dpkg --add-architecture %s, then apt-get update)", n.arch, strings.Join(known, ", "), n.arch)
+	return diag.Not("architecture "+n.arch, "enabled, only %s (run dpkg --add-architecture %s, then apt-get update)", strings.Join(known, ", "), n.arch)
 }

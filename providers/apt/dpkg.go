@@ -117,7 +117,7 @@ func pick(list []record) (r record, err error) {
 		case slices.Contains(unfinished, x.status):
 			r = x
 		case !slices.Contains(gone, x.status):
-			return r, fmt.Errorf("unknown dpkg status of %s: %.200q", x.unique, x.status)
+			return r, diag.Unknown("dpkg status of "+x.unique+":", fmt.Sprintf("%.200s", x.status), nil)
 		}
 	}
 	return r, nil

@@ -188,7 +188,7 @@ func TestIndexFails(t *testing.T) {
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
 	for range 3 {
 		err := packages{}.Install(t.Context(), h, resources.Package{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(time.Hour)})
-		require.ErrorContains(t, err, "the package index is missing and could not be refreshed: apt-get update")
+		require.ErrorContains(t, err, "cannot refresh the package index, which is missing: apt-get update")
 	}
 	require.Equal(t, 1, m.updates)
 }
@@ -216,7 +216,7 @@ func TestIndexFailsStaysOld(t *testing.T) {
 	require.NoError(t, os.Chtimes(partial, time.Time{}, h.Now().Add(-72*time.Hour)))
 	want := resources.Package{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(24 * time.Hour)}
 	for range 2 {
-		require.ErrorContains(t, packages{}.Install(t.Context(), h, want), "the package index is 3 days old and could not be refreshed: apt-get update")
+		require.ErrorContains(t, packages{}.Install(t.Context(), h, want), "cannot refresh the package index, which is 3 days old: apt-get update")
 	}
 	require.Equal(t, 1, m.updates)
 	forgetIndex(t)

@@ -2,6 +2,7 @@ package apt
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -38,7 +39,7 @@ func parseVersion(s string) (deb.Version, error) {
 	// The library keeps each number in a machine word.
 	for _, number := range strings.FieldsFunc(s, func(c rune) bool { return !unicode.IsDigit(c) }) {
 		if len(strings.TrimLeft(number, "0")) > 18 {
-			return v, diag.SubjectCannot("", "compare %q: number exceeds 18 digits", s)
+			return v, diag.Cannot("compare", fmt.Sprintf("%q: number exceeds 18 digits", s), nil)
 		}
 	}
 	return v, nil

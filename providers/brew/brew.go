@@ -171,7 +171,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 		res, err := tool.Query(ctx, v, append([]string{"brew", "uses", "--installed", "--formula"}, specs...)...)
 		users := slices.DeleteFunc(pkgtool.Lines(res.Stdout), func(name string) bool { return slices.Contains(specs, name) })
 		if err == nil && len(users) > 0 && !slices.Contains(want.Options, "--ignore-dependencies") {
-			err = fmt.Errorf("brew did not remove it, because it is required by %s", strings.Join(users, ", "))
+			err = diag.SubjectCannot("brew", "remove it, because it is required by %s", strings.Join(users, ", "))
 		}
 		return pkgtool.Simulation{Removes: specs}, err
 	}

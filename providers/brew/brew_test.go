@@ -86,7 +86,7 @@ func TestPredict(t *testing.T) {
 func TestSimulateRemoval(t *testing.T) {
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return pkgtooltest.OK("git\nwget\n"), nil }})
 	_, err := simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"pcre2"})
-	require.EqualError(t, err, "brew did not remove it, because it is required by git, wget")
+	require.EqualError(t, err, "brew cannot remove it, because it is required by git, wget")
 	_, err = simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"pcre2", "git", "wget"})
 	require.NoError(t, err)
 }

@@ -3,7 +3,6 @@ package choria
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -76,7 +75,7 @@ const (
 // cannot be caught.
 const maxFrames = 10_000
 
-var errTooDeep = errors.New("templates and blocks are nested too deeply: does one call itself?")
+var errTooDeep = diag.TooMany("nested templates and blocks: does one call itself?")
 
 // deep is deepFunc for Go templates.
 func deep() (string, error) {

@@ -45,7 +45,7 @@ func parseDigest(text string) (rendering, error) {
 		}
 		rel, err := strconv.Unquote(rest)
 		if err != nil {
-			return r, diag.SubjectCannot("", "read rendered files: %q", line)
+			return r, diag.Cannot("read", fmt.Sprintf("rendered files: %q", line), nil)
 		}
 		if word == dirLine {
 			r.dirs = append(r.dirs, rel)
@@ -53,7 +53,7 @@ func parseDigest(text string) (rendering, error) {
 		}
 		mode, err := strconv.ParseUint(word, 8, 12)
 		if err != nil {
-			return r, diag.SubjectCannot("", "read rendered files: %q", line)
+			return r, diag.Cannot("read", fmt.Sprintf("rendered files: %q", line), nil)
 		}
 		r.sums[rel] = sum
 		r.files = append(r.files, safepath.TreeEntry{Rel: rel, Info: safepath.Info{Kind: safepath.Regular, Mode: uint32(mode)}})

@@ -151,7 +151,7 @@ func (r rendering) place(ctx context.Context, h *host.Host, file, rel string) er
 	}
 	i, ok := slices.BinarySearchFunc(r.files, rel, func(e safepath.TreeEntry, rel string) int { return cmp.Compare(e.Rel, rel) })
 	if !ok {
-		return fmt.Errorf("%s was not rendered", rel)
+		return diag.Missing(rel, "after rendering")
 	}
 	f := r.files[i]
 	src, err := h.Sources().Open(ctx, r.path(rel))

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/providers/pkgtool/rpm"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -43,7 +44,7 @@ func lockedPackages(ctx context.Context, v *host.View, wants []resources.Package
 		return nil, err
 	}
 	if res.Code != 0 {
-		return nil, fmt.Errorf("dnf versionlock list: exit status %d%s (the plugin is in dnf-plugins-core or python3-dnf-plugin-versionlock)", res.Code, res.LastWords())
+		return nil, fmt.Errorf("dnf versionlock list: %w%s (the plugin is in dnf-plugins-core or python3-dnf-plugin-versionlock)", diag.ExitStatus(res.Code), res.LastWords())
 	}
 	for line := range strings.Lines(string(res.Stdout)) {
 		line = strings.TrimSpace(line)

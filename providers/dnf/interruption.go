@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/providers/pkgtool/rpm"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -173,5 +174,5 @@ func notReinstalled(res host.Result, nevras []string) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return fmt.Errorf("dnf could not reinstall %s, which it left unfinished when it was interrupted%s", strings.Join(left, ", "), tool.LastWords(res))
+	return diag.SubjectCannot("dnf", "reinstall %s, which it left unfinished when it was interrupted%s", strings.Join(left, ", "), tool.LastWords(res))
 }

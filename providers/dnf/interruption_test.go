@@ -86,7 +86,7 @@ func TestInterrupted(t *testing.T) {
 				"dnf install -y ccm-demo-rpm-2.0: dnf reports nothing to do: Package ccm-demo-rpm-2.0-1.lab.noarch is already installed."},
 		"no repository has one of two": {killedHistory, []string{"ccm-demo-rpm-2.0", "ccm-demo-rpm-epoch-1:0.9-2.lab"}, false, true, "ccm-demo-rpm", "2.0",
 			"ensure: half-installed → 2.0", []string{both, "dnf install -y ccm-demo-rpm-2.0"},
-			"dnf could not reinstall ccm-demo-rpm-2.0-1.lab.noarch, which it left unfinished when it was interrupted: Installed package ccm-demo-rpm-2.0-1.lab.noarch (from ccm-lab) not available."},
+			"dnf cannot reinstall ccm-demo-rpm-2.0-1.lab.noarch, which it left unfinished when it was interrupted: Installed package ccm-demo-rpm-2.0-1.lab.noarch (from ccm-lab) not available."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine().with(x.installed...)

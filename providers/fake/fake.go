@@ -8,10 +8,10 @@ package fake
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -80,7 +80,7 @@ func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	defer m.mu.Unlock()
 	a, ok := m.Answers[c.String()]
 	if !ok && !m.converging {
-		return host.Result{}, fmt.Errorf("commands do not run in specs (set the result in the options of catalog: commands = { [%q] = ... })", c)
+		return host.Result{}, diag.SubjectCannot("specs", "run commands (set the result in the options of catalog: commands = { [%q] = ... })", c)
 	}
 	if !ok {
 		m.unanswered++

@@ -2,8 +2,6 @@
 package http
 
 import (
-	"fmt"
-
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -26,7 +24,7 @@ func suits(_ *facts.Facts, want resources.Archive) (int, error) {
 		return 0, diag.Expected("an http or https URL").Got("%q", want.URL)
 	}
 	if unpack.FormatOf(u.Path) == "" {
-		return 0, fmt.Errorf("archive type not supported: %w", diag.Expected("one of %s", unpack.Suffixes()))
+		return 0, diag.Not("archive type", "supported: %w", diag.Expected("one of %s", unpack.Suffixes()))
 	}
 	return 1, nil
 }

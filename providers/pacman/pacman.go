@@ -129,7 +129,7 @@ func compare(ctx context.Context, v *host.View, a, b string) (int, error) {
 	}
 	order, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
 	if err != nil || res.Code != 0 {
-		return 0, fmt.Errorf("vercmp %s %s: exit status %d, %w%s", a, b, res.Code, diag.Expected("a number").Got("%.200q", res.Stdout), res.LastWords())
+		return 0, fmt.Errorf("vercmp %s %s: %w: %w%s", a, b, diag.ExitStatus(res.Code), diag.Expected("a number").Got("%.200q", res.Stdout), res.LastWords())
 	}
 	return order, nil
 }

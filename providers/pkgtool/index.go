@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -123,7 +124,7 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 		return err
 	})
 	if err != nil {
-		err = fmt.Errorf("the package index is %s and could not be refreshed: %w", age, err)
+		err = diag.Cannot("refresh", fmt.Sprintf("the package index, which is %s", age), err)
 	}
 	t.index.at, t.index.err, t.index.before, t.index.found = h.Now(), err, before, found
 	return err == nil, err

@@ -63,7 +63,7 @@ func CompareByCommand(ctx context.Context, v *host.View, tool *Tool, argv ...str
 	case ">":
 		return 1, nil
 	default:
-		return 0, fmt.Errorf("%s: exit status %d, %w%s", host.Cmd{Argv: argv}, res.Code, diag.Expected("<, = or >").Got("%.200q", word), res.LastWords())
+		return 0, fmt.Errorf("%s: %w: %w%s", host.Cmd{Argv: argv}, diag.ExitStatus(res.Code), diag.Expected("<, = or >").Got("%.200q", word), res.LastWords())
 	}
 }
 

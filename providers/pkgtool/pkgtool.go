@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
@@ -100,9 +101,9 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 		cmd := host.Cmd{Argv: argv, Env: t.Env}
 		res, err := h.Run(ctx, cmd)
 		if err == nil && res.Code != 0 && !slices.Contains(t.SuccessStatuses, res.Code) {
-			err = fmt.Errorf("%s: exit status %d%s", cmd, res.Code, t.LastWords(res))
+			err = fmt.Errorf("%s: %w%s", cmd, diag.ExitStatus(res.Code), t.LastWords(res))
 		} else if err == nil && t.IsFailure != nil && t.IsFailure(Lines(res.Stdout), Lines(res.Stderr)) {
-			err = &resource.DoneError{Err: fmt.Errorf("%s: a package script failed%s", cmd, t.LastWords(res))}
+			err = &resource.DoneError{Err: fmt.Errorf("%s: %w%s", cmd, diag.Failed("a package script", nil), t.LastWords(res))}
 		}
 		return res, err
 	})

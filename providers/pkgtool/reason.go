@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -25,7 +26,7 @@ func (t *Tool) CouldNot(program, verb string, res host.Result) error {
 
 // ExitError returns the error of a command that ended with an exit status. Words is "" or the reason, after ": ".
 func ExitError(command string, code int, words string) error {
-	return fmt.Errorf("%s: exit status %d%s", command, code, words)
+	return fmt.Errorf("%s: %w%s", command, diag.ExitStatus(code), words)
 }
 
 // Tail returns the last [MaxLines] lines.

@@ -251,7 +251,7 @@ func (s *Scripts) ask(ctx context.Context, v *host.View, name string) (Activity,
 	}
 	now, err := s.Meaning(res)
 	if err != nil {
-		err = fmt.Errorf("%s: exit status %d: %w%s", c, res.Code, err, res.LastWords())
+		err = fmt.Errorf("%s: %w: %w%s", c, diag.ExitStatus(res.Code), err, res.LastWords())
 	}
 	return now, err
 }
@@ -350,7 +350,7 @@ func (s *Scripts) Disable(ctx context.Context, h *host.Host, want resources.Serv
 // Mask implements resources.ServiceProvider. It is not called, because Status reports that there are no
 // masks.
 func (s *Scripts) Mask(context.Context, *host.Host, resources.Service) error {
-	return errors.New(s.Init + " does not support masks")
+	return diag.SubjectCannot(s.Init, "mask services")
 }
 
 // Unmask implements resources.ServiceProvider.

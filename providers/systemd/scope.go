@@ -2,7 +2,6 @@ package systemd
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -71,7 +71,7 @@ func (s *scope) isRunning(ctx context.Context, v *host.View, wait svctool.Wait) 
 		return err
 	}
 	if v.Offline() != "" {
-		return fmt.Errorf("the service manager of the user %s does not run: %s", s.login.Name, v.Offline())
+		return diag.Not("service manager of user "+s.login.Name, "running: %s", v.Offline())
 	}
 	for starting := true; ; {
 		ok, err := v.Exists(s.runtime + "/systemd/private")
@@ -79,7 +79,7 @@ func (s *scope) isRunning(ctx context.Context, v *host.View, wait svctool.Wait) 
 			return err
 		}
 		if !starting {
-			return fmt.Errorf("service manager of user %s is not running (log in, or run: loginctl enable-linger %[1]s)", s.login.Name)
+			return diag.Not("service manager of user "+s.login.Name, "running (log in, or run: loginctl enable-linger %s)", s.login.Name)
 		}
 		if starting = s.isStarting(ctx, v); starting {
 			err = wait(ctx, managerPoll)

@@ -100,7 +100,7 @@ func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (str
 	case strings.Contains(string(res.Stderr), "No such file or directory"):
 		return notFound, nil
 	}
-	return "", fmt.Errorf("%s: exit status %d%s", c, res.Code, res.LastWords())
+	return "", fmt.Errorf("%s: %w%s", c, diag.ExitStatus(res.Code), res.LastWords())
 }
 
 // log returns the last lines of a unit's log, or "". The journal may lag behind the services, so

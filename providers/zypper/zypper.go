@@ -144,7 +144,7 @@ func query(ctx context.Context, v *host.View, words ...string) (s stream, err er
 	if len(reason) == 0 {
 		reason = pkgtool.Tail(s.Messages)
 	}
-	return s, fmt.Errorf("zypper could not %s it: exit status %d: %s", words[0], res.Code, strings.Join(reason, "\n"))
+	return s, pkgtool.ExitError(fmt.Sprintf("zypper could not %s it", words[0]), res.Code, ": "+strings.Join(reason, "\n"))
 }
 
 // installedOnly is zypper's repository for installed packages that no repository has.

@@ -7,6 +7,7 @@ package bundle
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"fmt"
 	"io/fs"
@@ -116,10 +117,10 @@ func entryOfMeta(fsys fs.FS, text string) (string, error) {
 		return "", diag.OtherFormat("bundle", m.Format, format)
 	}
 	if !isName(m.Entry) {
-		return "", fmt.Errorf("%s refers to %q, which is not in the bundle", metaName, m.Entry)
+		return "", fmt.Errorf("%s: %w", metaName, diag.Missing(strconv.Quote(m.Entry), "in the bundle"))
 	}
 	if fi, err := fs.Stat(fsys, m.Entry); err != nil || !fi.Mode().IsRegular() {
-		return "", fmt.Errorf("%s refers to %q, which is not in the bundle", metaName, m.Entry)
+		return "", fmt.Errorf("%s: %w", metaName, diag.Missing(strconv.Quote(m.Entry), "in the bundle"))
 	}
 	return m.Entry, nil
 }

@@ -172,7 +172,7 @@ func TestEntry(t *testing.T) {
 		"the usual one, by name": {files: map[string]string{"site.lua": ""}, entry: "site.lua", want: "site.lua"},
 		"not the first":          {files: map[string]string{"site.lua": "", "manifest.yaml": ""}, entry: "manifest.yaml", want: "manifest.yaml"},
 		"nothing":                {files: map[string]string{"web.lua": ""}, err: "no site.lua or manifest.yaml"},
-		"left out":               {files: map[string]string{"site.lua": ""}, entry: "left.lua", err: "left.lua is excluded from the bundle, but the bundle should run it"},
+		"left out":               {files: map[string]string{"site.lua": ""}, entry: "left.lua", err: "left.lua, which is excluded from it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -326,10 +326,10 @@ func hostile(t testing.TB) map[string]struct {
 		"link to the folder above":   {archive(t, script, link("x", "..")), "which is outside of the directory"},
 		"link to nothing":            {archive(t, script, link("x", "y")), "which does not exist"},
 		"links in a circle":          {archive(t, script, link("x", "y"), link("y", "x")), "which forms a loop"},
-		"below a link":               {archive(t, script, of(tar.TypeDir, "d"), link("x", "d"), file("x/y", "")), "is below x, which is not a directory"},
+		"below a link":               {archive(t, script, of(tar.TypeDir, "d"), link("x", "d"), file("x/y", "")), "is a path below x, which is not a directory"},
 		"over a link":                {archive(t, script, link("x", "site.lua"), file("x", "")), "duplicate entry"},
 		"link over a file":           {archive(t, script, link("site.lua", "x"), file("x", "")), "duplicate entry"},
-		"below a file":               {archive(t, script, file("site.lua/x", "")), "is below site.lua, which is not a directory"},
+		"below a file":               {archive(t, script, file("site.lua/x", "")), "is a path below site.lua, which is not a directory"},
 		"twice":                      {archive(t, script, script), "duplicate entry"},
 		"twice by another name":      {archive(t, script, file("./site.lua", "")), "duplicate entry"},
 		"file over a folder":         {archive(t, script, of(tar.TypeDir, "a"), file("a", "")), "duplicate entry"},
@@ -347,8 +347,8 @@ func hostile(t testing.TB) map[string]struct {
 		"two folders":                {archive(t, file("a/site.lua", ""), file("b/site.lua", "")), "expected one script or manifest, found a/site.lua and b/site.lua"},
 		"the script is a folder":     {archive(t, of(tar.TypeDir, "site.lua")), "no site.lua or manifest.yaml"},
 		"the script is a link":       {archive(t, link("site.lua", "d"), of(tar.TypeDir, "d")), "no site.lua or manifest.yaml"},
-		"runs what does not exist":   {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":1,"entry":"x"}`)), `refers to "x", which is not in the bundle`},
-		"runs what is elsewhere":     {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":1,"entry":"../x"}`)), `refers to "../x", which is not in the bundle`},
+		"runs what does not exist":   {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":1,"entry":"x"}`)), `"x" does not exist in the bundle`},
+		"runs what is elsewhere":     {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":1,"entry":"../x"}`)), `"../x" does not exist in the bundle`},
 		"of a later ccm":             {archive(t, script, file(".ccm/bundle.json", `{"protocol":"io.choria.ccm.v1.bundle","format":2,"entry":"x"}`)), "bundle has format 2, but this ccm supports 1"},
 		"of another program":         {archive(t, script, file(".ccm/bundle.json", `{"entry":"site.lua"}`)), ".ccm/bundle.json is damaged"},
 		"empty":                      {archive(t), "bundle is empty"},

@@ -54,7 +54,7 @@ func Take(dir, name string) (*Place, error) {
 }
 
 // errTaken says that another process holds a place.
-var errTaken = errors.New("another process uses it")
+var errTaken = diag.InUse("", "another process")
 
 // take makes the place, or takes one of a dead process.
 func (p *Place) take(dir string) (err error) {

@@ -202,7 +202,7 @@ func kindOf(head *tar.Header) (fs.FileMode, error) {
 		return 0, diag.OfKind("", "a device or pipe, which is not supported in bundles")
 	case tar.TypeGNUSparse:
 	default:
-		return 0, fmt.Errorf("is of type %q, which is not supported in bundles", head.Typeflag)
+		return 0, diag.OfKind("", "an entry of type %q, which is not supported in bundles", head.Typeflag)
 	}
 	return 0, diag.OfKind("", "a sparse file, which is not supported in bundles")
 }
@@ -217,7 +217,7 @@ func (u *unpacker) makeParents(name string) error {
 	case ok && kind.IsDir():
 		return nil
 	case ok:
-		return fmt.Errorf("is below %s, which is not a directory", dir)
+		return diag.OfKind("", "a path below %s, which is not a directory", dir)
 	}
 	if err := u.makeParents(dir); err != nil {
 		return err

@@ -200,7 +200,7 @@ func (p *packer) entry() ([]byte, error) {
 	case entry == "", usual >= 0 && entries[usual] == entry:
 		return nil, nil
 	case !have(entry):
-		return nil, fmt.Errorf("%s is excluded from the bundle, but the bundle should run it", filepath.Join(p.folder.Dir, entry))
+		return nil, diag.SubjectCannot("the bundle", "run %s, which is excluded from it", filepath.Join(p.folder.Dir, entry))
 	default:
 		text, err := json.Marshal(metadata{Protocol: protocol, Format: format, Entry: entry})
 		return append(text, '\n'), err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/forecast"
@@ -304,7 +305,7 @@ func checkHealth(ctx context.Context, v *host.View, ev *event.Event) {
 func (w *walk) explain(ctx context.Context, ev *event.Event) {
 	ev.Err = withCause(ctx, ev.Err)
 	if ev.Outcome == event.Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
-		w.interrupted, ev.Err = true, errors.New("interrupted")
+		w.interrupted, ev.Err = true, diag.Interrupted("")
 	}
 	w.byName.explainParent(ev)
 }

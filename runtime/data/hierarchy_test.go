@@ -166,9 +166,9 @@ func TestMistakesInDocuments(t *testing.T) {
 func TestRules(t *testing.T) {
 	for _, tt := range []struct{ yaml, want string }{
 		{"data:\n  # The user.\n  # @require\n  user: bob\n", ""},
-		{"data:\n  # @require\n  user: ''\n", `d.yaml:2:5: data.user is required, but not set`},
-		{"data:\n  # @required\n  user:\n", `d.yaml:2:5: data.user is required, but not set`},
-		{"data:\n  # @require\n  # @validate isInt(value)\n  user:\n", `d.yaml:2:5: data.user is required, but not set`},
+		{"data:\n  # @require\n  user: ''\n", `d.yaml:2:5: data.user is required`},
+		{"data:\n  # @required\n  user:\n", `d.yaml:2:5: data.user is required`},
+		{"data:\n  # @require\n  # @validate isInt(value)\n  user:\n", `d.yaml:2:5: data.user is required`},
 		{"data:\n  on: false # @require\n  n: 0 # @require\n", ""},
 		{"data:\n  # @require\n  user: ''\noverrides:\n  default: {user: al}\n", ""},
 		{"data:\n  web:\n    # @validate isInt(value)\n    port: eighty\n", `d.yaml:3:7: data.web.port: expected isInt(value), got "eighty"`},
@@ -183,7 +183,7 @@ func TestRules(t *testing.T) {
 		{"data:\n  # @validate isFloat(value)\n  x: 1.10\n  # @validate int(value) > 1024\n  p: 80\n", `d.yaml:4:5: data.p: expected int(value) > 1024, got "80"`},
 		{"data:\n  # @validate isInt(value)\n  t: {a: b}\n  # @validate isInt(value)\n  l: [x]\n", ""},
 		{"data:\n  # mail @admin, see @todo\n  # @todo later\n  t: x\n", ""},
-		{"data:\n  script: |\n    # @require\n  # @require\n  x: ''\n", `d.yaml:4:5: data.x is required, but not set`},
+		{"data:\n  script: |\n    # @require\n  # @require\n  x: ''\n", `d.yaml:4:5: data.x is required`},
 	} {
 		_, err := resolve(t, tt.yaml, nil)
 		if tt.want == "" {

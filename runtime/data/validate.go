@@ -32,7 +32,7 @@ func (r Resolution) Check() error {
 			switch {
 			case required && (val == nil || val == ""):
 				missing[key] = true
-				errs.Add(diag.Errorf(rule.pos, "data.%s is required, but not set", key))
+				errs.Add(diag.At(rule.pos, diag.Required(fmt.Sprintf("data.%s", key))))
 			case !required && !missing[key]:
 				errs.Add(rule.check(key, val))
 			}

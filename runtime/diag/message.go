@@ -157,16 +157,24 @@ func Not(subject, format string, args ...any) error {
 	return about(subject, "is not ", "not ", format, args)
 }
 
-// Missing returns the message "a.txt does not exist". The place is "" or where it was looked for: "does not exist in v2".
+// Missing returns the message "a.txt does not exist". The place is "" or where it was looked for. The
+// subject is "" if it is before the message: "does not exist in v2".
 func Missing(subject, place string, args ...any) error {
-	if place != "" {
-		place = " " + place
-	}
-	return about(subject, "does not exist", "does not exist", place, args)
+	return about(subject, "does not exist", "does not exist", spaced(place), args)
 }
 
-// Exists returns the message "a.txt already exists".
-func Exists(subject string) error { return errors.New(subject + " already exists") }
+// Exists returns the message "a.txt already exists". The detail is "" or which: "already exists with other content".
+func Exists(subject, detail string, args ...any) error {
+	return fmt.Errorf("%s already exists"+spaced(detail), append([]any{subject}, args...)...)
+}
+
+// Gone returns the message "bundle 3 no longer exists".
+func Gone(subject string) error { return errors.New(subject + " no longer exists") }
+
+// InUse returns the message "a.txt is in use by another process". The subject is "" if it is before the message.
+func InUse(subject, user string) error {
+	return about(subject, "is in use by ", "in use by ", "%s", []any{user})
+}
 
 // Already returns the message "node1 is already revoked".
 func Already(subject, format string, args ...any) error {
@@ -238,6 +246,18 @@ func OfAnother(subject, kind string) error {
 	return about(subject, "belongs to another ", "belongs to another ", kind, nil)
 }
 
+// Failed returns the message "evaluation failed: out of memory", or without a reason "evaluation failed".
+func Failed(subject string, reason error) error { return because(subject+" failed", reason) }
+
+// ExitStatus returns the message "exit status 1", about a command. Its last output may follow.
+func ExitStatus(code int) error { return fmt.Errorf("exit status %d", code) }
+
+// Rejected returns the message "server rejected the credentials".
+func Rejected(by, what string) error { return errors.New(by + " rejected " + what) }
+
+// Interrupted returns the message "interrupted while waiting for another run". The detail may be "".
+func Interrupted(detail string) error { return errors.New("interrupted" + spaced(detail)) }
+
 // TimedOut returns the message "evaluation timed out after 10s". The subject is "" if it is before the message. The
 // limit is a duration, or its text.
 func TimedOut(subject string, limit any) error {
@@ -256,6 +276,14 @@ func about(subject, relation, short, format string, args []any) error {
 		return fmt.Errorf(short+format, args...)
 	}
 	return fmt.Errorf("%s "+relation+format, append([]any{subject}, args...)...)
+}
+
+// spaced returns a detail with a blank before it, "" if there is none.
+func spaced(detail string) string {
+	if detail == "" {
+		return ""
+	}
+	return " " + detail
 }
 
 // because adds a reason, which may be nil, to a message.

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrDamaged is returned for encrypted text that was changed or is not from age.
-var ErrDamaged = errors.New("damaged, or not encrypted with age")
+var ErrDamaged = diag.Not("", "encrypted with age, or damaged")
 
 // ErrMoved is returned for an encrypted value that is not at the place it was encrypted for.
 var ErrMoved = errors.New("moved after encryption")
@@ -141,7 +141,7 @@ func decrypt(text []byte, ids []age.Identity) ([]byte, error) {
 // explain replaces errors of age by errors in the words of ccm.
 func explain(err error) error {
 	if missing, ok := errors.AsType[*plugin.NotFoundError](err); ok {
-		return diag.Errorf(diag.Pos{}, "age-plugin-%s, which one of the keys requires, is not installed", missing.Name).
+		return diag.At(diag.Pos{}, diag.Not(fmt.Sprintf("age-plugin-%s, which one of the keys requires,", missing.Name), "installed")).
 			WithHint("install age-plugin-%s, or set CCM_AGE_IDENTITY_FILE to an identity without plugin", missing.Name)
 	}
 	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok || errors.Is(err, age.ErrIncorrectIdentity) {

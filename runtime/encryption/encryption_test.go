@@ -425,7 +425,7 @@ func TestEditingKeepsMarks(t *testing.T) {
 		"a: DEC[hunter33]\nb: hunter22\n":       "b: contains an encrypted value without mark",
 		"a: DEC[hunter22]\nb: DEC[123]\n":       "b: cannot mask a value: it has less than 4 bytes",
 		"a: DEC[hunter22]\nb: DEC[]\n":          "b: cannot mask a value: it is empty",
-		"a: DEC[hunter22]\nb: !secret '    '\n": "b: cannot mask a value: it is only white space",
+		"a: DEC[hunter22]\nb: !secret '    '\n": "b: cannot mask a value: it contains only white space",
 	} {
 		_, _, err := encryption.Close(s, file, text, values, whom)
 		require.ErrorContains(t, err, want, text)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // An Item is an encrypted file or value.
@@ -125,7 +127,7 @@ func (r *Recipients) ChangeOf(item Item, names []string) (*Change, error) {
 		case len(item.For) == 0:
 			return nil, fmt.Errorf("%s: %w", item, ErrNoNames)
 		case len(names) == 0:
-			return nil, fmt.Errorf("%s: encrypted to %s, none of which is in %s any longer: set others with --for", item, strings.Join(item.For, ", "), r.File)
+			return nil, fmt.Errorf("%s: %w (set others with --for)", item, diag.None("recipient of it is left in %s: it is encrypted to %s", r.File, strings.Join(item.For, ", ")))
 		}
 	}
 	to, err := r.Audience(names...)

@@ -48,7 +48,7 @@ func SplitNodes(file, text string) (n *Nodes, before, behind string, err error) 
 		case plain == nodesEnd && inside:
 			inside, state = false, &behind
 		case plain == nodesBegin || plain == nodesEnd:
-			return nil, "", "", diag.Errorf(diag.Pos{File: file, Line: number}, "nodes of a fleet are not enclosed by their first and last line")
+			return nil, "", "", diag.At(diag.Pos{File: file, Line: number}, diag.None("first or last line around the nodes of a fleet"))
 		case !inside:
 			*state += line
 		case len(words) >= 2 && strings.HasPrefix(words[0], "@"):
@@ -59,7 +59,7 @@ func SplitNodes(file, text string) (n *Nodes, before, behind string, err error) 
 		}
 	}
 	if inside {
-		return nil, "", "", diag.Errorf(diag.Pos{File: file}, "line %q after the nodes of a fleet is missing", nodesEnd)
+		return nil, "", "", diag.At(diag.Pos{File: file}, diag.None("line %q after the nodes of a fleet", nodesEnd))
 	}
 	return n, before, behind, nil
 }

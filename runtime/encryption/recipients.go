@@ -1,7 +1,6 @@
 package encryption
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,7 +137,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			continue
 		}
 		if r.Keys = append(r.Keys, k); len(r.Keys) > maxKeys {
-			return nil, diag.At(diag.Pos{File: file, Line: number}, diag.Exceeds("", "%d keys", maxKeys))
+			return nil, diag.At(diag.Pos{File: file, Line: number}, diag.Exceeds("list of recipients", "%d keys", maxKeys))
 		}
 	}
 	for _, group := range slices.SortedFunc(mapsKeys(r.Groups), func(a, b string) int { return groupLines[a] - groupLines[b] }) {
@@ -309,7 +308,7 @@ func parseRecipient(text string) (age.Recipient, error) {
 	case strings.HasPrefix(text, "ssh-ed25519 "), strings.HasPrefix(text, "ssh-rsa "):
 		return agessh.ParseRecipient(text)
 	case strings.HasPrefix(text, "ecdsa-"), strings.HasPrefix(text, "sk-"):
-		return nil, errors.New("use an SSH key of type ssh-ed25519 or ssh-rsa")
+		return nil, diag.Expected("an SSH key of type ssh-ed25519 or ssh-rsa")
 	}
 	return nil, diag.Expected("a public key that begins with age1 or ssh-ed25519")
 }

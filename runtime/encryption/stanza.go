@@ -97,7 +97,7 @@ func describe(header []byte) (*Description, error) {
 			continue
 		}
 		if len(d.Keys) > 0 || len(words) < 2 || len(words) > maxRecipients {
-			return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Invalid("or duplicate recipients in its header", nil))
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, diag.Expected("one line of recipients in its header"))
 		}
 		d.For = strings.Split(words[1], ",")
 		for _, word := range words[2:] {

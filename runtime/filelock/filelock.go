@@ -7,11 +7,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // ErrLocked means that another process has the lock.
-var ErrLocked = errors.New("another process uses it")
+var ErrLocked = diag.InUse("", "another process")
 
 // A Kind is exclusive, for who writes, or shared.
 type Kind int

@@ -96,7 +96,7 @@ var errConflict = diag.Meanwhile("", "replaced")
 // announced one. See [Host.AfterConflict].
 func IsConflict(err error) bool { return errors.Is(err, errConflict) }
 
-var errInBatch = errors.New("a batch can only write files, each once")
+var errInBatch = diag.SubjectCannot("a batch", "do anything but write files, each once")
 
 // refuseOther returns an error for any effect of a batch entry other than WriteFile; nil if e is
 // nil.

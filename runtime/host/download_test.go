@@ -92,10 +92,10 @@ func TestDownloadFails(t *testing.T) {
 		{"redirected to a file", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "file:///etc/passwd")
 			w.WriteHeader(http.StatusFound)
-		}, "", "redirect to file:///etc/passwd, which is neither http nor https"},
+		}, "", "cannot follow the redirect to file:///etc/passwd: expected http or https"},
 		{"redirected nowhere", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusFound)
-		}, "", "status 302 without a usable Location"},
+		}, "", "response with status 302 lacks a usable Location"},
 		{"not modified", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNotModified)
 		}, "", "expected status 200, got 304 Not Modified"},
@@ -331,7 +331,7 @@ func TestDownloadRedirectBetweenSchemes(t *testing.T) {
 		{"http://h.test:8080/a", "https://h.test/a", "", false, ""},
 		{"http://h.test/a", "https://www.h.test/a", "", false, ""},
 		{"https://h.test/a", "https://H.test:443/b", "", true, ""},
-		{"https://h.test/a", "http://h.test/a", "", false, "redirect from https to http://h.test/a, which is not protected against tampering (set a checksum to allow it)"},
+		{"https://h.test/a", "http://h.test/a", "", false, "cannot follow the redirect from https to http://h.test/a: not protected against tampering (set a checksum to allow it)"},
 		{"https://h.test/a", "http://h.test/a", sum("new"), false, ""},
 	}
 	for _, tt := range tests {

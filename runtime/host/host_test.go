@@ -140,7 +140,7 @@ func TestRemove(t *testing.T) {
 	require.ErrorIs(t, h.Remove("/d"), syscall.ENOTEMPTY)
 	require.NoError(t, h.RemoveTree("/d"))
 	require.Empty(t, hosttest.Snapshot(t, root))
-	require.EqualError(t, h.RemoveTree("/"), "refusing to remove /")
+	require.EqualError(t, h.RemoveTree("/"), "cannot remove /")
 }
 
 func TestSymlinkReplaces(t *testing.T) {

@@ -233,7 +233,7 @@ func writeAtOnce(f *os.File, content io.Reader) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%w: the kernel refuses this value", err)
+		return fmt.Errorf("%w: %w", err, diag.Rejected("the kernel", "this value"))
 	}
 	return nil
 }

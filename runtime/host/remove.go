@@ -80,7 +80,7 @@ func stays(h *Host, name string) (map[string]bool, error) {
 // The root itself is refused.
 func (h *Host) RemoveTree(name string) error {
 	if filepath.Clean(name) == "/" {
-		return errors.New("refusing to remove /")
+		return diag.Cannot("remove", "/", nil)
 	}
 	p, err := h.at(name)
 	if err != nil {

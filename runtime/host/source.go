@@ -54,7 +54,7 @@ func (s Sources) decrypted(name string) (*Source, error) {
 	}
 	if s.v.decrypt == nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: encrypted sources are not decrypted here", name)
+		return nil, fmt.Errorf("%s: %w", name, diag.SubjectCannot("encrypted sources", "be decrypted here"))
 	}
 	text, err := safepath.ReadOpened(f, fi, name, sourceLimit)
 	if err == nil {

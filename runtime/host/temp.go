@@ -218,7 +218,7 @@ func (t *Temp) open() (err error) {
 // lock marks the temporary file as in use.
 func (t *Temp) lock() error {
 	if err := unix.Flock(t.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return fmt.Errorf("%s is being written by another process", t.name)
+		return diag.InUse(t.name, "another process")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -138,7 +139,7 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 		l.GID = gid
 	}
 	if !safepath.IsMapped(l.UID, l.GID) {
-		return nil, fmt.Errorf("no command can run as uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", l.UID, l.GID)
+		return nil, diag.None("command can run as uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", l.UID, l.GID)
 	}
 	return l, nil
 }

@@ -157,7 +157,7 @@ func (r *reader) value(e ast.Expr) (*Value, error) {
 				return nil, err
 			}
 			if known[field.Key] {
-				return nil, diag.Errorf(r.doc.Pos(field.Start, field.Start+len(field.Key)), "key %q is already defined", field.Key)
+				return nil, diag.At(r.doc.Pos(field.Start, field.Start+len(field.Key)), diag.Duplicate("key %q", field.Key))
 			}
 			known[field.Key] = field.Key != ""
 			v.Fields = append(v.Fields, field)

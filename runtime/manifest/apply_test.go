@@ -120,7 +120,7 @@ func TestApplyMistakes(t *testing.T) {
 		{"bad.yaml: ", "bad.yaml:3:22: package#x: unknown property \"ensur\" (did you mean \"ensure\"?)\n  m.yaml:3:16: applied from here"},
 		{"outer.yaml: ", "bad.yaml:3:22: package#x: unknown property \"ensur\" (did you mean \"ensure\"?)\n  outer.yaml:3:16: applied from here\n  m.yaml:3:16: applied from here"},
 		{"broken.yaml: ", "broken.yaml:1:4: not valid YAML: \"[\" is not closed\n  m.yaml:3:16: applied from here"},
-		{"rule.yaml: ", "rule.yaml:2:5: data.a is required, but not set\n  m.yaml:3:16: applied from here"},
+		{"rule.yaml: ", "rule.yaml:2:5: data.a is required\n  m.yaml:3:16: applied from here"},
 		{"more.yaml: {allow_apply: false}", "more.yaml:4:16: apply#leaf.yaml: cannot apply here: more.yaml is applied with allow_apply = false\n  m.yaml:3:16: applied from here"},
 		{"leaf.yaml: {data: 5}", "m.yaml:3:34: apply#leaf.yaml: data: expected a table, got the number 5"},
 	} {

@@ -123,7 +123,7 @@ steps:
 		}
 		var known []string
 		if val, known, ok = childOf(val, step); !ok {
-			e := diag.At(diag.Pos{}, fmt.Errorf("nothing at %q in {%s}", step, field))
+			e := diag.At(diag.Pos{}, diag.None("value at %q in {%s}", step, field))
 			e.Hint = diag.DidYouMean(step, known)
 			return "", e
 		}

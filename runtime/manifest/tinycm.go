@@ -33,7 +33,7 @@ func (t *tinyReader) manifest() (*Manifest, error) {
 	}
 	t.file = t.loader.Registry.Type("file")
 	if t.file == nil {
-		return nil, diag.List{docs[0].Root.Errorf("%w", diag.Missing("type file, required for TinyCM definitions,", ""))}
+		return nil, diag.List{docs[0].Root.Errorf("%w", diag.Requires("a TinyCM definition", "the type file"))}
 	}
 	for i, doc := range docs {
 		switch root := doc.Root; {

@@ -160,7 +160,7 @@ func TestTinyCMMistakes(t *testing.T) {
 		{"file: {name: /a, type: http, contents: \"http://x/y\", encoding: klingon}\n", `m.cm.yml:1:64: file#/a: encoding: unknown encoding "klingon" (such as utf-8, latin1 or windows-1252)`},
 		{"file: {name: /a, type: http, contents: \"http://x/y\", interpolate: true}\n", `m.cm.yml:1:40: file#/a: contents: downloads are not available here`},
 		{"global: {foo: bar}\n---\nfile:\n  name: /a\n  interpolate: true\n  contents: |\n    one\n    two {fo} three\n", `m.cm.yml:8:9: file#/a: contents: no constant "fo" (did you mean "foo"?)`},
-		{"global: {l: [a]}\n---\nfile: {name: /a, interpolate: true, contents: \"x {l[3]}\"}\n", `m.cm.yml:3:50: file#/a: contents: nothing at "3" in {l[3]}`},
+		{"global: {l: [a]}\n---\nfile: {name: /a, interpolate: true, contents: \"x {l[3]}\"}\n", `m.cm.yml:3:50: file#/a: contents: no value at "3" in {l[3]}`},
 		{"global: {l: [a]}\n---\nfile: {name: /a, interpolate: true, contents: \"x {l}\"}\n", `m.cm.yml:3:50: file#/a: contents: expected a string or number constant in {l}, got list`},
 		{"file: {name: /a, interpolate: true, contents: \"x } y\"}\n", `m.cm.yml:1:50: file#/a: contents: unexpected } (for a literal brace use }})`},
 		{"file: {name: /a, interpolate: true, contents: \"x {y\"}\n", `m.cm.yml:1:50: file#/a: contents: missing } after { (for a literal brace use {{)`},

@@ -14,7 +14,7 @@ import (
 // scalar returns a scalar with its expressions evaluated.
 func scalar(env *template.Env, n *data.Node) (schema.Value, error) {
 	if n.Kind == schema.String && data.IsSealed(n.Text) {
-		e := n.Errorf("encrypted value in a place where it is not decrypted")
+		e := n.Errorf("%w", diag.SubjectCannot("an encrypted value", "be decrypted here"))
 		e.Hint = "move it to data, and refer to it: ${ data.db.password }"
 		return schema.Value{}, e
 	}

@@ -61,7 +61,7 @@ func (f *File) RemoveDependency(name string) (string, error) {
 func (f *File) checkEdit(text string, good func(*File) bool) (string, error) {
 	g, err := ParseFile(f.Doc.File, text)
 	if err == nil && !good(g) {
-		err = diag.At(diag.Pos{File: f.Doc.File}, diag.SubjectCannot("", "edit it automatically; change it by hand"))
+		err = diag.At(diag.Pos{File: f.Doc.File}, diag.Cannot("edit", "it automatically; change it by hand", nil))
 	}
 	return text, err
 }

@@ -125,7 +125,7 @@ func (s *Site) exported(m *LockedModule, name string) (*CodeFile, error) {
 	if found := c.find(name); found != nil {
 		return found, nil
 	}
-	return nil, fmt.Errorf("%s exports %q, but file %s does not exist", m, name, strings.ReplaceAll(templates[0], "?", strings.ReplaceAll(name, ".", "/")))
+	return nil, fmt.Errorf("%s: export %q: %w", m, name, diag.Missing("file "+strings.ReplaceAll(templates[0], "?", strings.ReplaceAll(name, ".", "/")), ""))
 }
 
 // find returns the file of the module for require of name, nil if the module has none.
@@ -201,7 +201,7 @@ func (s *Site) strange(from, name string, asks map[string]string) error {
 			return e
 		}
 		if slices.Contains(m.Exports, name) && from == "" {
-			return diag.Errorf(diag.Pos{}, "%s is locked only for %s, and is not a dependency of the site", m, strings.Join(s.Dependent(m.Name), ", ")).
+			return diag.At(diag.Pos{}, diag.Not(m.String(), "a dependency of the site, but of %s", strings.Join(s.Dependent(m.Name), ", "))).
 				WithHint("add it with: ccm mod get %s", m)
 		}
 		if slices.Contains(m.Exports, name) {
@@ -228,10 +228,10 @@ func (s *Site) Denied(m *LockedModule, global string) error {
 	}
 	switch {
 	case !slices.Contains(m.Capabilities, capability):
-		return diag.Errorf(diag.Pos{}, "%s uses %s, but does not declare capability %q", m.Name, global, capability).
+		return diag.At(diag.Pos{}, diag.Requires(m.Name, "capability %q for %s, but does not declare it", capability, global)).
 			WithHint("add to the %s of %s: capabilities = { %q }", FileName, m.Name, capability)
 	case !slices.Contains(allowed, capability):
-		return diag.Errorf(diag.Pos{}, "%s uses %s, but the site does not allow it capability %q", m.Name, global, capability).
+		return diag.At(diag.Pos{}, diag.Requires(m.Name, "capability %q for %s, but the site does not allow it", capability, global)).
 			WithHint("add to %s: allow = { [%q] = { %q } }, if it may %s", s.shownPath(FileName), m.Name, capability, strings.Replace(Capabilities[capability].Doc, "s ", " ", 1))
 	}
 	return nil

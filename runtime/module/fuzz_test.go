@@ -81,7 +81,7 @@ func TestModFileMistakes(t *testing.T) {
 		`local x = 1 return { }`:                                                    `1:1: expected return { ... }, found local`,
 		`return { ccm = "new" }`:                                                    `is not a version constraint:`,
 		"return { name = \"a\nb\" }":                                                `1:17: expected a quote to end the string that begins here`,
-		`return { name = "a", name = "b" }`:                                         `key "name" is already defined`,
+		`return { name = "a", name = "b" }`:                                         `duplicate key "name"`,
 	} {
 		_, err := module.ParseFile("ccm.mod.lua", text)
 		require.ErrorContains(t, err, want, text)

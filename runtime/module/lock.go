@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,7 +210,7 @@ func (l *Lock) CheckExports() error {
 	for _, m := range l.Modules {
 		for _, e := range m.Exports {
 			if other := of[e]; other != "" {
-				return fmt.Errorf("%s and %s both export %q", other, m.Name, e)
+				return diag.Duplicate("export %q of %s and %s", e, other, m.Name)
 			}
 			of[e] = m.Name
 		}

@@ -35,7 +35,7 @@ func (s *Site) checkSigners(mayLack bool) error {
 			lists[file] = list
 		}
 		if list != nil && !list.StillNames(m.Signer) {
-			return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s was signed by %s, who is not in %s", m, cmp.Or(m.Signer, "an unknown signer"), file).
+			return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s: %w", m, diag.Not("its signer "+cmp.Or(m.Signer, "(unknown)"), "in %s", file)).
 				WithHint("verify its signature again with ccm mod tidy, or get another version with ccm mod update")
 		}
 	}

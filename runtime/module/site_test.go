@@ -153,7 +153,7 @@ func TestReadsWhatWasChecked(t *testing.T) {
 	require.False(t, ok)
 	write(t, dir, map[string]string{"vendor/nginx/lib/nginx.lua": "return {} -- no\n"})
 	_, _, err = c.Read("lib/nginx.lua")
-	require.ErrorContains(t, err, "changed after it was checked")
+	require.ErrorContains(t, err, "was changed meanwhile")
 	require.NoError(t, os.Remove(dir+"/vendor/nginx/lib/nginx.lua"))
 	require.NoError(t, os.Symlink("/etc/passwd", dir+"/vendor/nginx/lib/nginx.lua"))
 	_, _, err = c.Read("lib/nginx.lua")

@@ -82,7 +82,7 @@ func checkAddress(s string) error {
 	case s == "":
 		return diag.Expected("an address")
 	case s[0] == '-':
-		return fmt.Errorf("%q looks like an option", s)
+		return diag.Expected("an address").Got("the option %q", s)
 	case len(s) > 2000:
 		return diag.Exceeds("address", "2000 bytes")
 	}

@@ -173,7 +173,7 @@ func (f *file) read(dir string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "fstat", Path: at, Err: err}
 	}
 	if fileOf(f.name, &st) != *f {
-		return nil, fmt.Errorf("%s changed after it was checked", at)
+		return nil, diag.Meanwhile(at, "changed")
 	}
 	text := make([]byte, f.size)
 	for rest := text; len(rest) > 0; {

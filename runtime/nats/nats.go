@@ -170,7 +170,7 @@ func contextFile(name string) (string, error) {
 func connectError(err error, s natscontext.Settings) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
-		return errors.New("server rejected the credentials of the context")
+		return diag.Rejected("server", "the credentials of the context")
 	case errors.Is(err, nats.ErrNoServers):
 		return diag.None("server answered")
 	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted):

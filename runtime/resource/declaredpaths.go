@@ -31,7 +31,7 @@ var pathProperties = []string{"path", "paths", "creates", "extract_parent"}
 func DeclaredPaths(ctx context.Context) (paths []string, err error) {
 	list, ok := ctx.Value(declaredKey{}).(func() []*Resource)
 	if !ok {
-		return nil, fmt.Errorf("declared resources are known only in a run or plan")
+		return nil, diag.None("declared resources outside of a run or plan")
 	}
 	for _, r := range list() {
 		for _, name := range r.LazyProperties {

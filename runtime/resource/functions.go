@@ -2,7 +2,6 @@ package resource
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"reflect"
@@ -221,7 +220,7 @@ func (f *Functions) properties() *Properties {
 func (f Functions) Bind() (Binding, error) {
 	switch {
 	case f.Name == "" || f.Provider == "":
-		return Binding{}, errors.New("a type and its provider have names")
+		return Binding{}, diag.Required("the name of a type and of its provider")
 	case f.Schema == nil || f.Schema.Name() == nil:
 		return Binding{}, fmt.Errorf("type %s: %w", f.Name, diag.None("property names the resource"))
 	case f.Decide == nil || f.Status == nil || f.Perform == nil:
@@ -295,11 +294,11 @@ func (f *Functions) importState(state any, im Import) (any, error) {
 	if i := slices.IndexFunc(f.Schema.Fields, func(x schema.Field) bool { return x.Name == "ensure" }); i >= 0 {
 		now, ok := t.Get("ensure")
 		if values := f.Schema.Fields[i].Values; ok && values != nil && !slices.Contains(values, now.S) {
-			return nil, fmt.Errorf("it is %s, which is not declared", now.S)
+			return nil, diag.SubjectCannot("ensure", "be %q", now.S)
 		}
 	}
 	if found, ok := t.Get(name); ok && found.S != im.Name {
-		return nil, fmt.Errorf("found %s instead", found.S)
+		return nil, diag.Expected("%s", im.Name).Found("%s", found.S)
 	}
 	t.Set(name, schema.StringValue(im.Name))
 	p := f.properties()

@@ -103,12 +103,12 @@ func TestImportOfWhatNoDeclarationSays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "present", r.Spec.(*resource.Properties).WantedEnsure())
 	_, err = b.Type.Import("half there", resource.Import{Name: "a"})
-	require.EqualError(t, err, "it is half there, which is not declared")
+	require.EqualError(t, err, `ensure cannot be "half there"`)
 }
 
 func TestFunctionsThatAreNone(t *testing.T) {
 	for want, change := range map[string]func(*resource.Functions){
-		"a type and its provider have names":                 func(f *resource.Functions) { f.Provider = "" },
+		"the name of a type and of its provider is required": func(f *resource.Functions) { f.Provider = "" },
 		"type note: decide, status and perform are required": func(f *resource.Functions) { f.Perform = nil },
 		"type note: no property names the resource":          func(f *resource.Functions) { f.Schema, _ = schema.Make("", nil) },
 		"type note: every type has a property alias": func(f *resource.Functions) {

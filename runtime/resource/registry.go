@@ -82,7 +82,7 @@ func (reg *Registry) Add(b Binding) (*Type, error) {
 	case known != nil && known.Source != "" && known.Source == b.Type.Source:
 		return known, nil
 	case known != nil:
-		return nil, diag.Exists(fmt.Sprintf("type %s", b.Type.Name))
+		return nil, diag.Exists(fmt.Sprintf("type %s", b.Type.Name), "")
 	}
 	if f, ok := b.impl.(*Functions); ok && reg.model != nil {
 		modeled := *f

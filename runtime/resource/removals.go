@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -291,11 +292,11 @@ func (s *search) tooLarge(withData bool) error {
 	}
 	switch {
 	case s.MaxFile > 0 && z.largest.Size > s.MaxFile:
-		return fmt.Errorf("%s could not be restored: %s exceeds the limit of %s for the backup of a file (%s)",
-			z.largest.Rel, bytesize.Format(z.largest.Size), bytesize.Format(s.MaxFile), hint)
+		return diag.Exceeds(fmt.Sprintf("%s of %s", bytesize.Format(z.largest.Size), z.largest.Rel),
+			"%s for the backup of a file (%s)", bytesize.Format(s.MaxFile), hint)
 	case s.MaxTotal > 0 && z.total > s.MaxTotal:
-		return fmt.Errorf("removed files could not be restored: %s exceeds the limit of %s for all backups (%s)",
-			bytesize.Format(z.total), bytesize.Format(s.MaxTotal), hint)
+		return diag.Exceeds(bytesize.Format(z.total)+" of removed files",
+			"%s for all backups (%s)", bytesize.Format(s.MaxTotal), hint)
 	}
 	return nil
 }

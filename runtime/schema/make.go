@@ -68,10 +68,10 @@ func Make(doc string, props []Property) (*Schema, error) {
 		}
 		if f.IsName {
 			if s.name >= 0 {
-				return nil, fmt.Errorf("%s: only one property can name the resource, and %s does", f.Name, s.Fields[s.name].Name)
+				return nil, fmt.Errorf("%s: %w", f.Name, diag.Already(s.Fields[s.name].Name, "the property that names the resource"))
 			}
 			if f.Kind != String || f.goType.Kind() != reflect.String {
-				return nil, fmt.Errorf("%s: the name of a resource is a string", f.Name)
+				return nil, fmt.Errorf("%s: %w", f.Name, diag.MustBe("a string, because it names the resource"))
 			}
 			s.name = i
 		}

@@ -99,11 +99,11 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 func TestMakeRefuses(t *testing.T) {
 	text := reflect.TypeFor[string]()
 	for want, props := range map[string][]Property{
-		"b: name a is already used by property a":                {{Name: "a", Type: text}, {Name: "b", Aliases: []string{"a"}, Type: text}},
-		"a: the name of a resource is a string":                  {{Name: "a", Type: reflect.TypeFor[int64](), IsName: true}},
-		`a: default: expected true or false, got "perhaps"`:      {{Name: "a", Type: reflect.TypeFor[bool](), Default: "perhaps"}},
-		"b: only one property can name the resource, and a does": {{Name: "a", Type: text, IsName: true}, {Name: "b", Type: text, IsName: true}},
-		"must be at most 64 properties, got 65":                  make([]Property, 65),
+		"b: name a is already used by property a":              {{Name: "a", Type: text}, {Name: "b", Aliases: []string{"a"}, Type: text}},
+		"a: must be a string, because it names the resource":   {{Name: "a", Type: reflect.TypeFor[int64](), IsName: true}},
+		`a: default: expected true or false, got "perhaps"`:    {{Name: "a", Type: reflect.TypeFor[bool](), Default: "perhaps"}},
+		"b: a is already the property that names the resource": {{Name: "a", Type: text, IsName: true}, {Name: "b", Type: text, IsName: true}},
+		"must be at most 64 properties, got 65":                make([]Property, 65),
 	} {
 		_, err := Make("", props)
 		require.EqualError(t, err, want)

@@ -13,7 +13,6 @@
 package secret
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +66,7 @@ var (
 	ErrEmpty = diag.Empty("it")
 	ErrShort = fmt.Errorf("it has less than %d bytes, and masking it would mask other text", Shortest)
 	ErrLong  = diag.Exceeds("it", "%d bytes", Longest)
-	ErrBlank = errors.New("it is only white space")
+	ErrBlank = diag.Contains("it", "only white space")
 )
 
 // Any reports whether there are secrets.

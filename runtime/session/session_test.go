@@ -191,7 +191,7 @@ func TestStore(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), fi.Mode().Perm())
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600))
-	require.ErrorContains(t, s.Remove(), "was kept, because it contains other files")
+	require.ErrorContains(t, s.Remove(), "contains other files, so it was kept")
 	require.NoError(t, os.Remove(filepath.Join(dir, "mine")))
 	require.NoError(t, s.Remove())
 	require.NoDirExists(t, dir)

@@ -79,7 +79,7 @@ func New(dir string) (*Session, error) {
 	}
 	err = os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, diag.At(diag.Pos{}, diag.Exists(fmt.Sprintf("session store %s", dir))).
+		return nil, diag.At(diag.Pos{}, diag.Exists(fmt.Sprintf("session store %s", dir), "")).
 			WithHint("continue it with: export %s=%s", Variable, dir)
 	}
 	return &Session{dir: dir}, err
@@ -241,7 +241,7 @@ func (s *Session) Remove() error {
 	}
 	err := os.Remove(s.dir)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
-		return diag.Errorf(diag.Pos{}, "session store %s was kept, because it contains other files", s.dir)
+		return diag.At(diag.Pos{}, diag.Contains("session store "+s.dir, "other files, so it was kept"))
 	}
 	return err
 }

@@ -105,7 +105,7 @@ func (k Key) byAgent(message io.ReadSeeker, namespace string, fits func(ssh.Publ
 			return sign(message, key, namespace)
 		}
 	}
-	return nil, fmt.Errorf("none of the %d keys in the SSH agent may sign for %s", len(keys), namespace)
+	return nil, diag.None("key of the %d in the SSH agent may sign for %s", len(keys), namespace)
 }
 
 func sign(message io.ReadSeeker, signer ssh.Signer, namespace string) ([]byte, error) {

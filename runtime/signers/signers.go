@@ -197,7 +197,7 @@ func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signa
 		return nil, diag.Not("", "a signature of ssh-keygen -Y sign")
 	}
 	if sig.Signature.Format == ssh.KeyAlgoRSA { // this format means RSA with SHA-1
-		return nil, errors.New("signature uses SHA-1, which is insecure")
+		return nil, diag.Expected("a signature with SHA-256 or SHA-512").Got("one with SHA-1, which is insecure")
 	}
 	switch err := sshsig.Verify(message, sig, sig.PublicKey, sig.HashAlgorithm, namespace); {
 	case errors.Is(err, sshsig.ErrNamespaceMismatch):
@@ -230,22 +230,22 @@ func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (princ
 	case !certified && !bytes.Equal(key.Marshal(), x.key.Marshal()):
 		return "", errOther
 	case x.namespaces != "" && !matchesList(x.namespaces, namespace):
-		return "", fmt.Errorf("it may sign for namespaces %s, not for %s", x.namespaces, namespace)
+		return "", diag.SubjectCannot("it", "sign for the namespace %s, only for %s", namespace, x.namespaces)
 	case !x.after.IsZero() && now.Before(x.after):
-		return "", fmt.Errorf("it is valid from %s on", x.after.Format(time.RFC3339))
+		return "", diag.Not("it", "valid before %s", x.after.Format(time.RFC3339))
 	case !x.before.IsZero() && now.After(x.before):
-		return "", fmt.Errorf("it was valid until %s", x.before.Format(time.RFC3339))
+		return "", fmt.Errorf("expired at %s", x.before.Format(time.RFC3339))
 	case !certified:
 		return x.principals, nil
 	}
 	checker := ssh.CertChecker{Clock: func() time.Time { return now }}
-	err = errors.New("certificate without principals")
+	err = diag.Lacks("certificate", "principals")
 	for _, name := range c.ValidPrincipals {
 		if !matchesList(x.principals, name) {
 			continue
 		}
 		if c.CertType != ssh.UserCert {
-			return "", errors.New("certificate of a host")
+			return "", diag.Expected("a certificate of a user").Got("one of a host")
 		}
 		if err = checker.CheckCert(name, c); err == nil {
 			return name, nil

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -308,7 +308,7 @@ func (s *Store) Find(name string) (HistoryEntry, error) {
 		for _, e := range slices.Backward(found) {
 			ids = append(ids, e.ID)
 		}
-		return HistoryEntry{}, fmt.Errorf("%q is a prefix of %d runs: %s", name, len(found), strings.Join(ids, ", "))
+		return HistoryEntry{}, diag.OfKind(strconv.Quote(name), "a prefix of %d runs: %s", len(found), strings.Join(ids, ", "))
 	}
 	return found[0], nil
 }

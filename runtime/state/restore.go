@@ -155,7 +155,7 @@ func (s *Store) Content(id string) ([]byte, error) {
 // gone explains the error of reading a removed backup.
 func (s *Store) gone(id string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("backup of its content (%s) no longer exists", resource.DigestText(id))
+		return diag.Gone(fmt.Sprintf("backup of its content (%s)", resource.DigestText(id)))
 	}
 	return err
 }
@@ -335,7 +335,7 @@ func (x *restoreCall) mounted(r Restoration) error {
 func (x *restoreCall) possible(r Restoration, now safepath.Info) error {
 	switch {
 	case r.Want.Kind == safepath.Special:
-		return errors.New("it was a device, socket or pipe, which cannot be backed up")
+		return diag.SubjectCannot("a device, socket or pipe", "be backed up")
 	case r.Want.Kind != safepath.Regular || r.Want.Object != "":
 		return nil
 	case r.LossReason != "":

@@ -218,7 +218,7 @@ func TestRestoreRefuses(t *testing.T) {
 	require.EqualError(t, errors.Join(errs...), "/big: its content was not backed up: larger than 50 B\n"+
 		"/made: it holds by-hand, which no record of the run names, and is kept (remove it yourself)\n"+
 		"/off: its content was not backed up: backup = false\n"+
-		"/pipe: it was a device, socket or pipe, which cannot be backed up")
+		"/pipe: a device, socket or pipe cannot be backed up")
 	require.Equal(t, []string{"no backup of /big: larger than 50 B"}, b.warned)
 	require.FileExists(t, filepath.Join(b.root, "made/by-hand"))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -244,7 +243,7 @@ func explain(code string, vars map[string]any, err error) error {
 		} else if hint == "" {
 			hint = "for a literal one use ${ '${" + name + "}' }"
 		}
-		out.Err = &diag.Error{Err: errors.New("unknown name " + strconv.Quote(name)), Hint: hint}
+		out.Err = &diag.Error{Err: diag.Unknown("name", name, nil), Hint: hint}
 	}
 	if out.Length <= 0 {
 		out.Length = 1

@@ -238,7 +238,7 @@ func plainDepth(val any, left *int) (any, error) {
 		return v.Int(), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		if v.Uint() > 1<<63-1 {
-			return nil, fmt.Errorf("%d is too large", v.Uint())
+			return nil, diag.Too(strconv.FormatUint(v.Uint(), 10), "large")
 		}
 		return int64(v.Uint()), nil
 	case reflect.Float32, reflect.Float64:

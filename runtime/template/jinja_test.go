@@ -93,7 +93,7 @@ func TestJinjaIsPython(t *testing.T) {
 		{text: "{{ nope ** 2 }}", fail: `/site/t.conf:1: unknown name "nope"`},
 		{text: "{{ 'a' ~ nope }}", fail: `/site/t.conf:1: unknown name "nope"`},
 		{text: "{{ '%s %s' % x }}", fail: `/site/t.conf:1: format: not enough values for "%s %s"`},
-		{text: "{{ 'a' % x }}", fail: `/site/t.conf:1: format: more values than conversions in "a"`},
+		{text: "{{ 'a' % x }}", fail: `/site/t.conf:1: format: too many values for "a"`},
 		{text: "{{ '%(zz)s' % d }}", fail: `/site/t.conf:1: format: no value "zz"`},
 		{text: "{{ '%99999s' % x }}", fail: "/site/t.conf:1: format: expected widths of at most 10000"},
 		{text: "{{ '" + strings.Repeat("%(k)9999s", 7000) + "'|format(k=1) }}", fail: "exceeds the limit"},

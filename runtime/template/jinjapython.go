@@ -241,7 +241,7 @@ func (r *rendering) format(text string, args []*exec.Value, named *exec.Value) s
 		}
 	}
 	if used < len(args) && !byName {
-		r.throw(fmt.Errorf("format: more values than conversions in %q", text))
+		r.throw(fmt.Errorf("format: %w", diag.TooMany("values for %q", text)))
 	}
 	return b.String() + text[from:]
 }

@@ -1,7 +1,6 @@
 package template
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -77,7 +76,7 @@ func (u *usage) step() error {
 	return u.checkNow()
 }
 
-var errNested = errors.New("templates and blocks are nested too deeply: does one call itself?")
+var errNested = diag.TooMany("nested templates and blocks: does one call itself?")
 
 // nested reports whether calls are too deep inside one another.
 func nested() bool { return runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 }
@@ -109,7 +108,7 @@ func checkActions(text, left, right string) error {
 		}
 		code, after, _ := strings.Cut(rest, right)
 		if len(code) > maxCode {
-			return diag.Errorf(diag.Pos{}, "the text between %s and %s %w", left, right, diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code)))
+			return diag.At(diag.Pos{}, diag.With(fmt.Sprintf("the text between %s and %s", left, right), diag.MustBe("at most %d bytes", maxCode).Got("%d", len(code))))
 		}
 		text = after
 	}
@@ -120,7 +119,7 @@ func checkActions(text, left, right string) error {
 // of Go would not help the author of the template.
 func panicError(p any) error {
 	if _, ok := p.(runtime.Error); ok {
-		return errors.New("template engine failed to parse this")
+		return diag.SubjectCannot("template engine", "parse this")
 	}
 	return fmt.Errorf("%v", p)
 }

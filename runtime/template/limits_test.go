@@ -29,8 +29,8 @@ func TestLimits(t *testing.T) {
 	)
 	for text, want := range map[string]string{
 		`${ sum(Data.many, sum(Data.many, sum(Data.many, sum(Data.many, 1)))) }`: "template exceeds the limit of 1000000 steps",
-		`${ jet("[[ block a() ]][[ yield a() ]][[ end ]]") }`:                    "templates and blocks are nested too deeply: does one call itself?",
-		`${ jet("self.jet") }`:                                                  "templates and blocks are nested too deeply: does one call itself?",
+		`${ jet("[[ block a() ]][[ yield a() ]][[ end ]]") }`:                    "too many nested templates and blocks: does one call itself?",
+		`${ jet("self.jet") }`:                                                  "too many nested templates and blocks: does one call itself?",
 		`${ jet('[[ repeat("x", 20000000000) ]]') }`:                            "output exceeds the limit of 67108864 bytes",
 		`${ jet('[[ s := repeat("x", 10000) ]][[ replace(s, "x", s, -1) ]]') }`: "output exceeds the limit of 67108864 bytes",
 		`${ jet('[[ range data.many ]][[ repeat("x", 100000) ]][[ end ]]') }`:   "",
@@ -104,7 +104,7 @@ func TestJinjaLimits(t *testing.T) {
 	const (
 		text   = "output exceeds the limit of 67108864 bytes"
 		values = "template exceeds the limit of 4194304 values"
-		deep   = "templates and blocks are nested too deeply: does one call itself?"
+		deep   = "too many nested templates and blocks: does one call itself?"
 	)
 	files := map[string]string{
 		"/d/big": strings.Repeat("x", 1<<17), "/d/times": "{{ 'x' * 1000000000 }}", "/d/macro": "{% macro m() %}{{ 'x' * 1000000000 }}{% endmacro %}",

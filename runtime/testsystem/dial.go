@@ -37,7 +37,7 @@ func Dial(ctx context.Context, s System, address string) (_ net.Conn, err error)
 		var problem strings.Builder
 		code, err := s.Exec(ctx, Cmd{Argv: []string{"bash", "-c", script, "bash", host, port}, Stdin: theirIn, Stdout: theirOut, Stderr: &problem})
 		if err == nil && code != 0 {
-			err = fmt.Errorf("exit status %d%s", code, lastLine(problem.String()))
+			err = fmt.Errorf("%w%s", diag.ExitStatus(code), lastLine(problem.String()))
 		}
 		ended <- err
 		theirIn.Close()

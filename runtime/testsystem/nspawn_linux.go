@@ -97,7 +97,7 @@ func (n nspawn) Make(ctx context.Context, r *Record) (System, error) {
 func (n nspawn) Attach(ctx context.Context, r *Record) (System, error) {
 	s := &nspawnSystem{record: r, cgroup: r.Data["cgroup"], pid: livingPID(r.Data["holder"])}
 	if s.pid == 0 {
-		return nil, errors.New("the system no longer runs")
+		return nil, diag.Not("the system", "running")
 	}
 	if err := s.booted(ctx); err != nil {
 		return nil, err
@@ -163,14 +163,14 @@ func (s *nspawnSystem) answer() error {
 	if line, err := s.out.ReadString('\n'); err != nil || line != "ok\n" {
 		_ = s.holder.Wait()
 		s.holder = nil
-		return diag.SubjectCannot("", "mount what a system needs (overlayfs, cgroup2)%s", lastLine(s.problem.String()))
+		return diag.Cannot("mount", "what a system needs (overlayfs, cgroup2)"+lastLine(s.problem.String()), nil)
 	}
 	return nil
 }
 
 func (s *nspawnSystem) ask(word string) error {
 	if s.holder == nil {
-		return errors.New("only the process that made a system can reboot it or restore its files")
+		return diag.SubjectCannot("another process", "reboot a system or restore its files")
 	}
 	if _, err := io.WriteString(s.in, word+"\n"); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (s *nspawnSystem) booted(ctx context.Context) error {
 			_ = os.Mkdir(s.group("exec"), 0o755)
 		}
 		if text, err := os.ReadFile(s.groupOfSystem("cgroup.events")); err != nil || strings.Contains(string(text), "populated 0") {
-			return false, errors.New("the system did not boot")
+			return false, diag.SubjectCannot("the system", "boot")
 		}
 		return s.init != 0, nil
 	})

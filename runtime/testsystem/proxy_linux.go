@@ -113,7 +113,7 @@ func listenIn(pid int, address string) (net.Listener, error) {
 	}()
 	r := <-done
 	if errors.Is(r.err, unix.EADDRINUSE) {
-		return nil, fmt.Errorf("port %s is taken: %w", address, r.err)
+		return nil, diag.Already("port "+address, "taken: %w", r.err)
 	}
 	return r.l, r.err
 }

@@ -79,7 +79,7 @@ func (d qemu) Make(ctx context.Context, r *Record) (System, error) {
 func (qemu) Attach(ctx context.Context, r *Record) (System, error) {
 	s := newQemuSystem(r)
 	if s.livingPID(ctx) == 0 {
-		return nil, errors.New("the system no longer runs")
+		return nil, diag.Not("the system", "running")
 	}
 	return s, nil
 }

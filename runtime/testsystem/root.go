@@ -55,7 +55,7 @@ func (s *rootSystem) dir() string { return filepath.Join(s.record.dir(), "root")
 
 func (s *rootSystem) Exec(ctx context.Context, c Cmd) (int, error) {
 	if c.Terminal {
-		return 0, diag.Errorf(diag.Pos{}, "%s has no terminal", s.record.Target.Name).WithHint("use a system that boots")
+		return 0, diag.At(diag.Pos{}, diag.Lacks(s.record.Target.Name, "a terminal")).WithHint("use a system that boots")
 	}
 	argv := append([]string{"env", "-i", "SYSTEMD_OFFLINE=1"}, environ(c, "")...) // not the environment of this process
 	cmd := command.Cmd{Argv: append(argv, c.Argv...), Chroot: s.dir(), NoDaemons: true}

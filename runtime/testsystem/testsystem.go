@@ -7,7 +7,6 @@ package testsystem
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -50,7 +49,7 @@ type System interface {
 }
 
 // ErrNoInit means that a system has no init system, so it has no services and cannot reboot.
-var ErrNoInit = errors.New("the system has no init system")
+var ErrNoInit = diag.Lacks("the system", "an init system")
 
 // A Cmd is a command in a system. It has a clean environment: root's HOME, the usual PATH, LANG=C.UTF-8.
 type Cmd struct {
@@ -73,7 +72,7 @@ func Output(ctx context.Context, s System, argv ...string) (string, error) {
 		return "", err
 	}
 	if code != 0 {
-		return out.String(), fmt.Errorf("%s: exit status %d%s", argv[0], code, lastLine(problem.String()))
+		return out.String(), fmt.Errorf("%s: %w%s", argv[0], diag.ExitStatus(code), lastLine(problem.String()))
 	}
 	return out.String(), nil
 }
@@ -96,7 +95,7 @@ func Copy(ctx context.Context, s System, from io.Reader, to, mode string) error 
 	var problem bytes.Buffer
 	code, err := s.Exec(ctx, Cmd{Argv: []string{"sh", "-c", script, "sh", to, mode}, Stdin: from, Stderr: &problem})
 	if err == nil && code != 0 {
-		err = fmt.Errorf("exit status %d%s", code, lastLine(problem.String()))
+		err = fmt.Errorf("%w%s", diag.ExitStatus(code), lastLine(problem.String()))
 	}
 	if err != nil {
 		return diag.Cannot("copy", to, err)

@@ -18,7 +18,7 @@ import (
 )
 
 // errPlace is returned for an edit of a valid text that fails the verification.
-var errPlace = diag.SubjectCannot("", "change this without changing text around it: edit it by hand, or manage the whole file")
+var errPlace = diag.Cannot("change", "this without changing text around it: edit it by hand, or manage the whole file", nil)
 
 // maxText limits the length of a text in bytes, and maxNesting the nesting of brackets, because the parsers are
 // recursive.

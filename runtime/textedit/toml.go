@@ -305,7 +305,7 @@ func removeTOML(text string, path Path) ([]splice, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s is part of a list: set the list as a whole", path)
+		return nil, fmt.Errorf("%w (set the list as a whole)", diag.OfKind(path.String(), "a part of a list"))
 	}
 	if parent := path[:len(path)-1]; isTable(items, path) && !isTable(items, append(slices.Clone(parent), "1")) {
 		return emptyList(text, list, parent)

@@ -86,7 +86,7 @@ func addModules(f *bundle.Folder, s *module.Site) error {
 			continue
 		}
 		if rel, err := filepath.Rel(s.Dir, c.Dir); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-			return diag.Errorf(diag.Pos{File: filepath.Join(f.Dir, module.FileName)}, "%s is replaced by %s, which is outside of the directory", c.Name, c.Dir).
+			return diag.At(diag.Pos{File: filepath.Join(f.Dir, module.FileName)}, diag.Cannot("pack", c.Name, diag.Not("its replacement "+c.Dir, "in this directory"))).
 				WithHint("run ccm mod vendor, or move it into the directory")
 		}
 	}
@@ -112,7 +112,7 @@ func RefusePlain(f bundle.Folder, allowed []string) error {
 		list.Add(&diag.Error{Pos: diag.Pos{File: filepath.Join(f.Dir, x.File), Line: x.Line, Col: x.Column, Len: x.Length}, Err: errors.New(x.Message())})
 	}
 	if len(list) > 0 {
-		list.Add(diag.At(diag.Pos{}, errors.New("nothing was packed: the bundle would contain plain secrets")).
+		list.Add(diag.At(diag.Pos{}, diag.Cannot("pack", "the bundle", diag.Contains("it", "plain secrets"))).
 			WithHint("encrypt them, exclude them in .ccmignore, or allow false alarms with --allow-plain PATTERN"))
 	}
 	return list.Err()

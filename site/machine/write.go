@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
@@ -216,7 +217,7 @@ func (w *Writer) addressees(s *Scan) error {
 func (w *Writer) check() error {
 	for _, f := range w.out.Files {
 		if !strings.HasSuffix(f.Name, encryption.Suffix) && w.holdsKnown(string(f.Content)) {
-			return fmt.Errorf("%s would contain a secret of the machine in plain text; nothing was written", path.Base(f.Name))
+			return diag.Cannot("write", path.Base(f.Name), diag.Contains("it", "a secret of the machine in plain text"))
 		}
 	}
 	return nil

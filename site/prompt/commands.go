@@ -70,7 +70,7 @@ func (p *Prompt) plan(ctx context.Context, target string, diff report.DiffMode) 
 // interrupted replaces the error of a cancelled context by a short one.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted")
+		return diag.Interrupted("")
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
@@ -127,7 +128,7 @@ func (s *Script) Remove(n int) (*Script, Splice, error) {
 	st := s.layout.Statements[statement]
 	for i, other := range s.layout.Statements {
 		if name := common(declared(st), used(other)); i != statement && name != "" {
-			return nil, Splice{}, fmt.Errorf("%w: other statements use %s", ErrShape, name)
+			return nil, Splice{}, fmt.Errorf("%w: %w", ErrShape, diag.InUse(name, "other statements"))
 		}
 	}
 	if from > 0 && to == len(s.Text) && !strings.HasSuffix(s.Text, "\n") {

@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/luaapi/syntax"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Move moves call number n, with the comments right above it, before call number to, or behind all
@@ -51,7 +52,7 @@ func (s *Script) mayPass(from, before int) error {
 		}
 		mine, theirs := declared(st), declared(other)
 		if mine["ccm"] || theirs["ccm"] { // ccm.defaults applies to all later resources
-			return fmt.Errorf("%w: ccm.defaults applies to the declarations after it", ErrShape)
+			return fmt.Errorf("%w: %w", ErrShape, diag.AppliesOnly("ccm.defaults", "the declarations after it"))
 		}
 		name := common(mine, used(other))
 		if name == "" {

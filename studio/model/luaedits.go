@@ -60,7 +60,7 @@ func (l *luaEditor) rename(e Edit) error {
 		return err
 	}
 	if len(e.Path) > 0 || e.Property != "" {
-		return fmt.Errorf("%w: change the keys of a table in the text", ErrShape)
+		return fmt.Errorf("%w: %w", ErrShape, diag.SubjectCannot("the keys of a table", "be changed here: edit the text"))
 	}
 	return l.renameTo(res, e.Name)
 }

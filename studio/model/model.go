@@ -10,8 +10,6 @@
 package model
 
 import (
-	"errors"
-
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 	"github.com/luaccm/ccm/studio/luaedit"
@@ -184,7 +182,7 @@ func (r *Resource) Prop(name string) *Prop {
 // Reasons of refused edits. The error is a *Refusal that wraps one of them.
 var (
 	ErrShape  = diag.SubjectCannot("", "be edited without changing the text around it")
-	ErrShared = errors.New("the value is defined elsewhere, by an alias")
+	ErrShared = diag.OfKind("the value", "an alias of a value elsewhere")
 	ErrPath   = diag.NotFound("place", "", nil)
 )
 

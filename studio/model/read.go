@@ -41,7 +41,7 @@ func (r reader) read(language, text string) (*Model, error) {
 	case Lua:
 		return r.readLua(text)
 	}
-	return nil, &Refusal{Err: fmt.Errorf("%s is neither a manifest nor a script", r.file)}
+	return nil, &Refusal{Err: diag.Not(r.file, "a manifest or script")}
 }
 
 // Apply makes an edit. The splices are of the text of m, in order. The error is a *Refusal.

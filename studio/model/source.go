@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -51,7 +50,7 @@ func (y *yamlEditor) groups(text string) (string, error) {
 	}
 	list, err := doc.At(resourcesPath)
 	if err != nil {
-		return "", errors.New("the text to paste declares no resources")
+		return "", diag.None("resources in the text to paste")
 	}
 	var out strings.Builder
 	for i := range list.Children() {

@@ -9,7 +9,6 @@
 package yamledit
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -24,7 +23,7 @@ import (
 // Why edits are refused.
 var (
 	ErrShape  = diag.SubjectCannot("", "be edited without changing the text around it")
-	ErrShared = errors.New("the value is defined elsewhere, by an alias")
+	ErrShared = diag.OfKind("the value", "an alias of a value elsewhere")
 	ErrPath   = diag.NotFound("place", "", nil)
 )
 

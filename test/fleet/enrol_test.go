@@ -75,7 +75,7 @@ func TestEnrolment(t *testing.T) {
 	require.NotZero(t, status)
 	require.Contains(t, stderr, "--fingerprint")
 	_, stderr, _ = l.ccm("fleet", "enrol", "approve", name, "--fingerprint", "SHA256:AAAAAAAAAAAAAAAAAAAA")
-	require.Contains(t, stderr, "another fingerprint")
+	require.Contains(t, stderr, "the fingerprint does not match the request for")
 
 	require.Equal(t, "+ node "+name+" of prod\n", l.must(t, "fleet", "enrol", "approve", name, "--fingerprint", first.fingerprint(t), "--tag", "role=web"))
 	require.NoError(t, <-first.done)

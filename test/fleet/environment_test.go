@@ -72,7 +72,7 @@ func TestNodeCannotChangeEnvironment(t *testing.T) {
 		stdout, _, _ := at.ccm("fleet", "plan", "--environment", "prod", "--all", "--expires", "1s", "--sign", key, "--output", "names")
 		require.Equal(t, "web1\n", stdout)
 	}
-	require.Contains(t, l.must(t, "fleet", "nodes", "liar", "--output", "json"), `it belongs to test`)
+	require.Contains(t, l.must(t, "fleet", "nodes", "liar", "--output", "json"), `expected the environment test`)
 
 	l.must(t, "fleet", "revoke", "web1")
 	for _, dir := range []string{l.dir, filepath.Join(l.dir, "users", "ann")} {

@@ -120,7 +120,7 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 		{"rollback", "prod"}, {"rollout", "pause", "prod"}, {"rollout", "resume", "prod"}, {"rollout", "next", "prod"}, {"rollout", "abort", "prod"}, {"signers", "prod", key}} {
 		_, stderr, status = viewer.ccm(append([]string{"fleet"}, append(args, "--sign", key)...)...)
 		require.NotZero(t, status)
-		require.Contains(t, stderr, "ann is a viewer of this fleet: this requires an operator (ask an admin to run: ccm fleet user ann --role operator)", "%s", args)
+		require.Contains(t, stderr, "the command requires an operator of the fleet, but ann is a viewer (ask an admin to run: ccm fleet user ann --role operator)", "%s", args)
 	}
 }
 

@@ -82,7 +82,7 @@ func TestRekeyKeepsRevoked(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(again, "node.nk"), seed, 0o600))
 	l.ask(t, "web1", "prod", "--token-file", given, "--directory", again)
 	waitFor(t, "the request to be refused", func() error {
-		if said := approve(); !slices.Equal(said, []string{"web1: the requesting key is revoked"}) {
+		if said := approve(); !slices.Equal(said, []string{"web1: the requesting key is already revoked"}) {
 			return fmt.Errorf("%q", said)
 		}
 		return nil

@@ -27,7 +27,7 @@ func TestFleetSigners(t *testing.T) {
 	require.NoError(t, err)
 	second, both := f.stranger(), f.allowed+"second@example.org "+string(ssh.MarshalAuthorizedKey(public))
 	_, err = f.controller().SetSigners(ctx, "allowed_signers", both, 3)
-	require.ErrorContains(t, err, "nobody could sign a release")
+	require.ErrorContains(t, err, "the number of signers")
 
 	refused := func(document string) func() bool {
 		return func() bool {
@@ -70,7 +70,7 @@ func TestSignersCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(allowed), 0o644))
 	_, stderr, status := l.ccm("fleet", "signers", "test", file, "--threshold", "2", "--sign", key)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "nobody could sign a release")
+	require.Contains(t, stderr, "the number of signers")
 	require.Equal(t, "Signers 1 of test: 1 must sign a release\n", l.must(t, "fleet", "signers", "test", file, "--sign", key))
 	require.Equal(t, allowed, l.must(t, "fleet", "signers", "test"))
 	require.Contains(t, l.must(t, "fleet", "signers", "test", "--output", "json"), `"version":1,"threshold":1`)

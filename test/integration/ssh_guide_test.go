@@ -121,7 +121,7 @@ func giveSudoPassword(t *testing.T, labs map[string]*lab) {
 	}
 	said, status := ask("wrong")
 	require.NotZero(t, status, said)
-	require.Contains(t, said, "the password was refused")
+	require.Contains(t, said, "the host rejected the password")
 	require.NotContains(t, said, "wrong", "what was typed is not shown")
 	labs["web1"].sh("! grep -q 'kept by ccm' /etc/motd")
 	said, status = ask("")

@@ -183,7 +183,7 @@ func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 	case err == nil && bytes.Equal(have, content):
 		return path, nil
 	case err == nil:
-		return "", fmt.Errorf("%s already exists with different content", path)
+		return "", diag.Exists(path, "with different content")
 	case !errors.Is(err, os.ErrNotExist):
 		return "", err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"time"
 
@@ -23,11 +22,11 @@ func (e *Env) AskNewPassphrase() (string, error) {
 		return "", err
 	}
 	if len(first) < 8 {
-		return "", errors.New("passphrase must have at least 8 characters")
+		return "", diag.With("passphrase", diag.MustBe("at least 8 characters long"))
 	}
 	second, err := e.ReadHidden("repeat passphrase: ", hintForPassphrase)
 	if err == nil && string(first) != string(second) {
-		err = errors.New("passphrases do not match")
+		err = diag.Mismatch("second passphrase", "the first")
 	}
 	return string(first), err
 }
@@ -70,7 +69,7 @@ func (e *Env) ReadHidden(prompt, hint string) ([]byte, error) {
 		_ = term.Restore(int(tty.Fd()), state)
 		terminal.Fprintf(out, "\n")
 		_ = out.Flush()
-		return nil, errors.New("interrupted")
+		return nil, diag.Interrupted("")
 	}
 }
 

@@ -31,7 +31,7 @@ func ReportFormOf(path string) (ReportForm, error) {
 	}
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return form, diag.Errorf(diag.Pos{}, "--report %s: %s is not a directory", path, dir)
+		return form, diag.Errorf(diag.Pos{}, "--report %s: %w", path, diag.Not(dir, "a directory"))
 	}
 	return form, nil
 }

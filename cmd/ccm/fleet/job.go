@@ -135,7 +135,7 @@ func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Clu
 	}
 	for _, name := range nodes[1:] {
 		if issued[name] != issued[nodes[0]] {
-			return "", fmt.Errorf("%s belongs to %s, and %s to %s: a job cannot span environments", nodes[0], issued[nodes[0]], name, issued[name])
+			return "", diag.SubjectCannot("a job", "span environments: %s belongs to %s, and %s to %s", nodes[0], issued[nodes[0]], name, issued[name])
 		}
 	}
 	return issued[nodes[0]], nil

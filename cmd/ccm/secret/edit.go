@@ -140,7 +140,7 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	}
 	now, err := e.Files.ReadFile(file)
 	if err != nil && !isNew || err == nil && (isNew || !bytes.Equal(now, raw)) {
-		return kept(fmt.Errorf("%s was changed by someone else meanwhile; your changes were not saved", file))
+		return kept(fmt.Errorf("%w (your changes were not saved)", diag.Meanwhile(file, "changed by someone else")))
 	}
 	if err := saveSecret(e, file, out); err != nil {
 		return kept(err)
@@ -164,7 +164,7 @@ func keepEdited(e *cli.Env, file string, text []byte, to *encryption.Audience, e
 			name = fmt.Sprintf("%s.%d%s", base, i, encryption.Suffix)
 		}
 		if failed = cli.Machine(e).SaveNew(name, sealed, 0o600); failed == nil {
-			return diag.Errorf(diag.Pos{}, "%w; your text is saved in %s", err, name).WithHint("print it with: ccm secret decrypt %s", name)
+			return diag.Errorf(diag.Pos{}, "%w (your text is saved in %s)", err, name).WithHint("print it with: ccm secret decrypt %s", name)
 		}
 		if errors.Is(failed, fs.ErrExist) {
 			failed = nil

@@ -98,7 +98,7 @@ func newPrivateDir() (*privateDir, error) {
 			return d, nil
 		} // another process took the directory for a leftover
 	}
-	return nil, errors.New("cannot create a private directory in " + parent)
+	return nil, diag.Cannot("create", "a private directory in "+parent, nil)
 }
 
 // lockPrivateDir locks a directory of this user that no process has locked.

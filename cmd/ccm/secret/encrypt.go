@@ -103,7 +103,7 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	}
 	if !f.force {
 		if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-			return diag.At(diag.Pos{}, diag.Exists(out)).
+			return diag.At(diag.Pos{}, diag.Exists(out, "")).
 				WithHint("overwrite it with --force, or change its content with ccm secret edit")
 		}
 	}
@@ -217,7 +217,7 @@ func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 	d := e.Decrypter()
 	if encryption.IsFile(raw) || strings.HasSuffix(file, encryption.Suffix) {
 		if key != "" {
-			return nil, fmt.Errorf("%s is encrypted as a whole: cannot select key %s", file, key)
+			return nil, diag.Cannot("select", fmt.Sprintf("key %s, because %s is encrypted as a whole", key, file), nil)
 		}
 		return d.File(file, raw)
 	}

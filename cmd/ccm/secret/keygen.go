@@ -73,7 +73,7 @@ func identityPath() string {
 
 func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return diag.Errorf(diag.Pos{}, "%s already exists and is kept: secrets encrypted to it would be lost", path).
+		return diag.At(diag.Pos{}, diag.Exists(path, "and is kept: secrets encrypted to it would be lost")).
 			WithHint("print its public key with --show, or create another key with -o FILE")
 	}
 	var text []byte
@@ -113,7 +113,7 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 	}
 	if err := h.SaveNew(path, text, 0o600); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			err = diag.Exists(path)
+			err = diag.Exists(path, "")
 		}
 		return err
 	}

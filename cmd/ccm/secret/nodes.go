@@ -182,7 +182,7 @@ func checkByHand(path, text string, now *encryption.Nodes) error {
 	for _, k := range r.Keys {
 		for _, n := range now.Keys {
 			if k.Name == n.Name && k.Text != n.Text {
-				return diag.Errorf(diag.Pos{File: path, Line: k.Line}, "%s was added by hand, with a different key than the node of this name", k.Name).
+				return diag.At(diag.Pos{File: path, Line: k.Line}, diag.Mismatch(fmt.Sprintf("the key of %s, which was added by hand,", k.Name), "the node of this name")).
 					WithHint("rename it, or remove it with: ccm secret recipients remove %s", k.Name)
 			}
 		}

@@ -149,7 +149,7 @@ func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s 
 	}
 	for _, name := range passwords {
 		if text(name) != "" || err != nil {
-			return s, diag.Errorf(diag.Pos{}, "host %s of the inventory sets the password %s: ccm does not read passwords from files", h.Name, name).
+			return s, diag.At(diag.Pos{}, diag.SubjectCannot("ccm", "read passwords from files: host %s of the inventory sets %s", h.Name, name)).
 				WithHint("use SSH keys, and --ask-sudo-pass for sudo")
 		}
 	}

@@ -238,7 +238,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 		}
 	}
 	if _, err := exec.LookPath(c.Command[0]); err != nil {
-		return nil, diag.Errorf(diag.Pos{}, "%s not found: ccm requires an SSH client", c.Command[0]).WithHint("install the OpenSSH client, or set another with --ssh-command")
+		return nil, diag.At(diag.Pos{}, diag.ProgramNotFound("SSH client %s", c.Command[0])).WithHint("install the OpenSSH client, or set another with --ssh-command")
 	}
 	if f.remoteDir != "" {
 		if err := ssh.CheckRemoteDir(f.remoteDir); err != nil {

@@ -150,7 +150,7 @@ func parseRecords(out string, found map[string][]Record) error {
 		r.license, r.url, r.summary = known(texts[1]), known(texts[2]), known(texts[3])
 		var ok bool
 		if r.description, out, ok = strings.Cut(out, "\n"+end+"\n"); !ok {
-			return fmt.Errorf("rpm -q: unterminated description of %s", r.Name)
+			return fmt.Errorf("rpm -q: %w", diag.Unterminated("description of %s", r.Name))
 		}
 		r.description = known(r.description)
 		for _, key := range []string{r.Name, r.Name + "." + r.Arch} {

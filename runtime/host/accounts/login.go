@@ -3,6 +3,7 @@ package accounts
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,7 @@ func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) 
 		list = append(list, uint32(n))
 	}
 	if !ok {
-		return nil, diag.SubjectCannot("", "determine the groups of user %q: unexpected output of id -G: %q", user, strings.TrimSpace(string(out)))
+		return nil, diag.Cannot("determine", fmt.Sprintf("the groups of user %q", user), diag.Unexpected("output of id -G: %q", strings.TrimSpace(string(out))))
 	}
 	slices.Sort(list)
 	return list, nil

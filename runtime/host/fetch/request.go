@@ -108,7 +108,7 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, method string, a
 		}
 		next, err := at.Parse(resp.Header.Get("Location"))
 		if err != nil || resp.Header.Get("Location") == "" {
-			return nil, via(fmt.Errorf("status %d without a usable Location", resp.StatusCode))
+			return nil, via(diag.Lacks(fmt.Sprintf("response with status %d", resp.StatusCode), "a usable Location"))
 		}
 		if err := d.follows(at, next); err != nil {
 			return nil, via(err)
@@ -116,7 +116,7 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, method string, a
 		trusted = trusted && sameServer(at, next)
 		at, via = next, func(err error) error { return fmt.Errorf("redirected to %s: %w", RedactURL(next), err) }
 	}
-	return nil, diag.Exceeds("", "%d redirects", maxRedirects)
+	return nil, diag.Exceeds("request", "%d redirects", maxRedirects)
 }
 
 // send sends one request. With trusted, the credentials go with it.
@@ -161,7 +161,7 @@ func plainError(err error) error {
 	case errors.Is(err, io.EOF):
 		return errors.New("server closed the connection")
 	case strings.Contains(err.Error(), "readLoopPeekFailLocked"): // the server sent something before the request
-		return errors.New("server sent data before the request, so it is probably not an HTTP server")
+		return diag.Unexpected("data from the server before the request: it is probably not an HTTP server")
 	}
 	return err
 }
@@ -178,9 +178,9 @@ func isRedirect(status int) bool {
 func (d Request) follows(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https" || to.Host == "":
-		return fmt.Errorf("redirect to %s, which is neither http nor https", RedactURL(to))
+		return diag.Cannot("follow", "the redirect to "+RedactURL(to), diag.Expected("http or https"))
 	case from.Scheme == "https" && to.Scheme == "http" && d.Checksum == "":
-		return fmt.Errorf("redirect from https to %s, which is not protected against tampering (set a checksum to allow it)", RedactURL(to))
+		return diag.Cannot("follow", "the redirect from https to "+RedactURL(to), diag.Not("", "protected against tampering (set a checksum to allow it)"))
 	}
 	return nil
 }

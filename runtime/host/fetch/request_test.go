@@ -16,5 +16,5 @@ func TestPlainError(t *testing.T) {
 	require.EqualError(t, plainError(fmt.Errorf("read: %w", io.EOF)), "server closed the connection")
 	// The message of net/http (transport.go) for data on an idle connection.
 	require.EqualError(t, plainError(errors.New("readLoopPeekFailLocked: %!w(<nil>)")),
-		"server sent data before the request, so it is probably not an HTTP server")
+		"unexpected data from the server before the request: it is probably not an HTTP server")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -160,7 +161,7 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 		}
 		switch {
 		case a.Absent && err == nil:
-			return 0, fmt.Errorf("no such %s %q: an earlier resource removes the %s", d.Kind, name, d.Kind)
+			return 0, fmt.Errorf("%w (an earlier resource removes the %s)", diag.NotFound(d.Kind, name, nil), d.Kind)
 		case a.Absent || a.Unsure || err == nil && a.ID == NoAccount:
 			return id, err
 		}

@@ -115,7 +115,7 @@ func permitsAttr(p PathEffect, now safepath.Info, uid uint32) error {
 	case (now.Kind == safepath.Missing || a.GID != now.GID) && !hasGroup(a.GID):
 		return fmt.Errorf("%w: %w", ErrNeedsRoot, diag.OnlyRoot("change %s to a group without this user", p.Path))
 	case (p.Kept || p.Kind == safepath.Directory) && now.Kind == p.Kind && now.UID != uid && (a.Mode != now.Mode || a.GID != now.GID):
-		return fmt.Errorf("%w: %s belongs to another user", ErrNeedsRoot, p.Path)
+		return fmt.Errorf("%w: %w", ErrNeedsRoot, diag.OfAnother(p.Path, "user"))
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func TestCopyTreeRefuses(t *testing.T) {
 		"a file at the place of a directory": {func(root string) error { return os.WriteFile(root+"/www", []byte("mine"), 0o644) }, names, "/www: expected a directory, found a file"},
 		"a link at the place":                {func(root string) error { return os.Symlink("elsewhere", root+"/www") }, names, "/www: expected a directory, found a symbolic link"},
 		"a directory at the place of a file": {func(root string) error { return os.MkdirAll(root+"/www/large", 0o755) }, []string{"large"}, "/www/large: expected a file, found a directory"},
-		"a path that leads out":              {nil, []string{"../x"}, "has .. in its path"},
+		"a path that leads out":              {nil, []string{"../x"}, "is a path with .."},
 		"a source that is gone":              {nil, append([]string{"gone"}, names...), "no such file"},
 		"a link in the source":               {func(string) error { return os.Symlink("large", source+"/link") }, append([]string{"link"}, names...), "expected files and directories, found a symbolic link"},
 	} {

@@ -5,7 +5,6 @@ import (
 	"compress/bzip2"
 	"compress/gzip"
 
-	"fmt"
 	"io"
 	"strings"
 
@@ -19,7 +18,7 @@ import (
 // read it. xz -9 needs 64 MiB, zstd --ultra -22 needs this.
 const maxWindow = 128 << 20
 
-var errFormat = fmt.Errorf("archive type not supported: %w", diag.Expected("one of %s", Suffixes()))
+var errFormat = diag.Not("archive type", "supported: %w", diag.Expected("one of %s", Suffixes()))
 
 // compressions are the compressions of the formats, and the bytes with which their streams begin
 // (RFC 1952, the .xz file format 1.2.1, RFC 8878; bzip2 has no standard).

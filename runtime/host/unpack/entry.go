@@ -190,7 +190,7 @@ func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
 		return e, false, diag.OfKind("", "a device or pipe, which is not extracted")
 	default:
-		return e, false, fmt.Errorf("is of unknown type %q", head.Typeflag)
+		return e, false, diag.OfKind("", "an entry of unknown type %q", head.Typeflag)
 	}
 	return e, false, nil
 }
@@ -203,7 +203,7 @@ func readZip(f *os.File, check func() error, add func(entry) error) error {
 	zr, err := zip.NewReader(f, fi.Size())
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		if errors.Is(err, zip.ErrFormat) {
-			return errors.New("archive is truncated or not a zip archive")
+			return diag.Not("archive", "a zip archive, or is truncated")
 		}
 		return unreadable(err)
 	}
@@ -220,7 +220,7 @@ const maxLinkLen = 4096
 
 func addZip(file *zip.File, check func() error, add func(entry) error) error {
 	if file.Flags&1 != 0 {
-		return errors.New("is encrypted")
+		return diag.OfKind("", "an encrypted file")
 	}
 	name, err := zipName(file)
 	if err != nil {

@@ -38,21 +38,21 @@ const (
 func entryName(name string) (string, error) {
 	switch {
 	case name == "":
-		return "", errors.New("has an empty name")
+		return "", diag.Empty("its name")
 	case len(name) > maxNameLen:
-		return "", fmt.Errorf("has a name of %d bytes, which %w", len(name), diag.MustBe("at most %d", maxNameLen))
+		return "", diag.Exceeds("its name", "%d bytes, got %d", maxNameLen, len(name))
 	case strings.ContainsRune(name, 0):
-		return "", errors.New("has a NUL byte in its name")
+		return "", diag.Contains("its name", "a NUL byte")
 	case strings.HasPrefix(name, "/"):
 		return "", diag.OfKind("", "an absolute path: %w", diag.Expected("one inside the directory"))
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "", fmt.Errorf("has .. in its path: %w", diag.Expected("one inside the directory"))
+		return "", diag.OfKind("", "a path with ..: %w", diag.Expected("one inside the directory"))
 	}
 	if name = path.Clean(name); name == "." {
 		return "", nil
 	}
 	if depth := strings.Count(name, "/"); depth > maxNameDepth {
-		return "", fmt.Errorf("is %d directories deep, which %w", depth, diag.MustBe("at most %d", maxNameDepth))
+		return "", diag.Exceeds("its path", "%d directories, got %d", maxNameDepth, depth)
 	}
 	return name, nil
 }
@@ -70,7 +70,7 @@ func strip(name string, n int) string {
 func (l *layout) put(name string, kind safepath.FileKind) (replaces bool, err error) {
 	for at := parentOf(name); at != ""; at = parentOf(at) {
 		if k, ok := l.kinds[at]; ok && k != safepath.Directory {
-			return false, fmt.Errorf("is below %s, which is %s in the archive", at, k)
+			return false, diag.OfKind("", "a path below %s, which is %s in the archive", at, k)
 		}
 	}
 	for at := parentOf(name); at != "" && l.kinds[at] != safepath.Directory; at = parentOf(at) {
@@ -78,7 +78,7 @@ func (l *layout) put(name string, kind safepath.FileKind) (replaces bool, err er
 	}
 	old, replaces := l.kinds[name]
 	if replaces && (old == safepath.Directory) != (kind == safepath.Directory) {
-		return false, fmt.Errorf("is both %s and %s in the archive", old, kind)
+		return false, diag.OfKind("", "both %s and %s in the archive", old, kind)
 	}
 	l.kinds[name] = kind
 	delete(l.links, name)

@@ -15,15 +15,15 @@ func TestEntryName(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	for name, want := range map[string]string{
-		"":         "has an empty name",
+		"":         "its name is empty",
 		"/etc/x":   "is an absolute path",
 		"//x":      "is an absolute path",
-		"..":       "has .. in its path",
-		"../x":     "has .. in its path",
-		"a/../b":   "has .. in its path",
-		"a/b/..":   "has .. in its path",
+		"..":       "is a path with ..",
+		"../x":     "is a path with ..",
+		"a/../b":   "is a path with ..",
+		"a/b/..":   "is a path with ..",
 		"a\x00b":   "has a NUL byte",
-		"./../a/b": "has .. in its path",
+		"./../a/b": "is a path with ..",
 	} {
 		_, err := entryName(name)
 		require.ErrorContains(t, err, want, name)

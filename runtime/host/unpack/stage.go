@@ -2,7 +2,6 @@ package unpack
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -106,7 +105,7 @@ func (s *stage) open() error {
 func (s *stage) removeLeft() error {
 	if !safepath.IsShared(&s.parent.Stat) {
 		if isLocked(s.at()) {
-			return fmt.Errorf("%s is being extracted to by another process", s.x.Parent)
+			return diag.InUse(s.x.Parent, "another process that extracts to it")
 		}
 		return s.remove(s.at())
 	}
@@ -215,12 +214,12 @@ func (s *stage) add(e entry) error {
 	}
 	if name == "" {
 		if e.kind != safepath.Directory {
-			return errors.New("is the directory itself, but not a directory in the archive")
+			return diag.OfKind("", "the directory itself, but not a directory in the archive")
 		}
 		return nil
 	}
 	if name == s.dir || strings.HasPrefix(name, s.dir+"/") {
-		return errors.New("has the name of the directory for unpacking")
+		return diag.OfKind("", "a path in the directory for unpacking")
 	}
 	var target string
 	if e.hardLink {
@@ -237,7 +236,7 @@ func (s *stage) add(e entry) error {
 	}
 	if replaces {
 		if e.unique {
-			return errors.New("is a duplicate entry")
+			return diag.OfKind("", "a duplicate entry")
 		}
 		if err := s.root.Remove(name); err != nil {
 			return err

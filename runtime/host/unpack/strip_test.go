@@ -36,12 +36,12 @@ func TestExtractStripHostile(t *testing.T) {
 		entries []hosttest.ArchiveEntry
 		want    string
 	}{
-		{[]hosttest.ArchiveEntry{file("a/../../evil", "x")}, `has .. in its path`},
+		{[]hosttest.ArchiveEntry{file("a/../../evil", "x")}, `is a path with ..`},
 		{[]hosttest.ArchiveEntry{file("/a/evil", "x")}, `is an absolute path`},
-		{[]hosttest.ArchiveEntry{Link("a/l", "../x"), file("a/l/evil", "x")}, `is below l, which is a symbolic link`},
+		{[]hosttest.ArchiveEntry{Link("a/l", "../x"), file("a/l/evil", "x")}, `is a path below l, which is a symbolic link`},
 		{[]hosttest.ArchiveEntry{Link("a/l", "../x")}, `points outside of the directory`},
 		{[]hosttest.ArchiveEntry{file("a", "x"), hardLink("b/h", "a")}, `is not a file earlier in the archive`},
-		{[]hosttest.ArchiveEntry{file("a/.a.tar.ccm-extract/x", "x")}, `has the name of the directory for unpacking`},
+		{[]hosttest.ArchiveEntry{file("a/.a.tar.ccm-extract/x", "x")}, `is a path in the directory for unpacking`},
 		{[]hosttest.ArchiveEntry{file("a/x", "x"), file("a/y", "y"), file("z", "z")}, `exceeds the limit of 2 entries`},
 	} {
 		root, err := extract(t, "a.tar", hosttest.Tar(t, tt.entries...), unpack.Options{Strip: 1, MaxEntries: 2})

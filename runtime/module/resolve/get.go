@@ -187,7 +187,7 @@ func seal(tree string) error {
 			return os.Chmod(path, 0o444)
 		}
 		rel, _ := filepath.Rel(tree, path)
-		return fmt.Errorf("%s is neither a file nor a directory: links are not supported in modules", rel)
+		return diag.OfKind(rel, "a link or special file, which is not supported in modules")
 	})
 }
 

@@ -235,7 +235,7 @@ func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, s
 		return nil, err
 	}
 	if fi, err := os.Stat(archive); err != nil || fi.Size() > 2*module.MaxBytes {
-		return nil, errors.Join(err, diag.Exceeds("", "%d MiB for an archive of a module", 2*module.MaxBytes>>20))
+		return nil, errors.Join(err, diag.Exceeds("archive", "%d MiB for an archive of a module", 2*module.MaxBytes>>20))
 	}
 	return got, r.unpackTo(ctx, archive, tree, unpack.Tar)
 }

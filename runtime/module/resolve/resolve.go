@@ -221,7 +221,7 @@ func About(m *module.LockedModule, err error) error {
 // pinned downloads a module, which must equal the old lock's entry for that version.
 func (g *graph) pinned(m *module.LockedModule) (*CachedModule, error) {
 	if m.Source == (module.Source{}) {
-		return nil, diag.Errorf(diag.Pos{}, "address unknown").
+		return nil, diag.At(diag.Pos{}, diag.None("address is known")).
 			WithHint("add to %s: %s = { version = %q, git = \"https://...\" }", module.FileName, m.Name, m.Version)
 	}
 	old := g.old.Module(m.Name)
@@ -281,7 +281,7 @@ func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
 	}
 	for _, e := range file.Exports {
 		if !module.Exports(dir, e) {
-			return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "it exports %q, but the file does not exist", e)
+			return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "export %q: %w", e, diag.Missing("the file", ""))
 		}
 	}
 	return file, nil

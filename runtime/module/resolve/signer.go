@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -63,7 +62,7 @@ func checkTag(payload string, got *CachedModule) (when time.Time, err error) {
 	case fields["object"] != got.Commit || fields["type"] != "commit":
 		return when, diag.OfAnother("tag", "commit")
 	case fields["tag"] != got.Tag:
-		return when, fmt.Errorf("tag is signed as %q, not %q", fields["tag"], got.Tag)
+		return when, diag.Expected("a signature of tag %q", got.Tag).Got("one of %q", fields["tag"])
 	}
 	// tagger NAME <ADDRESS> SECONDS ZONE
 	words := strings.Fields(fields["tagger"])

@@ -173,7 +173,7 @@ func (c *content) Read(p []byte) (int, error) {
 	c.sum.Write(p[:n])
 	switch {
 	case errors.Is(err, io.EOF) && !c.s.IsNamed(c.id, hex.EncodeToString(c.sum.Sum(nil))):
-		return n, fmt.Errorf("backup %s is damaged: content mismatch%s", c.id, c.orKey())
+		return n, diag.Damaged(fmt.Sprintf("backup %s", c.id), diag.Mismatch("its content", "its digest%s", c.orKey()))
 	case err != nil && !errors.Is(err, io.EOF):
 		return n, diag.Damaged(fmt.Sprintf("backup %s", c.id), err)
 	}

@@ -171,7 +171,7 @@ func (o *outcome) finish() error {
 		o.line(o.rest)
 	}
 	if o.err == nil && o.code != 0 && len(o.events)+len(o.mistakes) == 0 {
-		return fmt.Errorf("ccm does not run in the system: exit status %d: %s", o.code, strings.TrimSpace(o.stderr.String()))
+		return diag.SubjectCannot("ccm", "run in the system: %w: %s", diag.ExitStatus(o.code), strings.TrimSpace(o.stderr.String()))
 	}
 	return o.err
 }

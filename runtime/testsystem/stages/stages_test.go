@@ -141,7 +141,7 @@ func TestSecondRunAndReboot(t *testing.T) {
 		lists: []string{""}, reboots: testsystem.ErrNoInit}
 	lines, passed = results(t, s, true)
 	require.True(t, passed)
-	require.Contains(t, lines, "skipped reboot: the system has no init system")
+	require.Contains(t, lines, "skipped reboot: the system lacks an init system")
 	require.Contains(t, lines, "skipped undo: no file was changed")
 }
 

@@ -95,7 +95,7 @@ func (f *Flags) OpenAs(e *cli.Env, least identity.Role) (*identity.Directory, er
 		return nil, err
 	}
 	if !d.Fleet.Role.Includes(least) {
-		return nil, diag.Errorf(diag.Pos{}, "%s is %s of this fleet: this requires %s", d.Fleet.User, d.Fleet.Role.Article(), least.Article()).
+		return nil, diag.At(diag.Pos{}, diag.Requires("the command", "%s of the fleet, but %s is %s", least.Article(), d.Fleet.User, d.Fleet.Role.Article())).
 			WithHint("ask an admin to run: ccm fleet user %s --role %s", d.Fleet.User, least)
 	}
 	return d, nil
