@@ -83,6 +83,9 @@ func TestModulesOnFakeHosts(t *testing.T) {
 				"*:0/5", "hourly UTC", "Mon 10:00 Europe/Berlin", "12-31 23:59", "weekly Europe/Berlin", "*-*-01,15 00:00", "05:40:23.4200004/3.1700005", "@1395716396", "Thu *-*-1..7" } do
 				check(calendar.mistake(s), nil)
 			end
+			for _, s in ipairs { "", " ", "monda", "now", "half-yearly", "UTC", "Mon-", "2026", "*", "48hr", "5 minutes", "* *-*-* 10:00" } do
+				check(calendar.mistake(s), "expected a time such as Mon *-*-* 03:30, or a word such as daily")
+			end
 			check(calendar.mistake "Mon *-*-* 25:00", 'hour must be 0 to 23, got "25"')
 			check(calendar.mistake " ", 'expected a time such as daily')
 			check(calendar.mistake "*:60", 'minute must be 0 to 59, got "60"')

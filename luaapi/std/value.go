@@ -161,10 +161,10 @@ func (p *plainConverter) value(v lua.LValue) any {
 	return p.fail("", "%v", diag.Expected("data").Got("%s", p.describe(v)))
 }
 
-// plainNumber returns an int64 if f is whole and exact, and else a float64.
+// plainNumber returns an int64 if f is whole, unless it is too large for one, and else a float64.
 func plainNumber(f float64) any {
-	if i := int64(f); float64(i) == f && math.Abs(f) <= 1<<53 {
-		return i
+	if math.Abs(f) < 1<<63 && f == math.Trunc(f) {
+		return int64(f)
 	}
 	return f
 }

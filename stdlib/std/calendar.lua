@@ -35,13 +35,19 @@ local function is_day(word)
   return tbl.any(days, function(d) return d == name or d:sub(1, 3) == name end)
 end
 
+local shorthand = [[(?i)^(?:minutely|hourly|daily|weekly|monthly|yearly|quarterly|anually|(?:bi-?|semi-?)?annually)$]]
+
 --- Returns the mistake in a time such as Mon *-*-* 03:30, nil if none is found.
 function calendar.mistake(text)
   local words = str.fields(text)
-  if #words == 0 then return "expected a time such as daily" end
+  local is_word = #words == 1 and re.test(words[1], [[^[A-Za-z-]+$]])
+  if #words == 0 or re.test(words[1], [[^(?:\d+[A-Za-z]*|\*)$]])
+    or is_word and not re.test(words[1], shorthand) and not tbl.all(str.split(words[1], "-"), is_day) then
+    return "expected a time such as Mon *-*-* 03:30, or a word such as daily"
+  end
   if words[1] and re.test(words[1], "^[A-Za-z]{3,9}([,.-]|$)") and #words > 1 and not str.contains(words[2], "/") then
     for _, day in ipairs(re.find_all(words[1], "[A-Za-z]+")) do
-      if not is_day(day) and not re.test(words[1], "(?i)^(minutely|hourly|daily|weekly|monthly|yearly|quarterly|(bi-?|semi-?)?annually)$") then
+      if not is_day(day) and not re.test(words[1], shorthand) then
         return ("no such day of the week: %s"):format(day)
       end
     end
