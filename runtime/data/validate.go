@@ -103,7 +103,7 @@ func plainError(err error) error {
 		if fe.Prev != nil {
 			return fe.Prev
 		}
-		return errors.New(fe.Message)
+		return diag.InExpression(fe.Message)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // This file has the messages of the kinds that recur everywhere, so that their words stand in one place. A name or a
@@ -234,6 +235,23 @@ func Lacks(subject, what string) error { return errors.New(subject + " lacks " +
 // Unterminated returns the message "unterminated string", about a text that ends too early.
 func Unterminated(format string, args ...any) error {
 	return fmt.Errorf("unterminated "+format, args...)
+}
+
+// InExpression returns a message of the parser of expressions without its words for tokens: unexpected ")", not
+// unexpected token Bracket(")").
+func InExpression(message string) error {
+	message = strings.TrimSpace(message)
+	token, unexpected := strings.CutPrefix(message, "unexpected token ")
+	_, text, quoted := strings.Cut(token, "(")
+	switch {
+	case token == "EOF", message == "unexpected end of expression":
+		message = "unexpected end of the expression"
+	case message == "literal not terminated":
+		return Unterminated("text")
+	case unexpected && quoted:
+		message = "unexpected " + strings.TrimSuffix(text, ")")
+	}
+	return errors.New(message)
 }
 
 // OtherFormat returns the message "lock file has format 3, but this ccm supports 2".

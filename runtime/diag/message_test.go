@@ -14,6 +14,10 @@ import (
 func TestMessages(t *testing.T) {
 	for want, err := range map[string]error{
 		"expected a list":                                diag.Expected("a list"),
+		`unexpected ")"`:                                 diag.InExpression(`unexpected token Bracket(")")`),
+		"unexpected end of the expression":               diag.InExpression("unexpected token EOF"),
+		"unterminated text":                              diag.InExpression("literal not terminated"),
+		"unknown name x":                                 diag.InExpression("unknown name x\n"),
 		`expected one of a, b, got "c"`:                  diag.Expected("one of %s, %s", "a", "b").Got("%q", "c"),
 		"expected a file, found a directory (100%)":      diag.Expected("a file").Found("%s (100%%)", "a directory"),
 		"must be at least 1, got 0":                      diag.MustBe("at least %d", 1).Got("%d", 0),

@@ -212,7 +212,7 @@ func explain(code string, vars map[string]any, err error) error {
 		if fe.Prev != nil {
 			err = fe.Prev
 		} else {
-			err = errors.New(strings.ReplaceAll(strings.TrimSpace(fe.Message), "unexpected token EOF", "unexpected end of the expression"))
+			err = diag.InExpression(fe.Message)
 		}
 		out.Err = &diag.Error{Err: err}
 	}
