@@ -20,5 +20,5 @@ type Forecast struct {
 	Text      *resource.TextChange
 	// Caveat is why the actions may fail or turn out otherwise.
 	Caveat string
-	Err       error
+	Err    error
 }

@@ -93,6 +93,7 @@ func secretText(name, text string) string {
 	text = publicBlock().ReplaceAllString(text, "")
 	text = publicWord().ReplaceAllString(text, "")
 	text = uuid().ReplaceAllString(text, "")
+	text = schemeInProse().ReplaceAllString(text, "$1$2")
 	var plain strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
 		plain.WriteString(strings.TrimLeft(line, "#;/*-! \t")) // an old password in a comment is one, too
@@ -137,6 +138,9 @@ func lineAt(text string, number int) string {
 	}
 	return ""
 }
+
+// schemeInProse matches the name of a scheme of HTTP before a word, as in "# Basic Settings" of nginx.conf.
+var schemeInProse = lazyregexp.New(`(?m)\b(?:[Bb]asic|[Bb]earer|[Dd]igest|[Nn]egotiate)[ \t]+([A-Z]?[a-z]{1,16})($|[^A-Za-z0-9+/=._~-]|[.] |[.]$)`)
 
 // nsswitchLine matches the line of nsswitch.conf that begins like the assignment of a password.
 var nsswitchLine = lazyregexp.New(`(?m)^passwd:(?:[ \t]+(?:files|compat|db|systemd|sss|ldap|nis|nisplus|winbind|extrausers|altfiles|mymachines|\[[A-Za-z!=]*\]))+[ \t]*$`)

@@ -23,6 +23,7 @@ func TestHarmlessText(t *testing.T) {
 		"UUID=0b1e6d0c-4f0e-4d0b-9d3a-1f6b8a2c3d4e /srv ext4 noatime 0 2\n", "# the password is in the file of the application\n",
 		"/usr/lib/polkit-1/polkit-agent-helper-1\n/usr/lib/x86_64-linux-gnu/utempter/utempter\n", "/etc/fonts/conf.d/10-hinting-slight.conf",
 		"# http://snapshot.debian.org/archive/debian-security/20250520T000000Z\n", "passwd:         files systemd\nshadow:         files\n",
+		"http {\n\n\t##\n\t# Basic Settings\n\t##\n\n\tsendfile on;\n# HTTP basic authentication.\n",
 		"max_connections = 200\nshared_buffers = 256MB\n", "#!/bin/sh\nset -e\nexec /usr/bin/rsync -a /srv/ backup:/srv/\n",
 	} {
 		require.Empty(t, secretText("x", text), text)
@@ -31,7 +32,7 @@ func TestHarmlessText(t *testing.T) {
 
 // A secret with slashes is not a path, and a line that resembles one of nsswitch.conf is a password.
 func TestSecretsLikePaths(t *testing.T) {
-	for _, text := range []string{"wJalrXUt1FEMI/K7MDENG/bPxRf1CYEXAMPLE2KEY", "x /aB3dE5fG/hI7jK9lM/nO1pQ3rS", "passwd: files hunter22\n"} {
+	for _, text := range []string{"wJalrXUt1FEMI/K7MDENG/bPxRf1CYEXAMPLE2KEY", "x /aB3dE5fG/hI7jK9lM/nO1pQ3rS", "passwd: files hunter22\n", "Basic YWRhOmh1bnRlcg==", "proxy bearer abcdefgh1jkl"} {
 		require.NotEmpty(t, secretText("x", text), text)
 	}
 }

@@ -53,7 +53,7 @@ func TestWebExample(t *testing.T) {
 	before := l.census()
 	plan := took.ReplaceAllString(l.sh("/opt/ccm/ccm plan /root/web/site.lua"), "(0s)") + "\n"
 	require.Empty(t, differing(before, l.census()), "the plan touched something")
-	l.sh("systemd-run -q --unit other nats-server -p 80; until curl -s telnet://localhost:80 < /dev/null > /dev/null; do :; done")
+	l.sh("systemd-run -q --unit other nats-server -p 80; until bash -c ': < /dev/tcp/127.0.0.1/80' 2> /dev/null; do :; done")
 	require.Regexp(t, `~ service#nginx: after .*\(pending\): would start and enable \(port 80, which nginx uses by default, is in use by nats-server \(process \d+\)\)`,
 		l.sh("/opt/ccm/ccm plan /root/web/site.lua"))
 	l.sh("systemctl stop other")

@@ -20,6 +20,7 @@ type Event struct {
 	Position    string   `json:"position"`
 	Outcome     string   `json:"outcome"`
 	Certain     *bool    `json:"certain"`
+	Ignored     bool     `json:"ignored"`
 	Message     string   `json:"message"`
 	NoopMessage string   `json:"noop_message"`
 	Errors      []string `json:"errors"`
@@ -105,6 +106,8 @@ func (e Event) Text() string {
 	switch {
 	case e.Protocol != eventProtocol || e.Outcome == "stable":
 		return ""
+	case e.Outcome == "failed" && e.Ignored:
+		return "x " + e.id() + ": " + strings.Join(e.Errors, "; ") + " (ignored)"
 	case e.Outcome == "failed":
 		return "x " + e.id() + ": " + strings.Join(e.Errors, "; ")
 	case e.Outcome == "changed":
@@ -176,7 +179,7 @@ func (o *outcome) finish() error {
 	return o.err
 }
 
-// problems returns the failures, and the mistakes in the site.
+// problems returns the failures that are not ignored, and the mistakes in the site.
 func (o *outcome) problems() (list []Problem) {
 	for _, m := range o.mistakes {
 		text := m.Message
@@ -189,7 +192,7 @@ func (o *outcome) problems() (list []Problem) {
 		list = append(list, Problem{m.Subject, text, m.Hint})
 	}
 	for _, e := range o.events {
-		if e.Outcome == "failed" {
+		if e.Outcome == "failed" && !e.Ignored {
 			list = append(list, Problem{e.id(), e.id() + ": " + strings.Join(e.Errors, "; ") + e.place(), ""})
 		}
 	}
@@ -241,7 +244,7 @@ func comparePlan(plan, run *outcome) (list []Problem) {
 	same := map[string]string{"pending": "changed", "stable": "stable", "skipped": "skipped"}
 	for _, p := range plan.events {
 		r, ok := run.event(p.id())
-		if ok && (p.Certain != nil && !*p.Certain || p.Outcome == "unknown" || r.Outcome == same[p.Outcome]) {
+		if ok && (p.Certain != nil && !*p.Certain || p.Outcome == "unknown" || r.Ignored || r.Outcome == same[p.Outcome]) {
 			continue
 		}
 		got := r.Outcome
