@@ -52,7 +52,7 @@ func writeModuleSite(t testing.TB, allow string, modules map[string]string) (dir
 // access.
 func TestModulesAreConfined(t *testing.T) {
 	isolate(t)
-	denied := `requires capability "capture" for capture, but does not declare it`
+	denied := `but does not declare capability "capture"`
 	for code, want := range map[string]string{
 		`return capture { "echo", "x" }`: denied,
 		`return _G.capture`:              denied,
@@ -101,7 +101,7 @@ func TestModulesAreConfined(t *testing.T) {
 	}
 	// The capability is declared, and allowed or not; and the site passes the function as an argument.
 	text := "-- needs: capture\nreturn { own = function() return capture({ \"echo\", \"mine\" }) end, call = function(f) return f() end }\n"
-	for allow, want := range map[string]string{"": `capability "capture" for capture, but the site does not allow it`, `m = { "capture" }`: "mine"} {
+	for allow, want := range map[string]string{"": `but the site does not allow it capability "capture"`, `m = { "capture" }`: "mine"} {
 		dir := writeModuleSite(t, allow, map[string]string{"m": text})
 		script := filepath.Join(dir, "site.lua")
 		require.NoError(t, os.WriteFile(script, []byte(`print(require("m").own())`), 0o644))

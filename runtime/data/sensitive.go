@@ -21,7 +21,7 @@ func (r *resolver) sensitiveValue(n *Node) (*Node, bool) {
 	}
 	for _, e := range n.Entries {
 		if diag.Nearest(e.Key.Text, []string{"value"}) != "" {
-			err := e.Key.Errorf("%w", diag.Unknown("key beside sensitive:", e.Key.Text, nil))
+			err := e.Key.Errorf("%w beside sensitive", diag.Unknown("key", e.Key.Text, nil))
 			err.Hint = "did you mean \"value\"?"
 			r.errs = append(r.errs, err)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrDamaged is returned for encrypted text that was changed or is not from age.
-var ErrDamaged = diag.Not("", "encrypted with age, or damaged")
+var ErrDamaged = errors.New("damaged, or not encrypted with age")
 
 // ErrMoved is returned for an encrypted value that is not at the place it was encrypted for.
 var ErrMoved = errors.New("moved after encryption")

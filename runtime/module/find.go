@@ -228,10 +228,10 @@ func (s *Site) Denied(m *LockedModule, global string) error {
 	}
 	switch {
 	case !slices.Contains(m.Capabilities, capability):
-		return diag.At(diag.Pos{}, diag.Requires(m.Name, "capability %q for %s, but does not declare it", capability, global)).
+		return diag.Errorf(diag.Pos{}, "%s uses %s, but does not declare capability %q", m.Name, global, capability).
 			WithHint("add to the %s of %s: capabilities = { %q }", FileName, m.Name, capability)
 	case !slices.Contains(allowed, capability):
-		return diag.At(diag.Pos{}, diag.Requires(m.Name, "capability %q for %s, but the site does not allow it", capability, global)).
+		return diag.Errorf(diag.Pos{}, "%s uses %s, but the site does not allow it capability %q", m.Name, global, capability).
 			WithHint("add to %s: allow = { [%q] = { %q } }, if it may %s", s.shownPath(FileName), m.Name, capability, strings.Replace(Capabilities[capability].Doc, "s ", " ", 1))
 	}
 	return nil

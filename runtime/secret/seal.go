@@ -31,7 +31,7 @@ const (
 var ErrNotSealed = diag.Not("", "sealed")
 
 // ErrSeal is the error that sealed data cannot be opened.
-var ErrSeal = diag.Not("", "sealed with this key, or damaged")
+var ErrSeal = errors.New("damaged, or sealed with another key")
 
 func (k *Keeper) aead(salt []byte) (cipher.AEAD, error) {
 	sub, err := hkdf.Key(sha256.New, k.Key(), salt, "ccm seal", 32)

@@ -164,7 +164,7 @@ func keepEdited(e *cli.Env, file string, text []byte, to *encryption.Audience, e
 			name = fmt.Sprintf("%s.%d%s", base, i, encryption.Suffix)
 		}
 		if failed = cli.Machine(e).SaveNew(name, sealed, 0o600); failed == nil {
-			return diag.Errorf(diag.Pos{}, "%w (your text is saved in %s)", err, name).WithHint("print it with: ccm secret decrypt %s", name)
+			return diag.Errorf(diag.Pos{}, "%w; your text is saved in %s", err, name).WithHint("print it with: ccm secret decrypt %s", name)
 		}
 		if errors.Is(failed, fs.ErrExist) {
 			failed = nil

@@ -22,7 +22,7 @@ func TestEntryName(t *testing.T) {
 		"../x":     "is a path with ..",
 		"a/../b":   "is a path with ..",
 		"a/b/..":   "is a path with ..",
-		"a\x00b":   "has a NUL byte",
+		"a\x00b":   "contains a NUL byte",
 		"./../a/b": "is a path with ..",
 	} {
 		_, err := entryName(name)

@@ -485,7 +485,7 @@ func TestSignedTags(t *testing.T) {
 	repo.git("update-ref", "refs/tags/v1.4.0", repo.git("rev-parse", "v1.1.0")) // the signed object of v1.1.0 under another name
 	write(t, at, map[string]string{"signers": "ann@example.org namespaces=\"git\" " + string(key)})
 	for version, want := range map[string]string{
-		"v1.0.0": "lacks an SSH signature", "v1.1.0": "", "v1.2.0": "is not allowed", "v1.3.0": "lacks an SSH signature", "v1.4.0": `signed as "v1.1.0"`,
+		"v1.0.0": "lacks an SSH signature", "v1.1.0": "", "v1.2.0": "is not allowed", "v1.3.0": "lacks an SSH signature", "v1.4.0": `got one of "v1.1.0"`,
 	} {
 		text := fmt.Sprintf(`return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = %q, git = "file://%s/nginx" } } }`, version, at)
 		lock, err := newResolver(newCache(t)).Lock(t.Context(), at, parse(t, text), nil)
@@ -510,7 +510,7 @@ func TestSignedTags(t *testing.T) {
 	}
 	require.NoError(t, check())
 	write(t, at, map[string]string{"signers": "eve@example.org namespaces=\"git\" " + string(other)})
-	require.ErrorContains(t, check(), "nginx@v1.1.0: its signer ann@example.org is not in ")
+	require.ErrorContains(t, check(), "nginx@v1.1.0: its signer ann@example.org ")
 	s, err := module.Open(nil, at, []string{t.TempDir()})
 	require.NoError(t, err)
 	_, err = s.Require("", "nginx")
