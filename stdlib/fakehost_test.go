@@ -87,7 +87,7 @@ func TestModulesOnFakeHosts(t *testing.T) {
 				check(calendar.mistake(s), "expected a time such as Mon *-*-* 03:30, or a word such as daily")
 			end
 			check(calendar.mistake "Mon *-*-* 25:00", 'hour must be 0 to 23, got "25"')
-			check(calendar.mistake " ", 'expected a time such as daily')
+			check(calendar.mistake " ", 'expected a time such as Mon *-*-* 03:30, or a word such as daily')
 			check(calendar.mistake "*:60", 'minute must be 0 to 59, got "60"')
 			check(calendar.mistake "*-13-01", 'month must be 1 to 12, got "13"')
 			check(calendar.mistake "*-*-32 03:00", 'day must be 1 to 31, got "32"')
