@@ -128,3 +128,31 @@ func TestAbilities(t *testing.T) {
 	}
 	assert.Len(t, found, abilities, "optional interfaces of specs, states and providers: %s", strings.Join(found, " "))
 }
+
+// TestLiteralsAreReadable: a struct has at most seven fields in one line of its literal. The rows of tables are exempt.
+func TestLiteralsAreReadable(t *testing.T) {
+	const most = 7
+	for _, name := range goFiles(t) {
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok || literal.Type == nil {
+				return true
+			}
+			fields := map[int]int{} // by line
+			for _, e := range literal.Elts {
+				if pair, ok := e.(*ast.KeyValueExpr); ok {
+					if _, ok := pair.Key.(*ast.Ident); ok {
+						fields[files.Position(e.Pos()).Line]++
+					}
+				}
+			}
+			for line, n := range fields {
+				assert.LessOrEqual(t, n, most, "%s:%d: put the fields into several lines, by what belongs together", name, line)
+			}
+			return true
+		})
+	}
+}

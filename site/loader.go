@@ -75,7 +75,8 @@ func (l *siteLoader) init(environ map[string]string) (err error) {
 	l.units = catalog.Units{Builder: &l.builder, ReadFile: p.Files.ReadFile, Load: l.apply}
 	l.manifests = &manifest.Loader{
 		Registry: s.Registry, Facts: s.Facts, Environ: environ, ReadFile: p.Files.ReadFile, Now: s.Host.Now,
-		Module: l.loadModule, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.decryption().value, Warn: p.Messages.warnAt, Strict: l.options.Strict,
+		Module: l.loadModule, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations,
+		Dialect: l.options.Dialect, Strict: l.options.Strict, Secrets: p.Secrets, Open: p.decryption().value, Warn: p.Messages.warnAt,
 		Timeout: l.options.EvalTimeout, WaitTime: p.decryption().questions.waited,
 	}
 	return nil
@@ -201,7 +202,8 @@ func (l *siteLoader) interp(ctx, outer context.Context, u *catalog.Unit, args []
 func (l *siteLoader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
 	p := l.process
 	return luaapi.Options{
-		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, WaitTime: p.decryption().questions.waited, Memory: l.options.EvalMemory, Path: p.Modules,
+		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Path: p.Modules,
+		Timeout: l.options.EvalTimeout, WaitTime: p.decryption().questions.waited, Memory: l.options.EvalMemory,
 		Scope:    u.Scope,
 		Packages: l.packagesOf(u),
 		ReadFile: p.Files.readModule(u.Name),

@@ -77,7 +77,10 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 			}
 		}
 	} else {
-		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.oneOff, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.siteArguments}
+		t := report.Text{
+			W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.oneOff, Drift: f.drift,
+			Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.siteArguments,
+		}
 		failures := &report.Failures{Text: t, HasSudo: e.HasSudo}
 		_, failures.Rows = terminal.Size(e.Stdout)
 		r.reporters = []event.Reporter{failures}

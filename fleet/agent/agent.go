@@ -121,7 +121,9 @@ func New(o Options) (*Agent, error) {
 	}
 	a := &Agent{
 		options: o, config: o.Config, timing: o.Timing, log: o.Log, now: o.Clock.Now, random: rand.Float64,
-		metrics: newMetrics(), failures: make(failures), memory: make(reportedLines), services: make(unregisteredServices), outcomes: make(map[string]string), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
+		metrics: newMetrics(), failures: make(failures), memory: make(reportedLines), services: make(unregisteredServices),
+		outcomes: make(map[string]string), queue: newQueue(), reload: make(chan struct{}, 1),
+		endServe: func() {}, endPolls: func() {}, endFleet: func() {},
 	}
 	var err error
 	if a.store, err = openStore(o.Config.CacheDir, o.Effect); err != nil {

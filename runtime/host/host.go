@@ -132,7 +132,10 @@ type Options struct {
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse, foreign: o.Foreign || o.Runner == nil, offline: o.Offline, servers: newServers(o)}
+	m := &machine{
+		root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, servers: newServers(o),
+		effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse, foreign: o.Foreign || o.Runner == nil, offline: o.Offline,
+	}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs

@@ -76,7 +76,8 @@ func (c *heldContent) Commit(w host.InPlace) error {
 		return err
 	}
 	text, err := json.Marshal(heldRecord{
-		Run: c.run, Path: Name(w.Path), Root: c.dir.RecordedRoot(w.Root), Dev: w.Dev, Ino: w.Ino, UID: w.Attr.UID, GID: w.Attr.GID, Mode: Mode(w.Attr.Mode),
+		Run: c.run, Path: Name(w.Path), Root: c.dir.RecordedRoot(w.Root), Dev: w.Dev, Ino: w.Ino,
+		UID: w.Attr.UID, GID: w.Attr.GID, Mode: Mode(w.Attr.Mode),
 	})
 	if err != nil {
 		return err

@@ -61,7 +61,10 @@ func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error
 	used := make([]bool, len(paths))
 	for _, c := range rec.Changes {
 		if !c.Undone() && among(string(c.Path), paths, used) {
-			list = append(list, Restoration{Path: string(c.Path), Dir: string(c.Dir), Run: run, Resource: c.Resource, Also: c.Also, Want: c.Before, Left: c.After, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
+			list = append(list, Restoration{
+				Path: string(c.Path), Dir: string(c.Dir), Run: run, Resource: c.Resource, Also: c.Also,
+				Want: c.Before, Left: c.After, Sensitive: c.Sensitive || held.HeldIn(string(c.Path)),
+			})
 		}
 	}
 	if i := slices.Index(used, false); i >= 0 {

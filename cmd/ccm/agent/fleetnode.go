@@ -42,7 +42,9 @@ func newFleetNode(e *cli.Env, c *agent.FleetConfig, cacheDir string, a *agent.Ag
 		return nil, err
 	}
 	return node.New(node.Options{
-		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, StableFacts: facts.WithoutVolatile, RevokedAfter: c.RevokedAfter, StrictIdentity: c.StrictIdentity, Threshold: c.Threshold,
+		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers,
+		Labels: c.Labels, StableFacts: facts.WithoutVolatile,
+		RevokedAfter: c.RevokedAfter, StrictIdentity: c.StrictIdentity, Threshold: c.Threshold,
 		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
 		Version: o.Version, BuildTime: e.Build.Built(), Clock: o.Clock.Now, Log: o.Log, Host: cli.Machine(e),
 	}, a, bundles)
