@@ -226,10 +226,10 @@ func (lib *baseLib) loadFunction(L *lua.LState) int { return lib.loadIn(L, nil) 
 
 // loadIn is the function load for the code of a package. The package is nil for scripts.
 func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
-	text, ok := lib.chunkText(L)
-	if !ok {
+	text, thrown := lib.chunkText(L)
+	if thrown != nil {
 		L.Push(lua.LNil)
-		L.Push(lua.LString("the function given to load must return strings"))
+		L.Push(thrown)
 		return 2
 	}
 	chunkName := L.OptString(2, "")
@@ -269,28 +269,33 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	return 1
 }
 
-// chunkText returns argument 1, or the text that it returns piece by piece.
-func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
+// chunkText returns argument 1, or the text that it returns piece by piece. What it throws is the second result.
+func (lib *baseLib) chunkText(L *lua.LState) (text string, thrown lua.LValue) {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok {
 		text := L.CheckString(1)
 		if len(text) > maxLoad {
 			L.ArgError(1, "the text "+diag.MustBe("at most %d MiB", maxLoad>>20).Error())
 		}
-		return text, true
+		return text, nil
 	}
 	var b strings.Builder
+	pcall := L.NewFunction(lib.pcall)
 	for {
+		L.Push(pcall)
 		L.Push(fn)
-		L.Call(0, 1)
-		piece := L.Get(-1)
-		L.Pop(1)
+		L.Call(1, 2)
+		passed, piece := L.ToBool(-2), L.Get(-1)
+		L.Pop(2)
+		if !passed {
+			return "", piece
+		}
 		if piece == lua.LNil || piece == lua.LString("") {
-			return b.String(), true
+			return b.String(), nil
 		}
 		s, ok := piece.(lua.LString)
 		if !ok {
-			return "", false
+			return "", lua.LString("the function given to load must return strings")
 		}
 		if b.WriteString(string(s)); b.Len() > maxLoad {
 			L.ArgError(1, "the text "+diag.MustBe("at most %d MiB", maxLoad>>20).Error())

@@ -163,7 +163,7 @@ func (lib *baseLib) toNumber(L *lua.LState) int {
 	case base == 10:
 		n, ok = numberValue(v)
 	default:
-		text := strings.ToLower(strings.Trim(lua.LVAsString(v), " \t\r\n\v\f"))
+		text := strings.ToLower(strings.Trim(L.CheckString(1), " \t\r\n\v\f"))
 		digits := strings.TrimPrefix(strings.TrimPrefix(text, "-"), "+")
 		if base == 16 {
 			digits = strings.TrimPrefix(digits, "0x")
