@@ -20,8 +20,8 @@ func newEnsureCommand(e *cli.Env) *cobra.Command {
 	f := &oneOffFlags{}
 	cmd := &cobra.Command{
 		Use:   "ensure TYPE NAME [ENSURE] [--PROPERTY VALUE...]",
-		Short: "Ensure a single resource",
-		Long: `Ensure a single resource, without a script.
+		Short: "Apply a single resource, without a script",
+		Long: `Apply a single resource, without a script.
 
   ccm ensure package nginx
   ccm ensure file /etc/app.conf --content "x=1" --owner root --group root --mode 0644

@@ -69,7 +69,7 @@ func exitCodesTopic(*cli.Env) *cobra.Command {
 		Short: "Meaning of the exit status",
 		Long: `run, apply, plan, ensure, restore, undo and prune:
 
-    0  the machine is up to date
+    0  no resource failed
     1  ccm could not start: command line, script, lock, state directory, an
        outdated saved plan, or a question answered with no
     4  at least one resource failed

@@ -212,9 +212,9 @@ func chooseState(e *cli.Env, cmd *cobra.Command) error {
 func newRootCommand(e *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccm",
-		Short: "Configure this machine as a Lua script or YAML manifest describes",
-		Long: `ccm configures this machine as a Lua script or YAML manifest describes, and reports
-exactly what changed.
+		Short: "Bring this machine into the state that a Lua script or YAML manifest describes",
+		Long: `ccm brings this machine into the state that a Lua script or YAML manifest describes,
+and reports exactly what changed.
 
   ccm plan site.lua    show what would change
   ccm run site.lua     apply the script

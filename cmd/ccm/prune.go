@@ -30,10 +30,10 @@ func newPruneCommand(e *cli.Env) *cobra.Command {
   ccm prune site.lua --noop
   ccm prune site.lua
 
-It removes files, packages, users and every other resource with ensure = "absent" that
-a run created, after showing them and asking. It keeps resources that existed before
-ccm, and effects of commands and services, and lists them. It also keeps data that no
-run created, with the directories that contain it, unless --with-data is given.
+It removes what runs created: files, packages, users and all other types that have
+ensure = "absent". It first shows them, and asks. Resources that existed before ccm,
+and effects of commands and services, are kept and listed. Data that no run created is
+kept too, with the directories that contain it, unless --with-data is given.
 
 A prune is a run with backups: ccm undo restores files.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),

@@ -95,7 +95,7 @@ nothing if the site or the affected resources have changed since.`,
 	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run health checks")
 	f.register = cli.NewRegisterChoice()
 	cmd.Flags().Var(f.register, "register", cli.RegisterUsage)
-	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "check again after the run, and fail if a second run would change it")
+	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "check again after the run, and fail if anything would change")
 	cmd.Flags().BoolVar(&f.confirm, "confirm", false, "show the plan, ask once, then apply it")
 	cmd.Flags().BoolVar(&f.step, "step", false, "ask before changing each resource")
 	for _, other := range []string{"noop", "dry-run", "monitor-only"} {
@@ -118,8 +118,8 @@ func newPlanCommand(e *cli.Env) *cobra.Command {
   ccm plan site.lua --compare main --output markdown
 
 --out saves the plan. ccm run applies exactly this plan, or nothing if the site or the
-affected resources have changed since. The file contains the command line, and only
-digests of properties. ccm plan FILE shows whether a saved plan is still valid.
+affected resources have changed since. The file contains the command line, but of
+properties only digests. ccm plan FILE shows whether a saved plan is still valid.
 
 --compare shows how the plan differs from that of another version of the site: a
 branch, tag or commit of its git repository, or a folder. --output markdown is for
@@ -150,7 +150,7 @@ comments on pull requests.`,
 	cmd.Flags().StringVar(&f.compare, "compare", "", "show how the plan differs from that of `VERSION`, a git commit or folder")
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan to `FILE` for ccm run FILE")
 	f.sort = cli.NewChoice(sortOrder, sortOrder, sortRisk)
-	cmd.Flags().Var(f.sort, "sort", "order: as applied (order), or failures and removals first (risk)")
+	cmd.Flags().Var(f.sort, "sort", "as applied (order), or failures and removals first (risk)")
 	cmd.Flags().BoolVar(&f.group, "group", false, "combine similar resources on one line")
 	cmd.Flags().BoolVar(&f.counts, "summary", false, "only show failures and the number of changes of each type")
 	for _, other := range []string{"quiet", "sort", "group", "verbose"} {

@@ -32,7 +32,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 	}
 	own.VisitAll(func(flag *pflag.Flag) {
 		if cmd.Flags().Changed(flag.Name) && err == nil {
-			err = diag.At(diag.Pos{}, diag.Conflicting("--"+flag.Name, "a saved plan")).WithHint("show its arguments with: %s", args[0])
+			err = diag.At(diag.Pos{}, diag.Conflicting("--"+flag.Name, "a saved plan")).WithHint("a plan contains the flags it was made with; make another one")
 		}
 	})
 	f.plan = plan

@@ -21,9 +21,8 @@ import (
 func newSessionCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "Connect ccm commands of a shell script",
-		Long: `Connect ccm commands of a shell script, so that --require and --subscribe can refer to
-earlier commands.
+		Short: "Let ccm commands in a shell script refer to each other",
+		Long: `Let ccm commands in a shell script refer to each other with --require and --subscribe.
 
   eval "$(ccm session new)"
   ccm ensure package nginx

@@ -22,8 +22,8 @@ func newUndoCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [RUN [PATH...]]",
 		Short: "Undo a run: restore the files it changed",
-		Long: `Undo the last run that changed files, or RUN: restore content, mode, owner, link
-target or absence, and refresh resources that subscribe to these files.
+		Long: `Undo the last run that changed files, or RUN: restore the files that it changed or
+removed, remove those that it created, and refresh resources that subscribe to them.
 
   ccm undo --noop
   ccm undo
@@ -31,9 +31,9 @@ target or absence, and refresh resources that subscribe to these files.
 
 last is the newest run, even if it changed nothing.
 
-Removed users, groups, packages, mounts, units and others are recreated as they were. If
-the version of a package is no longer available, another one is installed. Other effects
-of commands remain.
+Users, groups, packages, mounts, units and others that the run removed are recreated. If
+the version of a package is no longer available, another one is installed. What the run
+installed, and other effects of commands, remain.
 
 With PATHs, only these and everything below them are restored. If one of the files changed
 after ccm wrote it, nothing is restored; --force overwrites it after backing it up.
@@ -70,7 +70,7 @@ same changes again unless you change the script.`,
 					return err
 				}
 				if len(stays) > 0 {
-					terminal.Fprintf(e.Stdout, "%s: undo only restores files and removed resources\n", unchangedText(stays))
+					terminal.Fprintf(e.Stdout, "%s: undo only restores files, and what the run removed\n", unchangedText(stays))
 				}
 			}
 			return restoreFiles(cmd.Context(), e, f, &recovery.RestoreOptions{Kind: "undo", Run: rec, Paths: paths, Refresh: true, Recreate: len(paths) == 0, Force: f.force})
@@ -145,13 +145,13 @@ func undoTitle(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 	if noop {
 		what = "Would undo"
 	}
-	return terminal.Prose(e.Stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
+	return terminal.Prose(e.Stdout, terminal.LineText(what+" "), terminal.Sprintf("ccm %s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
 // keptTitle returns the line that says which later run is not undone, because it changed no files.
 func keptTitle(e *cli.Env, run state.HistoryEntry) terminal.Text {
 	return terminal.Prose(e.Stdout, terminal.LineText("Not undone, because it changed no files: "),
-		terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
+		terminal.Sprintf("ccm %s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
 // unchangedText names the resources that an undo does not change; of many only the first ones.

@@ -27,9 +27,9 @@ func TestUndoNamesTheRun(t *testing.T) {
 	undo("run", site)
 
 	const run = ` of [-0-9]+ [:0-9]+ \([0-9]{8}T\S+\)\n~ file#`
-	require.Regexp(t, `\AWould undo run `+site+run, undo("undo", "--noop"))
-	require.Regexp(t, `\AUndoing run `+site+run, undo("undo"))
-	require.Regexp(t, `\AUndoing undo `+site+run, undo("undo"))
+	require.Regexp(t, `\AWould undo ccm run `+site+run, undo("undo", "--noop"))
+	require.Regexp(t, `\AUndoing ccm run `+site+run, undo("undo"))
+	require.Regexp(t, `\AUndoing ccm undo `+site+run, undo("undo"))
 	require.NotContains(t, undo("undo", "--quiet"), "Undoing")
 	require.Regexp(t, `\A\{`, undo("undo", "--output", "json"))
 }

@@ -79,7 +79,7 @@ return ccm.type {
       table.insert(diff, { property, names, what })
       table.insert(done, ("%s %d %s"):format(participle, #list, #list == 1 and "entry" or "entries"))
     end
-    differs(have.copy, "source", "as in " .. path.base(want.source or ""), "copied")
+    differs(have.copy, "source", "as in " .. (want.source or ""), "copied")
     differs(have.attributes, want.mode and "mode" or want.owner and "owner" or want.group and "group" or "dir_mode", "as desired", "updated the attributes of")
     differs(have.extra, "purge", "removed", "purged")
     if #diff == 0 then return end

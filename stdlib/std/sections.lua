@@ -63,7 +63,7 @@ end
 --- has several sections of that name, each for itself, and where does not select one.
 function sections.chosen(text, section, where, format)
   local list, found = lines.of(text), sections.parts(text, section, format)
-  local crowded = format.alone and lines.first(list, [=[^\s*\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\]\s*[^\s#;]]=])
+  local crowded = format.alone and lines.matching(text, [=[^\s*\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\]\s*[^\s#;]]=], 1)[1]
   if crowded then error(("line %d has a setting behind its header (move the setting to the next line)"):format(crowded), 0) end
   if not where then
     if #found > 1 and re.test(section, format.repeats or "^$") then

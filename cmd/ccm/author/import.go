@@ -43,9 +43,9 @@ func ImportCommand(e *cli.Env) *cobra.Command {
   ccm import service --user alice syncthing >> site.lua
 
 A plan of the script on this machine has nothing to do. Large and binary files are
-copied to the directory of --files, and the script uses them as sources. So are
-files that held secrets, contain a private key or password hashes, or are readable
-only by their owner: their content is not printed.
+copied to the directory of --files, and the script uses them as sources. Files
+that held secrets, contain a private key or password hashes, or are readable only by
+their owner are copied too: their content is not printed.
 
 Exit status: 1 if some resources cannot be imported; the others are printed.`,
 		Args: func(cmd *cobra.Command, args []string) error {

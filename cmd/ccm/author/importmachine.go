@@ -51,7 +51,7 @@ Read-only, apart from the site.
   ccm import machine --out site
   ccm plan site/site.lua                     # nothing to do on this machine
 
-It finds packages installed by request, changed configuration files, files in /etc,
+It finds packages that somebody asked for, changed configuration files, files in /etc,
 /usr/local and /opt that no package owns, services, users, groups, and settings.
 README.md lists what was left out, and why. Without --out, the scan is printed; it
 contains no contents of files.

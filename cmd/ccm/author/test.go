@@ -37,7 +37,8 @@ func TestCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",
 		Short: "Test a site, in a simulation or on throw-away systems",
-		Long: `Run the specs of a site: files named *_spec.lua, written as for busted.
+		Long: `Run the specs of a site: files named *_spec.lua, in the form of the Lua
+test framework busted.
 
   ccm test
   ccm test --filter nginx spec/

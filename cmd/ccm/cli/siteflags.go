@@ -31,13 +31,13 @@ func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	AddDataFlags(fs, &f.Data)
 	fs.StringArrayVar(&f.Part.Targets, "target", nil, "only `TYPE#NAME` (* is a wildcard) and its requirements (repeatable)")
 	fs.StringArrayVar(&f.Part.Tags, "tags", nil, "only resources with one of `TAGS` and their requirements (repeatable)")
-	fs.BoolVar(&f.Part.WithDependents, "with-dependents", false, "with --target or --tags: also dependents, with their requirements")
+	fs.BoolVar(&f.Part.WithDependents, "with-dependents", false, "with --target or --tags: also apply dependents, and what they require")
 	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "skip resources with one of these `TAGS` (repeatable)")
 }
 
 // AddWithDataFlag adds the flag about data in what is removed.
 func (f *SiteFlags) AddWithDataFlag(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.WithData, "with-data", false, "with removals: also remove files that ccm did not create")
+	fs.BoolVar(&f.WithData, "with-data", false, "also remove files that ccm did not create, in what is removed")
 }
 
 // Set replaces the options of the flags.
@@ -57,7 +57,7 @@ func AddDataFlags(fs *pflag.FlagSet, o *site.DataOptions) {
 	fs.StringVar(&o.File, "data", "", "hierarchy document: `FILE` or URL (default "+site.DataVariable+", then ./"+site.DefaultData+")")
 	fs.StringVar(&o.File, "hiera", "", "same as --data")
 	fs.Lookup("hiera").Hidden = true
-	fs.StringVar(&o.Context, "context", "", "nats CLI context `NAME` (default "+nats.ContextVariable+", then "+nats.DefaultContext+")")
+	fs.StringVar(&o.Context, "context", "", "nats CLI context `NAME` (default $"+nats.ContextVariable+", else "+nats.DefaultContext+")")
 	AddStreamFlag(fs, o)
 	fs.BoolVar(&o.None, "no-data", false, "ignore "+site.DataVariable+" and ./"+site.DefaultData)
 	fs.StringVar(&o.EnvFile, "env-file", "", "environment variables for expressions: `FILE` (default ./"+site.DotenvFile+")")

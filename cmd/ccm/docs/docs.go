@@ -26,7 +26,7 @@ func Command(e *cli.Env) *cobra.Command {
 	query := ""
 	cmd := &cobra.Command{
 		Use:   "docs [TOPIC[#SECTION] | TYPE[.PROPERTY] | LIBRARY[.FUNCTION]]",
-		Short: "Print a page of the documentation or the reference of a name, or list all pages",
+		Short: "List the pages of the documentation, or print one, or a type or function",
 		Long: `Print a page or a section of the documentation, or the reference of a resource type,
 a property or a library function. Read-only.
 

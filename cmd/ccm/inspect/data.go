@@ -39,8 +39,8 @@ func DataCommand(e *cli.Env) *cobra.Command {
 	f := &dataFlags{}
 	cmd := &cobra.Command{
 		Use:   "data FILE [KEY] [NAME=VALUE...]",
-		Short: "Resolve a hierarchy document and print its data",
-		Long: `Resolve a hierarchy document with this machine's facts and print its data. Read-only.
+		Short: "Print the data of a hierarchy document for this machine",
+		Long: `Print the data of a hierarchy document, resolved with this machine's facts. Read-only.
 
   ccm data site.yaml web --fact os.family=debian --output yaml
   eval "$(ccm data site.yaml --env)"; echo "$HIERA_WEB"
@@ -59,7 +59,7 @@ func HieraCommand(e *cli.Env) *cobra.Command {
 	}
 	parse := &cobra.Command{
 		Use: "parse FILE [NAME=VALUE...]", Aliases: []string{"resolve"},
-		Short: "Resolve a hierarchy document and print its data",
+		Short: "Print the data of a hierarchy document for this machine",
 	}
 	f := &dataFlags{}
 	addData(e, parse, f)

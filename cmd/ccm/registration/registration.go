@@ -37,7 +37,7 @@ func Command(e *cli.Env) *cobra.Command {
 
 The entries and the stream are compatible with Choria CCM.`,
 	}
-	cmd.PersistentFlags().StringVar(&f.Context, "context", "", "nats CLI context `NAME` (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
+	cmd.PersistentFlags().StringVar(&f.Context, "context", "", "nats CLI context `NAME` (default $"+nats.ContextVariable+", else "+nats.DefaultContext+")")
 	cmd.AddCommand(newInitCommand(e, f), newCreateCommand(e, f), newRmCommand(e, f),
 		newQueryCommand(e, f), cli.Former(e, newQueryCommand(e, f), "watch", "ccm registration query", "--watch"))
 	cli.NeedCommand(cmd)

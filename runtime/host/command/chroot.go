@@ -126,7 +126,7 @@ func (in *chroot) result(res Result) (Result, error) {
 	}
 	switch {
 	case r.NotFound && strings.Contains(in.order.Argv[0], "/"):
-		return res, diag.ProgramNotFound("command %q", in.order.Argv[0])
+		return res, &NotFoundError{in.order.Argv[0], []string{in.order.Root}}
 	case r.NotFound:
 		return res, &NotFoundError{in.order.Argv[0], strings.Split(in.order.Path, ":")}
 	case r.Err != "":

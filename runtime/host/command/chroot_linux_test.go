@@ -159,7 +159,7 @@ func TestChrootErrors(t *testing.T) {
 	for want, c := range map[string]command.Cmd{
 		`command "cat" not found in /usr/local/sbin, /usr/local/bin, /usr/sbin and 3 more directories`: {Argv: []string{"cat"}},
 		`command "cat" not found in /bin`:                                                           {Argv: []string{"cat"}, Path: "/bin"},
-		`command "/bin/cat" not found`:                                                              {Argv: []string{"/bin/cat"}},
+		`command "/bin/cat" not found in ` + root:                                                   {Argv: []string{"/bin/cat"}},
 		"cannot run sh in " + root + ": working directory /no does not exist":                       {Argv: []string{"sh"}, Dir: "/no"},
 		"cannot run unmet in " + root + ": its interpreter or loader does not exist there":          {Argv: []string{"unmet"}},
 		"cannot run sh in " + root + "/none: cannot make mounts private: no such file or directory": {Argv: []string{"sh"}, Chroot: root + "/none"},

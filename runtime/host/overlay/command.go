@@ -109,6 +109,9 @@ func (x Commands) lookPath(root, name, list, dir string) (file string, granted b
 		}
 		isFile := isExecutable(o, file)
 		if !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
+			if root != "/" {
+				return "", false, &command.NotFoundError{Name: name, Dirs: []string{root}}
+			}
 			return "", false, diag.ProgramNotFound("command %q", name)
 		}
 		return file, !isFile, nil
