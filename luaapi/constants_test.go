@@ -42,7 +42,7 @@ func data(open, format string, n int) string {
 // The time to load data grows linearly with its size: 40,000 entries load in less than a second.
 func TestManyConstants(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	const n = 40_000
 	const few = 10_000 // for forms that take longer, and once grew with the square

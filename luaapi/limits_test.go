@@ -91,7 +91,7 @@ func TestMemory(t *testing.T) {
 // is used.
 func TestLongLists(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	// The table has 64 MiB, and its growth makes garbage faster than a busy machine collects it.
 	s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 512 << 20 })

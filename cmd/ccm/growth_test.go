@@ -107,7 +107,7 @@ func grows(t *testing.T, sizes [3]int, fewest, few, many work) {
 // them.
 func TestPlansGrowLinearly(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	few, many := growthSizes(t, 250, 1000)
 	for what, site := range growing {
@@ -188,7 +188,7 @@ func TestUsersGrowLinearly(t *testing.T) {
 // are added make no table of all lines, and settings of JSON, YAML and TOML parse no whole text.
 func TestEditsGrowLinearly(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	for what, edit := range map[string]struct{ lastApplied, declared string }{
 		"line":                       {`"key" .. i .. " = v\n"`, `line { "l" .. i, path = "/f", line = "key" .. i .. " = v" }`},
@@ -235,7 +235,7 @@ func TestEditsGrowLinearly(t *testing.T) {
 // A run that adds kernel settings to one file does not read all settings again for each.
 func TestSettingsInOneFileGrowLinearly(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	isolate(t)
 	of := func(n int) uint64 {
@@ -262,7 +262,7 @@ func TestSettingsInOneFileGrowLinearly(t *testing.T) {
 // 2,000 unless CCM_TEST_HEAP is set.
 func TestPeakOfMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	none := peak(t, "")
 	edits := 2000
@@ -296,7 +296,7 @@ func TestPeakOfMemory(t *testing.T) {
 // A run holds the events of all edits of a file until it writes the file. It does not hold the whole text for each.
 func TestPeakOfEdits(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	none := peak(t, "")
 	most := peakOfCommand(t, "run", `for i = 1, 2000 do
@@ -309,7 +309,7 @@ func TestPeakOfEdits(t *testing.T) {
 // any index.
 func TestPeakOfAssignment(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	none := peak(t, "")
 	for _, site := range []string{"local t = {} t[60000000] = 1", "local t = {} t[4194302] = 1"} {

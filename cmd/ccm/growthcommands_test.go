@@ -157,7 +157,7 @@ func (x *longRun) measured(t *testing.T) map[string]work {
 // The cost of a command grows linearly with the number of resources, also for the history of several runs.
 func TestCommandsGrowLinearly(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	isolate(t)
 	few, many := growthSizes(t, 100, 400)

@@ -17,7 +17,7 @@ import (
 // not grow. A global that refers to a part of a command keeps all of it, about 200 KB.
 func TestCommandsKeepNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	const most = 4 << 10 // bytes per command; free room in maps is about 200
 	if os.Getenv("CCM_TEST_LEAK_CHILD") == "" {

@@ -52,7 +52,7 @@ func siteFile(t *testing.T, frontEnd, text string) string {
 // disk.
 func TestSyscallsOfStableFile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	const few, many = 1000, 3000
 	dir := stableTree(t, many)

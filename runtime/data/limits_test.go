@@ -28,7 +28,7 @@ func mergeKeys(n int) map[string]string {
 // What merge keys name is counted, and each is looked up once.
 func TestMergeWork(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	for name, text := range mergeKeys(3000) {
 		t.Run(name, func(t *testing.T) {

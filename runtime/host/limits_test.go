@@ -249,7 +249,7 @@ func TestReadOpenedPipe(t *testing.T) {
 // A copy of a sparse file is sparse, and has the same content.
 func TestSparseSource(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures what much takes: make test-all")
+		t.Skip("measures large inputs: make test-all")
 	}
 	const size = 256 << 20
 	dir := t.TempDir()

@@ -87,7 +87,7 @@ local function of(list, want)
     for _, value in ipairs(format.cut and values or {}) do
       local bare = value and format.quotes and re.replace(value, format.quotes, "") or value
       local m = bare and re.match(bare, format.cut .. ".*$")
-      if m then return ("readers of %s do not take all of the value of %s, because of %s%s"):format(want.path, key, inspect(m[0]), format.quotes and " (put the value in quotes)" or "") end
+      if m then return ("%s %s do not take all of the value of %s, because of %s%s"):format(format.exports and "shells that read" or "readers of", want.path, key, inspect(m[0]), format.quotes and " (put the value in quotes)" or "") end
     end
   end
   return format
