@@ -204,7 +204,7 @@ func (x *explainer) undefinedGlobal(operand ast.Expr) bool {
 	}
 	x.say("undefined global %q", id.Value)
 	x.at(id)
-	x.e.Hint = x.globals.undefinedHint(id.Value, locals)
+	x.e.Hint = x.globals.undefinedHint(id.Value, locals, false)
 	return true
 }
 

@@ -107,19 +107,32 @@ func (ml *moduleLoader) undefined(L *lua.LState, key lua.LValue) lua.LValue {
 	if _, ok := absentGlobals[name]; ok {
 		return lua.LNil
 	}
-	ml.report.throw(L, ml.globals.undefinedHint(name, ml.source.locals(f)), "undefined global %q", name)
+	ml.report.throw(L, ml.globals.undefinedHint(name, ml.source.locals(f), ml.source.isFieldValue(f)), "undefined global %q", name)
 	return lua.LNil
 }
 
-// undefinedHint returns what to write in place of an undefined global. Locals are the visible local variables.
-func (gt *globalTable) undefinedHint(name string, locals []string) string {
+// undefinedHint returns what to write in place of an undefined global. Locals are the visible local variables. Value is
+// set if the name is the value of a field.
+func (gt *globalTable) undefinedHint(name string, locals []string, value bool) string {
 	if hint := absentGlobals[name]; hint != "" {
 		return hint
 	}
-	if gt.shipsType(name) {
+	if !value && gt.shipsType(name) {
 		return "use " + stdPrefix + name
 	}
-	return diag.DidYouMean(name, append(locals, gt.names...))
+	return MisspelledHint(name, locals, gt.names, value)
+}
+
+// MisspelledHint returns what to write in place of an undefined name: a similar one or, where it is the value of a field,
+// the name in quotes.
+func MisspelledHint(name string, locals, globals []string, value bool) string {
+	switch {
+	case !value:
+		return diag.DidYouMean(name, append(locals, globals...))
+	case diag.Nearest(name, locals) != "":
+		return diag.DidYouMean(name, locals)
+	}
+	return fmt.Sprintf("a text needs quotes: %q", name)
 }
 
 // noteGlobal records an assignment to a global, once for each place.

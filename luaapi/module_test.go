@@ -394,6 +394,9 @@ func TestStd(t *testing.T) {
 		{`std = 1`, `site.lua:1:1: "std" is a global of ccm and cannot be replaced (declare a variable with local std)`, ""},
 		{`line { "/a" }`, `site.lua:1:1: undefined global "line" (use std.line)`, ""},
 		{`parts { "/a" }`, `site.lua:1:1: undefined global "parts" (did you mean "pairs"?)`, ""},
+		{`file { "/a", ensure = line }`, `site.lua:1:23: undefined global "line" (a text needs quotes: "line")`, ""},
+		{`file { "/a", ensure = absent }`, `site.lua:1:23: undefined global "absent" (a text needs quotes: "absent")`, ""},
+		{`local target = "a" file { "/a", ensure = targt }`, `site.lua:1:42: undefined global "targt" (did you mean "target"?)`, ""},
 		{`for name in pairs(std) do print(name) end`, `site.lua:1:13: std cannot be listed: use one module, such as std.line`, ""},
 		{`print(std.kv)`, `stdlib/std/kv.lua:1:1: kv is not used`, ""},
 	} {

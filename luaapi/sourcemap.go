@@ -136,6 +136,12 @@ func (sm *sourceMap) locals(f frame) []string {
 	return nil
 }
 
+// isFieldValue reports whether f is the value of a field of a table.
+func (sm *sourceMap) isFieldValue(f frame) bool {
+	c := sm.chunkOf(f.node)
+	return c != nil && c.tree().IsFieldValue(c.tree().Node(f.node))
+}
+
 // isCurried reports whether the result of the call at f is called.
 func (sm *sourceMap) isCurried(f frame) bool {
 	c := sm.chunkOf(f.node)

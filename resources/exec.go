@@ -51,19 +51,18 @@ type Exec struct {
 	// Timeout stops the command and its child processes after this time, such as "5m". Daemons, which
 	// start a session of their own (setsid), keep running. 0 means no limit.
 	Timeout host.Duration `ccm:"timeout,default=0"`
-	// Creates is a path. If it exists, the command does not run.
+	// Creates is a path: the command does not run if it exists.
 	Creates string `ccm:"creates,kind=path,usual"`
-	// Removes is a path. If it does not exist, the command does not run.
+	// Removes is a path: the command runs only if it exists.
 	Removes string `ccm:"removes,kind=path"`
-	// OnlyIf is a command that changes nothing. The exec runs only if it exits with 0. Plans run it
+	// OnlyIf is a command that changes nothing: the exec runs only if it exits with 0. Plans run it
 	// too.
 	OnlyIf string `ccm:"onlyif,argv,words"`
-	// Unless is a command that changes nothing. The exec does not run if it exits with 0. Plans run it
+	// Unless is a command that changes nothing: the exec does not run if it exits with 0. Plans run it
 	// too.
 	Unless string `ccm:"unless,argv,words"`
-	// Check is a command that changes nothing. If it exits with 0, the exec does not run. Otherwise it
-	// runs, and then check runs again: if that does not exit with 0, the resource fails. Plans run
-	// check too.
+	// Check is a command that changes nothing: the exec does not run if it exits with 0. After the exec
+	// it runs again: if it still does not exit with 0, the resource fails. Plans run check too.
 	Check string `ccm:"check,argv,words,quoted"`
 	// ChangedIf is a regular expression (RE2). The command counts as a change only if a line of its
 	// output matches.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"fmt"
-	"strconv"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/overlay"
@@ -196,4 +195,4 @@ func (f File) effect(have FileState) overlay.PathEffect {
 	return p
 }
 
-func modeText(mode uint32) string { return "0" + strconv.FormatUint(uint64(mode), 8) }
+func modeText(mode uint32) string { return fmt.Sprintf("%04o", mode) }

@@ -86,7 +86,7 @@ func TestFileValidate(t *testing.T) {
 		{func(f *File) { f.Ensure, f.Check = FileExisting, []string{"true %s"} }, "validate: requires ensure present"},
 		{func(f *File) { f.Ensure, f.Check = FileAbsent, []string{"true %s"} }, "validate: checks a content, which requires ensure present"},
 		{func(f *File) { f.Ensure, f.Force, f.CheckAfter = FileAbsent, true, []string{"true"} }, "validate_after: cannot be used together with force: a directory cannot be restored"},
-		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: must be at most 0777, got "1777", with setuid, setgid or sticky`},
+		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: must be at most 0777, got "1777", whose first digit is setuid, setgid and sticky`},
 		{func(f *File) { f.Force = true }, "force: requires ensure absent"},
 		{func(f *File) { f.ContentOnce = true }, "content_once: requires content or source"},
 		{func(f *File) { *f = File{Name: "/", Ensure: FileAbsent, Force: true} }, "ensure: / cannot be removed"},
@@ -110,7 +110,7 @@ func TestFileExisting(t *testing.T) {
 		{group, FileState{Kind: safepath.Regular, Mode: 0o644}, "", 0},
 		{group, FileState{Kind: safepath.Regular, Mode: 0o644, WantGID: 7, Group: "root"}, "group: root → app", 0o644},
 		{group, FileState{Kind: safepath.Directory, Mode: 0o2775, WantGID: 7, Group: "root"}, "group: root → app", 0o2775},
-		{group, FileState{Kind: safepath.Regular, Mode: 0o4755, WantGID: 7, Group: "root"}, "group: root → app, mode: 04755 → 0755", 0o755},
+		{group, FileState{Kind: safepath.Regular, Mode: 0o4755, WantGID: 7, Group: "root"}, "group: root → app, mode: 4755 → 0755", 0o755},
 		{mode, FileState{Kind: safepath.Regular, Mode: 0o644}, "mode: 0644 → 0600", 0o600},
 		{mode, FileState{Kind: safepath.Directory, Mode: 0o600}, "", 0},
 	} {

@@ -22,8 +22,8 @@ func (f File) Validate() error {
 		errs = append(errs, fmt.Errorf("%s required unless ensure is absent or existing", isAre(missing)))
 	}
 	if f.mode().IsSpecial() && !f.SpecialBits {
-		err := wrong("mode", "%w", diag.MustBe("at most 0777").Got("%q, with setuid, setgid or sticky", f.Mode))
-		err.Hint = "allow it with special_bits = true"
+		err := wrong("mode", "%w", diag.MustBe("at most 0777").Got("%q, whose first digit is setuid, setgid and sticky", f.Mode))
+		err.Hint = "special_bits = true allows it"
 		errs = append(errs, err)
 	}
 	switch {

@@ -6,7 +6,7 @@ import "time"
 type step struct {
 	name    string
 	lane    int           // steps of lane 0 run first; then those of the other lanes, the lanes side by side
-	limit   time.Duration // the deadline, about five times what the step needs on two cores with nothing beside it
+	limit   time.Duration // the deadline, at least five times what the step needs on two cores with nothing beside it
 	needs   string        // a command that fails, and prints why, where the step cannot be run
 	command string
 }
@@ -26,8 +26,8 @@ var levels = map[string][]step{
 		{name: "hello", limit: 4 * time.Minute, command: `CGO_ENABLED=0 go build -trimpath -o "$BUILD" ./cmd/ccm && "$BUILD" run examples/hello/site.lua "$(mktemp -d)/site"`},
 		{name: "lint", lane: 1, limit: 15 * time.Minute, command: "make lint"},
 		{name: "test-all", lane: 1, limit: 40 * time.Minute, command: "make test-all"},
-		{name: "lua-diff", lane: 1, limit: 6 * time.Minute, command: "CCM_LUA_DIFF=required make lua-diff PROGRAMS=500 SEED=1"},
-		{name: "package", lane: 1, limit: 6 * time.Minute, command: "make package"},
+		{name: "lua-diff", lane: 1, limit: 10 * time.Minute, command: "CCM_LUA_DIFF=required make lua-diff PROGRAMS=500 SEED=1"},
+		{name: "package", lane: 1, limit: 14 * time.Minute, command: "make package"},
 		{name: "fleet", lane: 2, limit: 20 * time.Minute, command: "make fleet-short"},
 		{name: "browser", lane: 2, limit: 15 * time.Minute, needs: chromium, command: "CCM_BROWSER=required make browser-short"},
 		{name: "integration", lane: 2, limit: 40 * time.Minute, needs: lab, command: "make integration-short"},

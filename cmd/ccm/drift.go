@@ -31,9 +31,9 @@ func newDriftCommand(e *cli.Env) *cobra.Command {
   ccm drift site.lua
 
 It compares the machine with what the last run of FILE applied; without FILE, the
-last run of any site. With ARGs, it prefers the run with exactly these arguments.
-Scripts are not evaluated: only what the run recorded counts. FILE may be - for
-resources declared on the command line (ccm ensure) or standard input.
+last run of any site; with ARGs, its last run with exactly these arguments.
+Scripts are not evaluated: only what the run recorded counts. FILE may be -: what ccm
+ensure, or ccm run with a script on standard input, applied.
 Diffs show how the next run would repair the drift, as in a plan.
 
 Resources that run every time, such as an exec without a guard, and resources that
@@ -114,7 +114,7 @@ func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedH
 			known = append(known, a.Site)
 		}
 	}
-	failed := diag.Errorf(diag.Pos{}, "%s has not been applied yet", shellquote.Join(args...))
+	failed := diag.Errorf(diag.Pos{}, "no run of %s has been recorded yet", shellquote.Join(args...))
 	if len(known) > 0 {
 		failed.Hint = "applied: " + strings.Join(known[:min(len(known), mostSites)], ", ")
 		if more := len(known) - mostSites; more > 0 {

@@ -84,12 +84,12 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	if f.output.Value == "text" && !f.quiet {
 		for _, other := range slices.Sorted(maps.Keys(x.OtherSites)) {
 			n := x.OtherSites[other]
-			terminal.Fprintf(e.Stdout, "%d %s, as %s declared %s in its last run\n", n, map[bool]string{true: "resource is kept", false: "resources are kept"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
+			terminal.Fprintf(e.Stdout, "%d %s, because %s still declared %s in its last run\n", n, map[bool]string{true: "resource is kept", false: "resources are kept"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
 		}
 	}
 	if x.Empty() && f.output.Value == "text" {
 		if !f.quiet {
-			terminal.Fprintf(e.Stdout, "Nothing to prune: all resources from earlier runs of %s are still declared\n", shellquote.Join(args...))
+			terminal.Fprintf(e.Stdout, "Nothing to prune from earlier runs of %s\n", shellquote.Join(args...))
 		}
 		return nil
 	}

@@ -61,7 +61,7 @@ func (f *replFlags) add(fs *pflag.FlagSet) {
 	fs.Var(f.form, "output", "format of values: lua, json or yaml")
 	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR` (default CCM_STATE_DIR, /var/lib/ccm, ~/.local/state/ccm)")
 	cli.DurationVar(fs, &f.LockTimeout, "lock-timeout", 0, "maximum time to wait for another run")
-	fs.BoolVar(&f.debug, "debug", false, "log every change to the machine")
+	fs.BoolVar(&f.debug, "debug", false, "log each file written and each command run")
 }
 
 // runInteractively opens the prompt on a script (run --interactive).

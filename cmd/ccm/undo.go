@@ -27,16 +27,17 @@ removed, remove those that it created, and refresh resources that subscribe to t
 
   ccm undo --noop
   ccm undo
-  ccm undo last /etc/nginx
+  ccm undo 20261129 /etc/nginx
 
-last is the newest run, even if it changed nothing.
+RUN is a run of ccm history, or the unique beginning of its name. last is the newest
+run of all: if it changed nothing, there is nothing to undo.
 
 Users, groups, packages, mounts, units and others that the run removed are recreated. If
-the version of a package is no longer available, another one is installed. What the run
-installed, and other effects of commands, remain.
+the version of a package is no longer available, another one is installed. Packages that
+the run installed, and other effects of commands, remain.
 
 With PATHs, only these and everything below them are restored. If one of the files changed
-after ccm wrote it, nothing is restored; --force overwrites it after backing it up.
+after ccm wrote it, nothing is restored; with --force all are, after a backup.
 
 An undo is a run: undoing it reverts the undo. The next run of the script makes the
 same changes again unless you change the script.`,

@@ -39,6 +39,7 @@ func TestCheck(t *testing.T) {
 		{"do local a = 1 print(a) end return a", `a.lua:1:36: undefined global "a"`},
 		{"repeat local a = 1 until a", ""},
 		{"for i = i, 2 do print(i) end", `a.lua:1:9: undefined global "i"`},
+		{"return { ensure = absent, absnet }", "a.lua:1:19: undefined global \"absent\" (a text needs quotes: \"absent\")\na.lua:1:27: undefined global \"absnet\""},
 		{"for k, v in pairs(v) do print(k) end", `a.lua:1:19: undefined global "v"`},
 		{"local M = {} function M:f() return self end return M", ""},
 		{"local M = {} function M.f() return self end return M", `a.lua:1:36: undefined global "self"`},

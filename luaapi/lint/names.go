@@ -27,11 +27,12 @@ func (s *scan) read(id *ast.IdentExpr) {
 		s.tested[id.Value] = true
 		return
 	}
-	if module := "std." + id.Value; hint == "" && s.l.moduleType(module) != nil {
+	value := s.value == ast.Expr(id)
+	if module := "std." + id.Value; hint == "" && !value && s.l.moduleType(module) != nil {
 		hint = "use " + module
 	}
 	if hint == "" {
-		hint = diag.DidYouMean(id.Value, append(s.visible(), s.globals...))
+		hint = luaapi.MisspelledHint(id.Value, s.visible(), s.globals, value)
 	}
 	s.report(UndefinedGlobal, s.p.Pos(id), hint, "undefined global %q", id.Value)
 }

@@ -20,6 +20,7 @@ type scan struct {
 	assigned map[string]bool // globals that were assigned to, which is reported once
 	tested   map[string]bool // absent globals of Lua that were read as a value
 	operand  ast.Expr        // the last expression that is called or indexed
+	value    ast.Expr        // the last value of a field in a table
 	spec     bool            // the script is a spec
 	defaults map[*resource.Type][]string
 	curried  map[*ast.FuncCallExpr]bool // whose result is called at once
@@ -227,6 +228,14 @@ func (s *scan) expr(e ast.Expr) {
 		s.call(e)
 	case *ast.FunctionExpr:
 		s.function(e)
+	case *ast.TableExpr:
+		for _, f := range e.Fields {
+			if f.Key != nil {
+				s.expr(f.Key)
+				s.value = f.Value
+			}
+			s.expr(f.Value)
+		}
 	default:
 		syntax.Parts(e, func(part *ast.Expr) { s.expr(*part) })
 	}

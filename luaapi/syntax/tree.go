@@ -278,6 +278,17 @@ func (t *Tree) Locals(node int) []string {
 	return found
 }
 
+// IsFieldValue reports whether a node is the whole value of a named field of a table, as x in { name = x }.
+func (t *Tree) IsFieldValue(node ast.PositionHolder) bool {
+	found := false
+	Walk(t.Stmts, func(n ast.PositionHolder) {
+		if table, ok := n.(*ast.TableExpr); ok && !found {
+			found = slices.ContainsFunc(table.Fields, func(f *ast.Field) bool { return f.Key != nil && f.Value == node })
+		}
+	}, func(ast.PositionHolder) {})
+	return found
+}
+
 // HasNumber reports whether n can be where a script fails or calls.
 func HasNumber(n ast.PositionHolder) bool {
 	switch n.(type) {

@@ -67,7 +67,7 @@ func TestDropped(t *testing.T) {
 	s := event.Summary{Counts: [6]int{1}, DroppedRefreshes: []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}}
 	var b strings.Builder
 	Text{W: &b}.Summary(s)
-	require.Equal(t, "Dropped pending refresh of file#/f from run r1 (file#/x changed): no longer declared\n"+
+	require.Equal(t, "Dropped the pending refresh of file#/f from run r1 (file#/x changed): it is no longer declared\n"+
 		"Nothing to do: 1 resource up to date (0s)\n", b.String())
 	b.Reset()
 	NewJSON(&b, Origin{RunID: "run2"}, DiffOff).Summary(s)

@@ -18,7 +18,7 @@ func (t Text) Summary(s event.Summary) {
 		if s.Noop {
 			word = "Would have dropped"
 		}
-		terminal.Fprintf(t.W, "%s pending refresh of %s from run %s (%s changed): no longer declared\n", word, d.To, d.Run, d.By)
+		terminal.Fprintf(t.W, "%s the pending refresh of %s from run %s (%s changed): it is no longer declared\n", word, d.To, d.Run, d.By)
 	}
 	defer t.registrations(s.Registrations)
 	if t.Quiet && s.Of(event.Failed) == 0 && !s.Interrupted {
@@ -79,7 +79,7 @@ func (t Text) summary(s event.Summary) terminal.Text {
 	n := s.Total()
 	if s.Of(event.Stable) == n {
 		if t.Drift {
-			return terminal.Sprintf("No drift: %s as applied (%s)", words.Count(n, "resource"), took)
+			return terminal.Sprintf("No drift: %s compared (%s)", words.Count(n, "resource"), took)
 		}
 		return terminal.Sprintf("Nothing to do: %s up to date (%s)", words.Count(n, "resource"), took)
 	}

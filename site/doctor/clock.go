@@ -13,7 +13,7 @@ func checkClock(x *examination) []Finding {
 	synchronized, err := clockSynchronized()
 	f := judgeClock(x.process.Clock.Now(), x.BuildTime, synchronized, err)
 	if container := x.text("virtual.container"); f.Hint != "" && container != "" && container != "none" {
-		f.Hint = "on the host, which owns the clock (" + container + "): " + f.Hint
+		f.Hint = "the clock is that of the host of this container (" + container + "); there, " + f.Hint
 	}
 	return []Finding{f}
 }

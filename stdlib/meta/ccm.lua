@@ -638,11 +638,11 @@ archive = {}
 ---@field path? string path is the list of directories, separated by colons, to find the command and its guards in.
 ---@field returns? integer|integer[] returns lists the exit statuses that mean success. Default: 0.
 ---@field timeout? string timeout stops the command and its child processes after this time, such as "5m". Daemons, which start a session of their own (setsid), keep running. 0 means no limit. Default: 0.
----@field creates? string creates is a path. If it exists, the command does not run.
----@field removes? string removes is a path. If it does not exist, the command does not run.
----@field onlyif? string|string[] onlyif is a command that changes nothing. The exec runs only if it exits with 0. Plans run it too.
----@field unless? string|string[] unless is a command that changes nothing. The exec does not run if it exits with 0. Plans run it too.
----@field check? string|string[] check is a command that changes nothing. If it exits with 0, the exec does not run. Otherwise it runs, and then check runs again: if that does not exit with 0, the resource fails. Plans run check too.
+---@field creates? string creates is a path: the command does not run if it exists.
+---@field removes? string removes is a path: the command runs only if it exists.
+---@field onlyif? string|string[] onlyif is a command that changes nothing: the exec runs only if it exits with 0. Plans run it too.
+---@field unless? string|string[] unless is a command that changes nothing: the exec does not run if it exits with 0. Plans run it too.
+---@field check? string|string[] check is a command that changes nothing: the exec does not run if it exits with 0. After the exec it runs again: if it still does not exit with 0, the resource fails. Plans run check too.
 ---@field changed_if? string changed_if is a regular expression (RE2). The command counts as a change only if a line of its output matches.
 ---@field unchanged_returns? integer|integer[] unchanged_returns lists the exit statuses that mean success without a change.
 ---@field refreshonly? boolean refreshonly runs the command only after a resource that it subscribes to has changed.
@@ -685,7 +685,7 @@ exec = {}
 ---@field content_once? boolean content_once writes the content only if the file is missing. Afterwards only owner, group and mode are managed.
 ---@field owner? string owner is the owner of the file, a name or number; "-1" does not change it. It is required unless ensure is absent or existing.
 ---@field group? string group is the group of the file, a name or number; "-1" does not change it. It is required unless ensure is absent or existing.
----@field mode? string mode is the permissions in octal, as a string such as "0644". An x, as in "0x44", keeps that digit. It is required unless ensure is absent or existing.
+---@field mode? string mode is the permissions in octal, as a string such as "0644". An x in place of a digit keeps that digit as it is on the machine, as in "0x44". It is required unless ensure is absent or existing.
 ---@field special_bits? boolean special_bits allows a mode above 0777 such as "2775": setuid (4), setgid (2) or sticky (1).
 ---@field links? "refuse"|"follow"|"replace" links is what to do with a symbolic link at the path: refuse fails, follow manages the target of the link, replace replaces the link. A link of another user is followed only to files of that user. Default: refuse.
 ---@field hardlinks? "replace"|"keep" hardlinks is what happens to the other names of a file with several hard links when its content changes. With replace they keep the old content. With keep the file is written in place, so all names have the new content. Default: replace.

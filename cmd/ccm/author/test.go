@@ -44,7 +44,7 @@ test framework busted.
   ccm test --filter nginx spec/
   ccm test --system debian:12,rocky:9 site.lua
 
-Specs inspect the catalogs of scripts, and converge them in an empty directory with
+Specs inspect the catalogs of scripts, and apply them in an empty directory with
 simulated packages, services and commands. The machine is not changed, and root is
 not needed.
 
@@ -70,7 +70,7 @@ Exit status: 1 if a test fails.`,
 	fl.Var(f.output, "output", "output format: text, json (one object per line), tap or junit")
 	cli.AddUnsavedFlag(cmd)
 	fl.StringVar(&f.filter, "filter", "", "only run tests whose full name matches the regular expression `RE`")
-	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only run tests with one of these `TAGS` (#words in their names)")
+	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only run tests with one of these `TAGS` (each a #word in the name)")
 	fl.StringSliceVar(&f.excludedTags, "exclude-tags", nil, "skip tests with one of these `TAGS`")
 	f.system.add(fl)
 	return cmd

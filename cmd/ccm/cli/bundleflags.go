@@ -9,14 +9,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/site/bundles"
 )
 
 // AddBundleFlags adds the flags that select the trusted bundles.
 func AddBundleFlags(fs *pflag.FlagSet, o *site.BundleOptions) {
-	fs.StringVar(&o.Signers, "signers", "", "only run sites signed for "+bundle.SignatureNamespace+" by a signer in `FILE` (allowed_signers)")
+	fs.StringVar(&o.Signers, "signers", "", "only run sites signed by a key in `FILE` (see allowed_signers of ssh)")
 	fs.StringVar(&o.SHA256, "sha256", "", "only run a bundle or URL with this SHA-256 `DIGEST`")
 }
 

@@ -21,7 +21,7 @@ type SiteFlags struct {
 // Add adds the flags to fs.
 func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
-	fs.BoolVar(&f.Offline, "offline", false, "for images: do not start services or change the running kernel")
+	fs.BoolVar(&f.Offline, "offline", false, "in an image build: do not start services or change the kernel")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
 	DurationVar(fs, &f.EvalTimeout, "eval-timeout", time.Minute, "time limit for evaluating a script")
@@ -37,7 +37,7 @@ func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 
 // AddWithDataFlag adds the flag about data in what is removed.
 func (f *SiteFlags) AddWithDataFlag(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.WithData, "with-data", false, "also remove files that ccm did not create, in what is removed")
+	fs.BoolVar(&f.WithData, "with-data", false, "in directories to be removed, also remove what ccm did not create")
 }
 
 // Set replaces the options of the flags.

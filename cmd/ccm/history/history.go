@@ -35,8 +35,8 @@ func Command(e *cli.Env) *cobra.Command {
 With RUN, show what that run did. With PATH, which contains a slash, list the runs that
 changed it or something below it.
 
-Other commands accept a unique prefix of a run's name, and last for the newest.
-Consecutive runs of one site that changed nothing and had the same result share a
+RUN, here and in other commands, may be a unique prefix of a run's name, or last for
+the newest. Consecutive runs of one site that changed nothing and had the same result share a
 line; --limit 0 lists each.
 
 --pending lists refreshes that are still due, because a run was interrupted or the
@@ -118,7 +118,7 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 	rows := [][]string{{"RUN", "STARTED", "WHAT", "PATHS", "RESULT"}}
 	for _, x := range historyLines(list, current, limit) {
 		if x.earlier > 0 {
-			x.result += fmt.Sprintf(" (and %d before it)", x.earlier)
+			x.result += fmt.Sprintf(" (%d runs)", x.earlier+1)
 		}
 		rows = append(rows, []string{x.ID, cli.ShownTime(x.Start), x.Command, strconv.Itoa(x.Files), x.result})
 	}

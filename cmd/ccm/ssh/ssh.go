@@ -57,9 +57,9 @@ func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Comm
 
 It calls ssh, so ~/.ssh/config, agents, jump hosts and known_hosts work as configured.
 The first time, it copies ccm to ~/.cache/ccm on the host. After run, plan, prune and
-test, the site directory or script is copied as a bundle, and - is a script on
-standard input. --out, --like and --against of import machine are here, too; with
-several hosts, each has a directory in --out. All other paths are paths on the host.
+test, the site directory or script is copied as a bundle; FILE - is a script on
+standard input. The paths --out, --like and --against of import machine are local,
+with one directory below --out for each host. All other paths are on the hosts.
 
 Supported commands: ` + strings.Join(remoteCommands, ", ") + `
 
@@ -92,7 +92,7 @@ Exit status: the worst of all hosts; 5 if a host could not be reached or exceede
 	fs.StringVar(&f.become, "become", "", "run as root on the hosts with `COMMAND`, such as doas")
 	fs.IntVarP(&f.parallel, "parallel", "j", 32, "run on at most `N` hosts at a time")
 	fs.StringVar(&f.serial, "serial", "0", "batches of `N` hosts, or N%")
-	fs.StringVar(&f.maxFailed, "max-failed", "", "stop starting hosts after more than `N`, or N%, failed")
+	fs.StringVar(&f.maxFailed, "max-failed", "", "begin with no further host once more than `N`, or N%, failed")
 	cli.DurationVar(fs, &f.timeout, "timeout", 0, "time limit `DURATION` for each host")
 	cli.DurationVar(fs, &f.connectTimeout, "connect-timeout", time.Minute, "connection timeout `DURATION` (0 for none)")
 	fs.Var(&f.output, "output", "output format: text or json")
