@@ -19,7 +19,7 @@ func (f File) Validate() error {
 	case f.Ensure == FileExisting && len(missing) == 3:
 		errs = append(errs, wrong("ensure", "existing requires owner, group or mode"))
 	case (f.Ensure == FilePresent || f.Ensure == FileDirectory) && len(missing) > 0:
-		errs = append(errs, fmt.Errorf("%s required unless ensure is absent or existing", isAre(missing)))
+		errs = append(errs, fmt.Errorf("%s required, except with ensure = \"absent\" or \"existing\"", isAre(missing)))
 	}
 	if f.mode().IsSpecial() && !f.SpecialBits {
 		err := wrong("mode", "%w", diag.MustBe("at most 0777").Got("%q, whose first digit is setuid, setgid and sticky", f.Mode))

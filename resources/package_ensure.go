@@ -51,7 +51,7 @@ func (e PackageEnsure) Bounds() (list []VersionBound, err error) {
 			}
 		}
 		if b.Operator == "" || checkPackageVersion(b.Version) != nil {
-			return nil, diag.Expected("conditions such as >= 1.2, < 2").Got("%q", string(e))
+			return nil, diag.Expected("conditions such as \">= 1.2, < 2\"").Got("%q", string(e))
 		}
 		list = append(list, b)
 	}
@@ -107,9 +107,9 @@ func (e PackageEnsure) check() error {
 	}
 	switch err := checkPackageVersion(s); {
 	case errors.Is(err, errForeign):
-		return wrong("ensure", "%w", diag.Expected("present, absent, purged, latest, a version of letters, digits and . _ + : ~ ^ -, or conditions such as >= 1.2, < 2").Got("%q", s))
+		return wrong("ensure", "%w", diag.Expected("present, absent, purged, latest, a version of letters, digits and . _ + : ~ ^ -, or conditions such as \">= 1.2, < 2\"").Got("%q", s))
 	case err != nil:
-		err := wrong("ensure", "%w", diag.Expected("present, absent, purged, latest, a version or conditions such as >= 1.2, < 2").Got("%q", s))
+		err := wrong("ensure", "%w", diag.Expected("present, absent, purged, latest, a version or conditions such as \">= 1.2, < 2\"").Got("%q", s))
 		err.Hint = diag.DidYouMean(s, packageWords)
 		return err
 	}

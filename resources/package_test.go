@@ -87,9 +87,9 @@ func TestPackageWishes(t *testing.T) {
 // Properties that contradict each other.
 func TestPackageContradictions(t *testing.T) {
 	for err, p := range map[string]Package{
-		`ensure: expected conditions such as >= 1.2, < 2, got ">= , < 2"`:  {Ensure: ">= , < 2"},
-		`ensure: expected conditions such as >= 1.2, < 2, got "> 1; x"`:    {Ensure: "> 1; x"},
-		`ensure: expected conditions such as >= 1.2, < 2, got "1.0, 2.0"`:  {Ensure: "1.0, 2.0"},
+		`ensure: expected conditions such as ">= 1.2, < 2", got ">= , < 2"`:  {Ensure: ">= , < 2"},
+		`ensure: expected conditions such as ">= 1.2, < 2", got "> 1; x"`:    {Ensure: "> 1; x"},
+		`ensure: expected conditions such as ">= 1.2, < 2", got "1.0, 2.0"`:  {Ensure: "1.0, 2.0"},
 		"options: expected words, got an empty one":                        {Options: []string{"-x", ""}},
 		"manual: an absent package cannot be marked":                       {Ensure: "absent", Manual: true},
 		"hold: an absent package cannot be held":                           {Ensure: "purged", Hold: new(true)},
@@ -191,7 +191,7 @@ func TestPackageCurrentEnsure(t *testing.T) {
 // take for an option.
 func TestPackageValidate(t *testing.T) {
 	const chars = "name: expected a package name of letters, digits and . _ + : ~ @ -, got "
-	const version = "ensure: expected present, absent, purged, latest, a version of letters, digits and . _ + : ~ ^ -, or conditions such as >= 1.2, < 2, got "
+	const version = `ensure: expected present, absent, purged, latest, a version of letters, digits and . _ + : ~ ^ -, or conditions such as ">= 1.2, < 2", got `
 	for _, x := range []struct {
 		name   string
 		ensure PackageEnsure
@@ -224,9 +224,9 @@ func TestPackageValidate(t *testing.T) {
 		{"zsh", "1.0; reboot", version + `"1.0; reboot"`},
 		{"zsh", "1.0*", version + `"1.0*"`},
 		{"zsh", "$(id)1", version + `"$(id)1"`},
-		{"zsh", "", `ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got ""`},
-		{"zsh", "presnt", `ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "presnt"`},
-		{"zsh", "-1", `ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "-1"`},
+		{"zsh", "", `ensure: expected present, absent, purged, latest, a version or conditions such as ">= 1.2, < 2", got ""`},
+		{"zsh", "presnt", `ensure: expected present, absent, purged, latest, a version or conditions such as ">= 1.2, < 2", got "presnt"`},
+		{"zsh", "-1", `ensure: expected present, absent, purged, latest, a version or conditions such as ">= 1.2, < 2", got "-1"`},
 	} {
 		err := Package{Name: x.name, Ensure: x.ensure}.Validate()
 		if x.err == "" {
@@ -260,7 +260,7 @@ func TestPackageDecode(t *testing.T) {
 	_, err := decode(schema.NumberValue(1.1)) // as a script does
 	require.ErrorContains(t, err, "expected a string, got the number 1.1")
 	_, err = decode(schema.StringValue("latset"))
-	require.ErrorContains(t, err, `package#zsh: ensure: expected present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "latset"`)
+	require.ErrorContains(t, err, `package#zsh: ensure: expected present, absent, purged, latest, a version or conditions such as ">= 1.2, < 2", got "latset"`)
 	require.ErrorContains(t, err, `did you mean "latest"?`)
 }
 

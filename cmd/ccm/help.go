@@ -67,7 +67,7 @@ func exitCodesTopic(*cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "Meaning of the exit status",
-		Long: `run, apply, plan, ensure, restore, undo and prune:
+		Long: `run, apply, plan, ensure, undo and prune:
 
     0  no resource failed
     1  ccm could not start: command line, script, lock, state directory, an

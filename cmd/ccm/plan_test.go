@@ -226,7 +226,7 @@ file { "D/far/c.conf", content = "a\n" }
 	for _, want := range []string{
 		"+ file#D/web/site.conf: after exec#fetch (pending): would create (3 lines, OWNER:GROUP 0644)\n",
 		"+ file#D/web/b.conf: after exec#fetch (pending): would create (1 line, OWNER:GROUP 0644)\n",
-		"+ file#D/far/c.conf: needs what exec#fetch (pending) and exec#other (pending) may bring: would create (1 line, OWNER:GROUP 0644)\n",
+		"+ file#D/far/c.conf: needs a path that exec#fetch (pending) and exec#other (pending) may create: would create (1 line, OWNER:GROUP 0644)\n",
 	} {
 		require.Contains(t, out, strings.NewReplacer("OWNER", owner, "GROUP", group, "D/", dir+"/").Replace(want))
 	}

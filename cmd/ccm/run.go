@@ -65,7 +65,7 @@ func newRunCommand(e *cli.Env) *cobra.Command {
   ccm run site.lua
   ccm run site.lua --noop
 
-FILE may be - for standard input, a bundle or a URL. A script reads ARGs as arg[1],
+FILE may be a bundle, a URL, or - for standard input. A script reads ARGs as arg[1],
 arg[2] and so on. Arguments after -- are never parsed as flags.
 
 FILE may be a plan saved with ccm plan --out. Then exactly this plan is applied, or
@@ -207,7 +207,7 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 }
 
 // diffUsage describes --diff.
-const diffUsage = "how much detail to show for changes: off, summary, changes or full"
+const diffUsage = "off, summary, changes (diffs of old files), full (new files too)"
 
 // addReport adds the flags of the output, and those of every command that looks at the machine or
 // at earlier runs.
@@ -216,7 +216,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 	fs.Var(f.diff, "diff", diffUsage)
-	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR` or none, for no records (default /var/lib/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR`, or the word none: no records (default /var/lib/ccm)")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also show resources that are up to date, and full diffs")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "only show failures")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "show at most `N` lines of each diff (0 for all); implies --diff full")

@@ -21,7 +21,7 @@ import (
 func newSessionCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "Let ccm commands in a shell script refer to each other",
+		Short: "Let ccm commands in a shell script depend on earlier ones",
 		Long: `Let ccm commands in a shell script refer to each other with --require and --subscribe.
 
   eval "$(ccm session new)"

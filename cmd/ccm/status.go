@@ -30,8 +30,8 @@ func newStatusCommand(e *cli.Env) *cobra.Command {
 	f := &statusFlags{output: cli.NewChoice("text", "text", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use: "status [TYPE NAME]", Aliases: []string{"info"},
-		Short: "Show what the last site manages, or the present state of one resource",
-		Long: `Show what the last site manages, or the present state of one resource. Read-only.
+		Short: "Show the resources of the last run, or the present state of one",
+		Long: `Show the resources of the last run, or the present state of one. Read-only.
 
   ccm status
   ccm status service nginx

@@ -29,15 +29,16 @@ removed, remove those that it created, and refresh resources that subscribe to t
   ccm undo
   ccm undo 20261129 /etc/nginx
 
-RUN is a run of ccm history, or the unique beginning of its name. last is the newest
-run of all: if it changed nothing, there is nothing to undo.
+RUN is a name in the list of ccm history, or its unique beginning. "ccm undo last" is
+for the newest run, even if it changed no files.
 
 Users, groups, packages, mounts, units and others that the run removed are recreated. If
 the version of a package is no longer available, another one is installed. Packages that
 the run installed, and other effects of commands, remain.
 
-With PATHs, only these and everything below them are restored. If one of the files changed
-after ccm wrote it, nothing is restored; with --force all are, after a backup.
+With PATHs, only these and everything below them are restored. What later runs wrote
+to them is lost. If somebody else changed one, nothing is restored; with --force all
+are, after a backup.
 
 An undo is a run: undoing it reverts the undo. The next run of the script makes the
 same changes again unless you change the script.`,
@@ -71,7 +72,7 @@ same changes again unless you change the script.`,
 					return err
 				}
 				if len(stays) > 0 {
-					terminal.Fprintf(e.Stdout, "%s: undo only restores files, and what the run removed\n", unchangedText(stays))
+					terminal.Fprintf(e.Stdout, "%s: undo restores files, and creates again what the run removed\n", unchangedText(stays))
 				}
 			}
 			return restoreFiles(cmd.Context(), e, f, &recovery.RestoreOptions{Kind: "undo", Run: rec, Paths: paths, Refresh: true, Recreate: len(paths) == 0, Force: f.force})
@@ -151,7 +152,7 @@ func undoTitle(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 
 // keptTitle returns the line that says which later run is not undone, because it changed no files.
 func keptTitle(e *cli.Env, run state.HistoryEntry) terminal.Text {
-	return terminal.Prose(e.Stdout, terminal.LineText("Not undone, because it changed no files: "),
+	return terminal.Prose(e.Stdout, terminal.LineText("Passed over, because it changed no files: "),
 		terminal.Sprintf("ccm %s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
@@ -159,11 +160,11 @@ func keptTitle(e *cli.Env, run state.HistoryEntry) terminal.Text {
 func unchangedText(ids []string) string {
 	switch n := len(ids); {
 	case n == 1:
-		return ids[0] + " is not changed"
+		return ids[0] + " stays as it is"
 	case n <= 4:
-		return strings.Join(ids[:n-1], ", ") + " and " + ids[n-1] + " are not changed"
+		return strings.Join(ids[:n-1], ", ") + " and " + ids[n-1] + " stay as they are"
 	}
-	return fmt.Sprintf("%d resources are not changed, %s and others", len(ids), strings.Join(ids[:3], ", "))
+	return fmt.Sprintf("%d resources stay as they are, %s and others", len(ids), strings.Join(ids[:3], ", "))
 }
 
 // errNothingToUndo says that no run has changed anything.

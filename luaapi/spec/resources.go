@@ -29,7 +29,7 @@ func hasResource(as *asserter, L *lua.LState, a *assertArgs) (bool, string, stri
 		as.in.Throw(L, "", "assert.resource: %w", diag.Expected("a table of properties").Got("%s", as.in.Show(a.at(2))))
 	}
 	lines := as.differing(L, x, as.in.Tables.Contents(want))
-	text := fmt.Sprintf("Expected other properties of %s, declared at %s.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%s, declared at %s, has other properties than expected.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
 	return len(lines) == 0, text, negated
 }
 

@@ -146,7 +146,7 @@ func (w *walk) causeOf(ctx context.Context, ev *event.Event, state any) event.Ca
 	case ev.Refreshed && len(ev.Diff) == 0:
 		return w.refreshes.causeOfRefresh(ev)
 	case c == event.Corrective && resource.TraitsOf(ev.Resource.Spec).ActsAlways:
-		return event.Intended
+		return event.NoCause // neither the site nor the machine has changed
 	}
 	return c
 }

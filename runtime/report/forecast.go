@@ -100,7 +100,7 @@ func (t Text) forecastStory(e *event.Event) string {
 	}
 	switch {
 	case e.Uncertain && f.Once && !e.BecauseSurely:
-		return "needs what " + causes + " may bring: " + would
+		return "needs a path that " + causes + " may create: " + would
 	case e.Uncertain && !f.Refresh:
 		return "after " + causes + ": " + would
 	case e.BecauseSurely && f.Refresh && many:

@@ -53,7 +53,7 @@ func TestCauses(t *testing.T) {
 	must("/a changed new", file("/b", ""), file("/a", "four"))
 	// An exec that always runs corrects nothing.
 	must("/always changed new", exec("/always"))
-	must("/always changed intended", exec("/always"))
+	must("/always changed", exec("/always"))
 	// The cause of a refresh is the resource that triggered it.
 	guarded := exec("x", props{"creates": "/b", "subscribe": "file#/a"})
 	must("/a changed new; x changed new by /a", file("/a", "five"), file("/b", ""), guarded)

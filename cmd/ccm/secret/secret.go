@@ -19,8 +19,8 @@ import (
 func Command(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
-		Short: "Encrypt secrets in a site with age",
-		Long: `Encrypt secrets in a site with age. .ccm/recipients lists who can read them; private
+		Short: "Encrypt secrets in a site (by age, age-encryption.org)",
+		Long: `Encrypt secrets in a site, by age (age-encryption.org). .ccm/recipients lists who can read them; private
 keys are in separate files.
 
   ccm secret keygen                            create a key for you or this machine
