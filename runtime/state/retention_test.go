@@ -205,7 +205,7 @@ func TestCounter(t *testing.T) {
 	size := filepath.Join(b.dir, "objects", "size")
 	text, err := os.ReadFile(size)
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintln(b.stored(), "bytes on disk"), string(text))
+	require.Equal(t, fmt.Sprintf("%d bytes on disk, small files: 1\n", b.stored()), string(text))
 	for _, junk := range []string{"", "nonsense"} {
 		require.NoError(t, os.WriteFile(size, []byte(junk), 0o600))
 		b.write("f", noise(rnd, 4000), 0o644)
