@@ -12,16 +12,17 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// Once there are as many small files as packFrom, they are moved into a pack, at most maxPack at
-// once. With 500 runs that change 10 files each, the backups take 4 MB on disk instead of 21.
+// Once there are as many small files of earlier runs as packFrom, they are moved into a pack. With 500
+// runs that change 10 files each, the backups take 4 MB on disk instead of 21. A run moves at most maxPack
+// files more than it has stored itself, because each takes 0.2 ms.
 const (
 	packFrom = 64
-	maxPack  = 1024
+	maxPack  = 256
 )
 
 // pack moves small contents of earlier runs into a pack if there are many. Those of the present run
-// stay files, so that to undo it takes no longer. The pack is durable before the files are removed: a
-// content that is in both is read from its file, and goes into the next pack with that.
+// stay files, so that to undo it takes no longer. The pack is durable before the files are removed. After
+// a kill in between, the files count, and go into the next pack.
 func (w *Writer) pack() error {
 	name := packFile(w.run)
 	if w.small-len(w.used) < packFrom || w.s.Dir.Has(name) {
@@ -35,7 +36,7 @@ func (w *Writer) pack() error {
 			return nil
 		}
 		w.small++
-		if w.used[id] || len(list) == maxPack {
+		if w.used[id] || len(list) == maxPack+len(w.used) {
 			return nil
 		}
 		c := packedContent{packEntry: packEntry{id: digestOf(id)}}

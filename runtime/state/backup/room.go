@@ -59,14 +59,18 @@ func (w *Writer) makeRoom(size int64) error {
 	return nil
 }
 
-// removeOldest removes the oldest contents, of about that size on disk together. Each pack that has
-// any of them is written again once.
+// removeOldest removes the oldest contents, of that size on disk together. Each pack that has any of them
+// is written again once.
 func (w *Writer) removeOldest(size int64) error {
 	list, at, err := w.s.readPacks()
 	if err != nil {
 		return err
 	}
-	gone := make(map[*pack]map[digest]bool)
+	type remainder struct {
+		gone map[digest]bool
+		size int64
+	}
+	rest := make(map[*pack]*remainder)
 	for len(w.oldest) > 0 && size > 0 {
 		id := w.oldest[0]
 		w.oldest = w.oldest[1:]
@@ -81,16 +85,22 @@ func (w *Writer) removeOldest(size int64) error {
 			size -= n
 		}
 		if x, ok := at[digestOf(id)]; ok {
-			if gone[x.pack] == nil {
-				gone[x.pack] = make(map[digest]bool)
+			r := rest[x.pack]
+			if r == nil {
+				r = &remainder{make(map[digest]bool), x.pack.size}
+				rest[x.pack] = r
 			}
-			gone[x.pack][x.id] = true
-			size -= int64(x.length) + entrySize
+			before := sizeOnDisk(r.size)
+			r.gone[x.id] = true
+			if r.size -= int64(x.length) + entrySize; r.size <= int64(headerSize) {
+				r.size = 0
+			}
+			size -= before - sizeOnDisk(r.size)
 		}
 	}
 	for _, p := range list {
-		if len(gone[p]) > 0 {
-			if err := w.retain(p, func(e packEntry) bool { return !gone[p][e.id] }); err != nil {
+		if r := rest[p]; r != nil {
+			if err := w.retain(p, func(e packEntry) bool { return !r.gone[e.id] }); err != nil {
 				return err
 			}
 		}
