@@ -41,13 +41,13 @@ func (b *box) fill(run string, n int, texts map[string]string) {
 	b.runs = append(b.runs, now)
 }
 
-// packed returns a box with 130 contents of 13 runs, all of which but the last few are in packs.
+// packed returns a box with 160 contents of 16 runs, all of which but the last few are in two packs.
 func packed(t *testing.T) (b *box, texts map[string]string) {
 	b, texts = newBox(t), make(map[string]string)
-	for i := range 13 {
+	for i := range 16 {
 		b.fill(fmt.Sprintf("r%02d", i), 10, texts)
 	}
-	require.NotEmpty(t, b.packs())
+	require.Len(t, b.packs(), 2)
 	return b, texts
 }
 
@@ -222,7 +222,7 @@ func TestRoomInPacks(t *testing.T) {
 				texts[id] = ""
 				gone++
 			}
-			require.True(t, err == nil || i < 12, "of run %d", i)
+			require.True(t, err == nil || i < 15, "of run %d", i)
 		}
 	}
 	require.Positive(t, gone)
@@ -254,6 +254,7 @@ func TestDamagedPacks(t *testing.T) {
 		delete(elsewhere, fmt.Sprintf("%x", whole[head+i*entry:head+i*entry+32]))
 	}
 	require.Len(t, elsewhere, len(texts)-count)
+	other := must(os.ReadFile(was.packs()[1]))
 	entryWith := func(i, at int, n uint32) []byte {
 		out := slices.Clone(whole)
 		binary.BigEndian.PutUint32(out[head+i*entry+at:], n)
@@ -265,7 +266,8 @@ func TestDamagedPacks(t *testing.T) {
 		"an offset behind the end": entryWith(1, 33, uint32(len(whole))), "a huge offset": entryWith(1, 33, 1<<32-1),
 		"an offset in the head": entryWith(1, 33, 0), "a huge length": entryWith(1, 37, 1<<32-1), "no length": entryWith(1, 37, 0),
 		"a huge count": slices.Concat(whole[:8], []byte{255, 255, 255, 255}, whole[12:]), "no count": slices.Concat(whole[:8], make([]byte, 4), whole[12:]),
-		"the same twice": slices.Concat(whole[:head+entry], whole[head:head+entry], whole[head+2*entry:]),
+		"entries of another pack": slices.Concat(whole[:head], other[head:head+count*entry], whole[head+count*entry:]),
+		"the same twice":          slices.Concat(whole[:head+entry], whole[head:head+entry], whole[head+2*entry:]),
 	}
 	for i := 0; i < len(whole); i += 107 {
 		flipped := slices.Clone(whole)

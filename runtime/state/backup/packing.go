@@ -84,7 +84,7 @@ func (w *Writer) writePack(name string, text []byte) error {
 // removed. Of a damaged pack, only intact contents are kept.
 func (w *Writer) retain(p *pack, keep func(e packEntry) bool) error {
 	if p.err != nil {
-		return nil
+		return p.err
 	}
 	left := slices.DeleteFunc(slices.Clone(p.entries), func(e packEntry) bool { return !keep(e) })
 	if len(left) == len(p.entries) && !p.damaged {

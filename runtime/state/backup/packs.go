@@ -78,9 +78,13 @@ func (s *Store) readPacks() ([]*pack, map[digest]place, error) {
 			continue
 		}
 		x := s.readPack(filepath.Join(packsDir, f.Name()))
+		if errors.Is(x.err, os.ErrNotExist) {
+			continue
+		}
 		p.list = append(p.list, x)
 		for _, e := range x.entries {
-			if was, ok := p.at[e.id]; !ok || was.pack != x { // of several in one pack, the first one counts
+			// A damaged pack hides no content of another one, and in one pack the first entry counts.
+			if was, ok := p.at[e.id]; !ok || was.pack != x && !x.damaged {
 				p.at[e.id] = place{x, e}
 			}
 		}

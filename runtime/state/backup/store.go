@@ -29,7 +29,7 @@ import (
 // A Store has the contents in a state directory: compressed files named after the SHA-256 of
 // their content. A content with secrets is encrypted with age to the identity of the machine, and
 // its name is a keyed digest of the SHA-256. Equal contents are stored once. Small contents of earlier
-// runs are in packs.
+// runs are in packs; one that is stored again has a copy there until the next cleanup.
 type Store struct {
 	Dir     *statedir.Dir
 	Secrets *secret.Keeper
