@@ -176,9 +176,21 @@ func TestUnusedInPacks(t *testing.T) {
 			b.sized()
 		}
 	}
+	// Of a content that was stored again, the copy in the pack goes.
+	again := was.copy(nil)
+	size := func() int { return len(must(os.ReadFile(again.packs()[0]))) }
+	before := size()
+	again.fill(again.runs[2].ID, 10, texts)
+	w := again.store.Writer("r")
+	require.NoError(t, w.RemoveUnused(again.runs, time.Now()))
+	require.NoError(t, w.End())
+	again.readable(texts)
+	require.Less(t, size(), before-1500, "two runs of 1,030 bytes")
+	again.sized()
+
 	// A damaged record may name contents that no other one does.
 	damaged := []backup.RunContents{{ID: "r", Damaged: true}}
-	w := was.store.Writer("r")
+	w = was.store.Writer("r")
 	n := was.blocks()
 	require.NoError(t, w.RemoveUnused(damaged, time.Now().Add(-time.Hour)))
 	require.Equal(t, n, was.blocks())
