@@ -139,6 +139,51 @@ func TestUndoInAFullStore(t *testing.T) {
 	}
 }
 
+// TestUndoFromPacks: the contents of old runs are together in a few files, and undo restores each byte of them. A run
+// without changes touches none.
+func TestUndoFromPacks(t *testing.T) {
+	b := newBox(t)
+	b.secrets = []string{"hunter2"}
+	rnd := rand.New(rand.NewPCG(4, 4))
+	var list []decl
+	for i := range 10 {
+		list = append(list, file(fmt.Sprint("/f", i), "declared"))
+	}
+	var first string
+	texts := make(map[string]string)
+	for run := range 20 {
+		for i := range 10 {
+			text := noise(rnd, 1000+300*i)
+			if i == 0 {
+				text = "hunter2" + text
+			}
+			b.write(fmt.Sprint("f", i), text, 0o644)
+			if run == 0 {
+				texts[fmt.Sprint("f", i)] = text
+			}
+		}
+		b.clock.now = b.clock.now.Add(time.Hour)
+		if id := b.must(list...); run == 0 {
+			first = id
+		}
+	}
+	require.Less(t, len(b.objects()), 90, "of 200 contents")
+	require.Less(t, b.stored(), int64(150*4096))
+	_, errs := b.restore(first)
+	require.Empty(t, errs)
+	for name, want := range texts {
+		text, err := os.ReadFile(filepath.Join(b.root, name))
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}
+	b.must(list...)
+	b.effect = func(op, path string) error {
+		require.NotContains(t, path, "/objects", "%s in a run without changes", op)
+		return nil
+	}
+	b.must(list...)
+}
+
 func TestAgeLimit(t *testing.T) {
 	b := newBox(t)
 	b.limits = state.Limits{Bytes: 1 << 20, Object: 1 << 20, Age: 48 * time.Hour}
@@ -205,7 +250,7 @@ func TestCounter(t *testing.T) {
 	size := filepath.Join(b.dir, "objects", "size")
 	text, err := os.ReadFile(size)
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintln(b.stored(), "bytes on disk"), string(text))
+	require.Equal(t, fmt.Sprintf("%d bytes on disk, small files: 1\n", b.stored()), string(text))
 	for _, junk := range []string{"", "nonsense"} {
 		require.NoError(t, os.WriteFile(size, []byte(junk), 0o600))
 		b.write("f", noise(rnd, 4000), 0o644)

@@ -49,6 +49,7 @@ type Options struct {
 //	history.ndjson   one line for each run
 //	runs/RUN.ndjson  changes and events of a run
 //	objects/ab/...   contents that were overwritten or removed, by SHA-256
+//	objects/packs/...  small ones of earlier runs, many in a file
 //	identity         the key of age to which those of them with secrets are encrypted
 //	applied/...      last applied catalog of each site, and resources that are no longer declared
 //	sensitive.ndjson properties and paths that have held secrets

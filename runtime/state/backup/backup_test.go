@@ -250,12 +250,12 @@ func TestManyInAFullStore(t *testing.T) {
 	}
 }
 
-// TestSizeOfBefore: a size that an earlier version recorded in another unit does not count.
+// TestSizeOfBefore: a size that an earlier version recorded in another format does not count.
 func TestSizeOfBefore(t *testing.T) {
 	b := newBox(t)
 	b.store.Bytes = 4096
 	require.NoError(t, os.MkdirAll(filepath.Join(b.dir, "objects"), 0o700))
-	for _, was := range []string{"4096\n", "4096 KiB\n", "", "-1 bytes on disk\n"} {
+	for _, was := range []string{"4096\n", "4096 KiB\n", "", "-1 bytes on disk\n", "9 bytes on disk\n", "9 bytes on disk, small files: -1\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "objects", "size"), []byte(was), 0o600))
 		w := b.store.Writer("r")
 		_, err := b.put(w, "text", false)
@@ -263,7 +263,7 @@ func TestSizeOfBefore(t *testing.T) {
 		require.NoError(t, w.End())
 		size, err := os.ReadFile(filepath.Join(b.dir, "objects", "size"))
 		require.NoError(t, err)
-		require.Equal(t, "4096 bytes on disk\n", string(size))
+		require.Equal(t, "4096 bytes on disk, small files: 1\n", string(size))
 		require.NoError(t, os.Remove(b.files()[0]))
 	}
 }

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"errors"
 	"slices"
 	"time"
 )
@@ -47,23 +48,78 @@ func (w *Writer) makeRoom(size int64) error {
 	if err := w.findOldest(); err != nil {
 		return err
 	}
-	for len(w.oldest) > 0 && w.total > min(limit-size, limit-limit/10) {
-		id := w.oldest[0]
-		w.oldest = w.oldest[1:]
-		name := w.s.file(id)
-		fi, err := w.s.Dir.Stat(name)
-		if err != nil || w.used[id] || w.needed[id] {
-			continue // it was removed earlier, or the present run needs it
-		}
-		if err := w.s.Dir.Remove(name); err != nil {
+	for left := min(limit-size, limit-limit/10); len(w.oldest) > 0 && w.total > left; {
+		if err := w.removeOldest(w.total - left); err != nil {
 			return err
 		}
-		w.total -= sizeOnDisk(fi.Size)
 	}
 	if w.total > limit-size {
 		return errNoRoom
 	}
 	return nil
+}
+
+// removeOldest removes the oldest contents, of that size on disk together. Each pack that has any of them
+// is written again once.
+func (w *Writer) removeOldest(size int64) error {
+	list, at, err := w.s.readPacks()
+	if err != nil {
+		return err
+	}
+	type remainder struct {
+		gone map[digest]bool
+		size int64
+	}
+	rest := make(map[*pack]*remainder)
+	for len(w.oldest) > 0 && size > 0 {
+		id := w.oldest[0]
+		w.oldest = w.oldest[1:]
+		if w.used[id] || w.needed[id] {
+			continue // the present run needs it
+		}
+		if name := w.s.file(id); w.s.Dir.Has(name) {
+			n, err := w.removeFile(name)
+			if err != nil {
+				return err
+			}
+			size -= n
+		}
+		if x, ok := at[digestOf(id)]; ok {
+			r := rest[x.pack]
+			if r == nil {
+				r = &remainder{make(map[digest]bool), x.pack.size}
+				rest[x.pack] = r
+			}
+			before := sizeOnDisk(r.size)
+			r.gone[x.id] = true
+			if r.size -= int64(x.length) + entrySize; r.size <= int64(headerSize) {
+				r.size = 0
+			}
+			size -= before - sizeOnDisk(r.size)
+		}
+	}
+	for _, p := range list {
+		if r := rest[p]; r != nil {
+			if err := w.retain(p, func(e packEntry) bool { return !r.gone[e.id] }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeFile removes the file of a content, and returns the size that it had on disk.
+func (w *Writer) removeFile(name string) (int64, error) {
+	fi, err := w.s.Dir.Stat(name)
+	if err == nil {
+		err = w.s.Dir.Remove(name)
+	}
+	if err != nil {
+		return 0, err
+	}
+	size := sizeOnDisk(fi.Size)
+	w.add(size, -1)
+	return size, nil
 }
 
 // findOldest lists the contents of earlier runs, once: those first that have not been used for the
@@ -100,14 +156,37 @@ func (w *Writer) RemoveUnused(runs []RunContents, before time.Time) error {
 	}
 	left := usesOf(runs)
 	damaged := slices.ContainsFunc(runs, func(r RunContents) bool { return r.Damaged })
-	return w.s.each(func(id, name string, size int64) error {
-		if id == "" || left[id] > 0 {
+	files := make(map[digest]bool)
+	err := w.s.each(func(id, name string, _ int64) error {
+		if id == "" {
 			return nil
 		}
-		if fi, err := w.s.Dir.Stat(name); damaged && (err != nil || !fi.ModTime.Before(before)) {
+		keep := left[id] > 0
+		if damaged && !keep {
+			fi, err := w.s.Dir.Stat(name)
+			keep = err != nil || !fi.ModTime.Before(before)
+		}
+		if keep {
+			files[digestOf(id)] = true
 			return nil
 		}
-		w.total -= sizeOnDisk(size)
-		return w.s.Dir.Remove(name)
+		_, err := w.removeFile(name)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	list, at, err := w.s.readPacks()
+	for _, p := range list {
+		if p.damaged {
+			w.s.Dir.SetAside(p.file, "a pack of backups is damaged", w.s.Now())
+		}
+		err = errors.Join(err, w.retain(p, func(e packEntry) bool {
+			if at[e.id].pack != p || files[e.id] {
+				return false // there is a later copy
+			}
+			return left[e.name()] > 0 || damaged && !p.modTime.Before(before)
+		}))
+	}
+	return err
 }

@@ -28,7 +28,8 @@ import (
 
 // A Store has the contents in a state directory: compressed files named after the SHA-256 of
 // their content. A content with secrets is encrypted with age to the identity of the machine, and
-// its name is a keyed digest of the SHA-256. Equal contents are stored once.
+// its name is a keyed digest of the SHA-256. Equal contents are stored once. Small contents of earlier
+// runs are in packs; one that is stored again has a copy there until the next cleanup.
 type Store struct {
 	Dir     *statedir.Dir
 	Secrets *secret.Keeper
@@ -42,6 +43,7 @@ type Store struct {
 	Now  func() time.Time
 
 	machine *age.X25519Identity // nil until it was read
+	packs   packs
 }
 
 // RunContents has the contents that one run stored.
@@ -67,7 +69,7 @@ func contentFile(id, suffix string) string { return filepath.Join(contentsDir, i
 // suffixes are those of files with contents, the most frequent first: to look for another one takes five system calls.
 var suffixes = []string{clearSuffix, encryptedSuffix, sealedSuffix}
 
-// file returns the name of the file with a content.
+// file returns the name of the file that a content has of its own.
 func (s *Store) file(id string) string {
 	for _, suffix := range suffixes {
 		if name := contentFile(id, suffix); s.Dir.Has(name) {
@@ -77,14 +79,22 @@ func (s *Store) file(id string) string {
 	return contentFile(id, clearSuffix)
 }
 
-// openFile opens the file with a content.
-func (s *Store) openFile(id string) (f *os.File, err error) {
+// A source reads the bytes of a content as they are on disk.
+type source struct {
+	io.Reader
+	io.Closer
+	suffix string
+}
+
+// openFile opens a content that has a file of its own.
+func (s *Store) openFile(id string) (src source, err error) {
 	for _, suffix := range suffixes {
+		var f *os.File
 		if f, err = s.Dir.Open(contentFile(id, suffix), os.O_RDONLY); !errors.Is(err, os.ErrNotExist) {
-			break
+			return source{f, f, suffix}, err
 		}
 	}
-	return f, err
+	return source{}, err
 }
 
 // secretID returns the ID of a content with secrets, given its SHA-256.
@@ -98,14 +108,14 @@ func isID(id string) bool {
 	return len(id) == 2*sha256.Size && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// each calls f for every file of the store. A file that is no content has the ID "".
+// each calls f for every file of the store but packs. A file that is no content has the ID "".
 func (s *Store) each(f func(id, name string, size int64) error) error {
 	dirs, err := s.Dir.List(contentsDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	for _, d := range dirs {
-		if !d.IsDir() || err != nil {
+		if !d.IsDir() || d.Name() == filepath.Base(packsDir) || err != nil {
 			continue
 		}
 		dir := filepath.Join(contentsDir, d.Name())
@@ -134,7 +144,7 @@ func (s *Store) each(f func(id, name string, size int64) error) error {
 // A content is an open content. Reading it to its end fails if its digest does not match its ID.
 type content struct {
 	s   *Store
-	f   *os.File
+	src source
 	z   *gzip.Reader
 	sum hash.Hash
 	id  string
@@ -145,26 +155,36 @@ func (s *Store) Open(id string) (io.ReadCloser, error) {
 	if !isID(id) {
 		return nil, diag.Expected("the SHA-256 of a content").Got("%q", id)
 	}
-	f, err := s.openFile(id)
+	src, err := s.openFile(id)
+	if errors.Is(err, os.ErrNotExist) {
+		if packed, e := s.openPacked(id); !errors.Is(e, os.ErrNotExist) {
+			src, err = packed, e
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	var r io.Reader = f
-	switch {
-	case strings.HasSuffix(f.Name(), encryptedSuffix):
-		r, err = s.decrypt(f)
-	case strings.HasSuffix(f.Name(), sealedSuffix):
-		r, err = s.Secrets.Open(f)
+	return s.decode(id, src)
+}
+
+// decode returns the content that a source has, and closes the source if that fails.
+func (s *Store) decode(id string, src source) (_ io.ReadCloser, err error) {
+	r := src.Reader
+	switch src.suffix {
+	case encryptedSuffix:
+		r, err = s.decrypt(r)
+	case sealedSuffix:
+		r, err = s.Secrets.Open(r)
 	}
 	z := decompressors.Get().(*gzip.Reader)
 	if err == nil {
 		err = z.Reset(r)
 	}
 	if err != nil {
-		f.Close()
+		src.Close()
 		return nil, diag.Damaged(fmt.Sprintf("backup %s", id), err)
 	}
-	return &content{s: s, f: f, z: z, sum: sha256.New(), id: id}, nil
+	return &content{s: s, src: src, z: z, sum: sha256.New(), id: id}, nil
 }
 
 // Read implements io.Reader.
@@ -183,7 +203,7 @@ func (c *content) Read(p []byte) (int, error) {
 // orKey returns the other possible reason for a content that does not match its ID. The ID of a
 // content with secrets depends on the key of the state directory.
 func (c *content) orKey() string {
-	if strings.HasSuffix(c.f.Name(), encryptedSuffix) {
+	if c.src.suffix == encryptedSuffix {
 		return ", or the file key of the state directory differs"
 	}
 	return ""
@@ -195,7 +215,7 @@ func (c *content) Close() error {
 		decompressors.Put(c.z)
 		c.z = nil
 	}
-	return c.f.Close()
+	return c.src.Close()
 }
 
 // decompressors is a pool, because a gzip.Reader is larger than most contents.

@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -26,6 +24,8 @@ type Writer struct {
 	total    int64
 	known    bool
 	measured bool
+	// small is the number of files with small contents.
+	small int
 	// batched is set if some stored content is not durable yet.
 	batched bool
 	// made has the directories that are there.
@@ -122,9 +122,17 @@ func (w *Writer) copy(to io.Writer, r io.Reader) (int64, error) {
 	return io.CopyBuffer(to, struct{ io.Reader }{r}, w.buffer)
 }
 
-// holds reports whether a content is stored already and intact.
+// holds reports whether a content has a file of its own already that is intact. It does not read packs:
+// each run that changes a file would have to read the index of all of them.
 func (w *Writer) holds(id string) bool {
-	r, err := w.s.Open(id)
+	src, err := w.s.openFile(id)
+	if errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	var r io.ReadCloser
+	if err == nil {
+		r, err = w.s.decode(id, src)
+	}
 	if err != nil {
 		return false
 	}
@@ -168,7 +176,7 @@ func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 	if err != nil {
 		return err
 	}
-	w.total += size
+	w.add(size, 1)
 	w.batched = w.batched || batch
 	return nil
 }
@@ -216,11 +224,11 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// sizeFile has the space that all contents take, in sizeUnit. It is missing while a run changes them. A
-// number of another unit, as earlier versions wrote, does not count.
+// sizeFile has the space that all contents take, and the number of small files. It is missing while a run
+// changes them. What earlier versions wrote has another format, and does not count.
 const (
-	sizeFile = contentsDir + "/size"
-	sizeUnit = " bytes on disk\n"
+	sizeFile   = contentsDir + "/size"
+	sizeFormat = "%d bytes on disk, small files: %d\n"
 )
 
 // begin reads or measures the total, and removes sizeFile until End.
@@ -230,12 +238,9 @@ func (w *Writer) begin() error {
 	}
 	text, err := w.s.Dir.ReadFile(sizeFile)
 	if err == nil {
-		number, unit, _ := strings.Cut(string(text), " ")
-		if w.total, err = strconv.ParseInt(number, 10, 64); " "+unit != sizeUnit {
-			w.total = -1
-		}
+		_, err = fmt.Sscanf(string(text), sizeFormat, &w.total, &w.small)
 	}
-	if err != nil || w.total < 0 {
+	if err != nil || w.total < 0 || w.small < 0 {
 		if err := w.measure(); err != nil {
 			return err
 		}
@@ -248,25 +253,40 @@ func (w *Writer) begin() error {
 	return err
 }
 
-// End writes the total to sizeFile, if begin was called.
+// End packs small contents and writes the total to sizeFile, if begin was called.
 func (w *Writer) End() error {
 	if !w.known {
 		return nil
 	}
+	if err := w.pack(); err != nil {
+		w.s.Dir.Warn(diag.Cannot("pack", "backups", err).Error())
+	}
 	w.known, w.measured = false, false
 	return w.s.Dir.Replace(sizeFile, false, func(file io.Writer) error {
-		_, err := fmt.Fprint(file, w.total, sizeUnit)
+		_, err := fmt.Fprintf(file, sizeFormat, w.total, w.small)
 		return err
 	})
 }
 
 // measure adds up what all contents take on disk. Temporary files do not count.
 func (w *Writer) measure() error {
-	w.total, w.measured = 0, true
-	return w.s.each(func(id, _ string, size int64) error {
+	w.total, w.small, w.measured = 0, 0, true
+	list, _, err := w.s.readPacks()
+	for _, p := range list {
+		w.total += sizeOnDisk(p.size)
+	}
+	return errors.Join(err, w.s.each(func(id, _ string, size int64) error {
 		if id != "" {
-			w.total += sizeOnDisk(size)
+			w.add(sizeOnDisk(size), 1)
 		}
 		return nil
-	})
+	}))
+}
+
+// add counts a number of files of that size on disk; those that were removed have a negative number.
+func (w *Writer) add(size int64, files int) {
+	w.total += size * int64(files)
+	if size <= block {
+		w.small += files
+	}
 }
