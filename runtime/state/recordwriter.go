@@ -73,10 +73,13 @@ type RecordWriter struct {
 
 	// current is the resource of changes for which the host names no resource.
 	current *resource.Resource
+	// changes has the changed paths. A change is nil if only the record has it, see [RecordWriter.forget].
 	changes map[string]*fileChange
 	// open has the open changes by resource; changeCount counts all changes ever opened.
 	open        map[resource.ID][]*fileChange
 	changeCount int
+	forgotten   int  // the number of forgotten changes that are not undone
+	keepsAll    bool // no change is forgotten any more
 	// unsynced is set if lines were written that have to be durable and are not yet.
 	unsynced bool
 	view     *host.View
@@ -286,9 +289,9 @@ func (r *RecordWriter) CountUndeclared() (n int, err error) {
 
 // changed counts the paths that differ from before the run.
 func (r *RecordWriter) changed() int {
-	n := 0
+	n := r.forgotten
 	for _, c := range r.changes {
-		if !c.Undone() {
+		if c != nil && !c.Undone() {
 			n++
 		}
 	}
