@@ -79,7 +79,7 @@ func TestKeptOfReplacedFiles(t *testing.T) {
 	run, _ := b.converge(c)
 	each := int64(inUse()-before) / n
 	t.Logf("%d bytes for each file", each)
-	require.Less(t, each, int64(750))
+	require.Less(t, each, int64(550))
 	require.NoError(t, run.End(event.Summary{}))
 	runtime.KeepAlive(c)
 }

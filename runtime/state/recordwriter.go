@@ -83,7 +83,9 @@ type RecordWriter struct {
 	// unsynced is set if lines were written that have to be durable and are not yet.
 	unsynced bool
 	view     *host.View
-	results  map[resource.ID]resourceResult
+	// results are those of the resources of catalog, at their positions; nil if all are zero.
+	results   []resourceResult
+	positions map[resource.ID]int // see position; nil until needed
 	// lazy has the resources with lazy values, resolved the same with their values.
 	lazy map[resource.ID]bool
 	// removals has the resources with a recorded [Removal]: whether it was done.
@@ -100,7 +102,7 @@ var (
 
 // BeginRecord starts the record of a run. The lock of the directory must be held.
 func (s *Store) BeginRecord(info RunInfo) (*RecordWriter, error) {
-	r := &RecordWriter{s: s, info: info, changes: make(map[string]*fileChange), open: make(map[resource.ID][]*fileChange), results: make(map[resource.ID]resourceResult)}
+	r := &RecordWriter{s: s, info: info, changes: make(map[string]*fileChange), open: make(map[resource.ID][]*fileChange)}
 	r.backups = s.backups.Writer(info.ID)
 	r.file = lines{s: s, name: runFile(info.ID)}
 	var err error
@@ -128,7 +130,7 @@ func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
 		r.catalog, r.appliedRecord = c, &appliedRecord{s: r.s, site: r.info.Site, file: r.info.File, root: r.info.Root}
 		return
 	}
-	r.catalog = merged(r.catalog, c)
+	r.catalog, r.positions = merged(r.catalog, c), nil
 }
 
 // ID returns the name of the run.

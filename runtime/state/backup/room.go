@@ -52,7 +52,7 @@ func (w *Writer) makeRoom(size int64) error {
 		w.oldest = w.oldest[1:]
 		name := w.s.file(id)
 		fi, err := w.s.Dir.Stat(name)
-		if err != nil || w.used[id] || w.needed[id] {
+		if err != nil || w.used[digestOf(id)] || w.needed[id] {
 			continue // it was removed earlier, or the present run needs it
 		}
 		if err := w.s.Dir.Remove(name); err != nil {
