@@ -68,9 +68,8 @@ type appliedRecord struct {
 	hasHead bool
 	loaded  bool
 	last    lastAppliedList
-	sibling *lastAppliedList            // see siblings; nil until needed
-	isFirst bool                        // nothing is recorded yet
-	cache   map[resource.ID]lastApplied // results of find, for cause
+	sibling *lastAppliedList // see siblings; nil until needed
+	isFirst bool             // nothing is recorded yet
 	// lazy has the resources with lazy values, with their values.
 	lazy    map[resource.ID]*resource.Resource
 	pending *pendingSnapshot // nil if there is none
@@ -95,12 +94,6 @@ func (a *appliedRecord) cause(r *resource.Resource, found resource.DesiredDigest
 	old, known := last.find(r.ID.String())
 	if !known {
 		return event.New
-	}
-	if last == &a.last {
-		if a.cache == nil {
-			a.cache = make(map[resource.ID]lastApplied)
-		}
-		a.cache[r.ID] = old
 	}
 	spec, _ := a.fingerprint(r)
 	if old.spec != spec && len(r.Sensitive) > 0 {
@@ -190,7 +183,7 @@ func (a *appliedRecord) load() {
 
 // end records the applied catalog, unless the record is the same already. Resolved has the
 // resources with lazy values.
-func (a *appliedRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
+func (a *appliedRecord) end(c *catalog.Catalog, run string, results []resourceResult, resolved map[resource.ID]*resource.Resource) error {
 	if err := a.endParents(); err != nil {
 		return err
 	}
@@ -235,12 +228,15 @@ func (a *appliedRecord) durable() bool { return a.site != "" }
 
 // unchanged reports whether the record is certainly that of the catalog. Sums are the
 // fingerprints of the catalog.
-func (a *appliedRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
+func (a *appliedRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results []resourceResult) bool {
 	if a.head.Fingerprint == "" || len(c.Excluded) > 0 {
 		return false
 	}
-	for id, res := range results {
-		if res.outcome != event.Changed || res.digest != (resource.DesiredDigest{}) && a.digestBefore(id) != res.digest {
+	a.last.next = 0
+	for i, res := range results {
+		switch {
+		case res == resourceResult{}:
+		case res.outcome != event.Changed || res.digest != (resource.DesiredDigest{}) && a.digestBefore(c.Resources[i].ID) != res.digest:
 			return false
 		}
 	}
@@ -259,10 +255,7 @@ func (a *appliedRecord) unchanged(c *catalog.Catalog, sums []fingerprints, resul
 // digestBefore returns the recorded digest of a resource.
 func (a *appliedRecord) digestBefore(id resource.ID) resource.DesiredDigest {
 	a.load()
-	w, ok := a.cache[id]
-	if !ok {
-		w, _ = a.last.find(id.String())
-	}
+	w, _ := a.last.find(id.String())
 	return w.digest
 }
 

@@ -61,13 +61,52 @@ func (r *RecordWriter) closeChange(c *fileChange, e *event.Event) (changeLine, b
 	return changeLine{changeProtocol, &c.Change}, true
 }
 
+// forget keeps only the paths of closed changes, which are in the record: a change has 400 bytes. endMade needs those
+// inside of trees.
+func (r *RecordWriter) forget(closed []*fileChange) {
+	for _, c := range closed {
+		if r.keepsAll || c.isMadeInside() {
+			continue
+		}
+		if r.changes[string(c.Path)] = nil; !c.Undone() {
+			r.forgotten++
+		}
+	}
+}
+
+// changeOf returns the change of a path, nil if there is none. If it was forgotten, all changes are read from the record,
+// and none is forgotten any more: if one path changes twice, many may.
+func (r *RecordWriter) changeOf(path string) (*fileChange, error) {
+	c, changed := r.changes[path]
+	if !changed || c != nil {
+		return c, nil
+	}
+	if err := r.file.flush(); err != nil {
+		return nil, err
+	}
+	rec, err := r.s.Changes(r.info.ID)
+	if err != nil {
+		return nil, err
+	}
+	r.keepsAll, r.forgotten = true, 0
+	for _, x := range rec.Changes {
+		if known, changed := r.changes[string(x.Path)]; changed && known == nil {
+			r.changes[string(x.Path)] = &fileChange{Change: x}
+		}
+	}
+	if c = r.changes[path]; c == nil {
+		err = diag.Damaged(r.s.dir.Path(r.file.name), nil)
+	}
+	return c, err
+}
+
 // Before returns the version of a path before the run changed it, and whether the run changed it.
 func (r *RecordWriter) Before(path string) (before Version, changed bool) {
-	c, changed := r.changes[path]
-	if changed {
-		before = c.Change.Before
+	c, err := r.changeOf(path)
+	if r.warnOf(err); c == nil {
+		return before, false
 	}
-	return before, changed
+	return c.Change.Before, true
 }
 
 // BeforeChange records a pre-image ([host.Options]) and makes a backup of its content. If a path
@@ -78,7 +117,11 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	if res, ok := pre.For.(*resource.Resource); ok {
 		by = res
 	}
-	c, known := r.changes[pre.Path]
+	c, err := r.changeOf(pre.Path)
+	if err != nil {
+		return diag.Cannot("record", "the present state", err)
+	}
+	known := c != nil
 	if pre.Noted && !known {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -86,7 +87,7 @@ func (r *RecordWriter) endMade(adds bool) error {
 	name := r.s.appliedName(r.info.Site, r.info.Root) + madeSuffix
 	total := 0
 	for _, c := range r.changes {
-		if adds && c.isMadeInside() {
+		if adds && c != nil && c.isMadeInside() {
 			total++
 		}
 	}
@@ -97,11 +98,16 @@ func (r *RecordWriter) endMade(adds bool) error {
 	if err := r.s.dir.MakeDir(appliedDir); err != nil {
 		return err
 	}
+	var unread error
 	err := eachMadeEntry(r.s, r.info.Site, r.info.Root, func(e madeEntry) {
 		total++
-		_, changed := r.changes[string(e.Path)]
-		relevant = relevant || changed
+		c, failed := r.changeOf(string(e.Path))
+		unread = cmp.Or(unread, failed)
+		relevant = relevant || c != nil
 	})
+	if unread != nil {
+		return unread
+	}
 	if err == nil && !relevant {
 		return nil
 	}
@@ -133,7 +139,7 @@ func (r *RecordWriter) endMade(adds bool) error {
 				}
 			})
 			for _, c := range r.changes {
-				if adds && c.isMadeInside() {
+				if adds && c != nil && c.isMadeInside() {
 					add(newMadeEntry(c.Path, c.Resource, *c.After))
 				}
 			}

@@ -73,14 +73,19 @@ type RecordWriter struct {
 
 	// current is the resource of changes for which the host names no resource.
 	current *resource.Resource
+	// changes has the changed paths. A change is nil if only the record has it, see [RecordWriter.forget].
 	changes map[string]*fileChange
 	// open has the open changes by resource; changeCount counts all changes ever opened.
 	open        map[resource.ID][]*fileChange
 	changeCount int
+	forgotten   int  // the number of forgotten changes that are not undone
+	keepsAll    bool // no change is forgotten any more
 	// unsynced is set if lines were written that have to be durable and are not yet.
 	unsynced bool
 	view     *host.View
-	results  map[resource.ID]resourceResult
+	// results are those of the resources of catalog, at their positions; nil if all are zero.
+	results   []resourceResult
+	positions map[resource.ID]int // see position; nil until needed
 	// lazy has the resources with lazy values, resolved the same with their values.
 	lazy map[resource.ID]bool
 	// removals has the resources with a recorded [Removal]: whether it was done.
@@ -97,7 +102,7 @@ var (
 
 // BeginRecord starts the record of a run. The lock of the directory must be held.
 func (s *Store) BeginRecord(info RunInfo) (*RecordWriter, error) {
-	r := &RecordWriter{s: s, info: info, changes: make(map[string]*fileChange), open: make(map[resource.ID][]*fileChange), results: make(map[resource.ID]resourceResult)}
+	r := &RecordWriter{s: s, info: info, changes: make(map[string]*fileChange), open: make(map[resource.ID][]*fileChange)}
 	r.backups = s.backups.Writer(info.ID)
 	r.file = lines{s: s, name: runFile(info.ID)}
 	var err error
@@ -125,7 +130,7 @@ func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
 		r.catalog, r.appliedRecord = c, &appliedRecord{s: r.s, site: r.info.Site, file: r.info.File, root: r.info.Root}
 		return
 	}
-	r.catalog = merged(r.catalog, c)
+	r.catalog, r.positions = merged(r.catalog, c), nil
 }
 
 // ID returns the name of the run.
@@ -286,9 +291,9 @@ func (r *RecordWriter) CountUndeclared() (n int, err error) {
 
 // changed counts the paths that differ from before the run.
 func (r *RecordWriter) changed() int {
-	n := 0
+	n := r.forgotten
 	for _, c := range r.changes {
-		if !c.Undone() {
+		if c != nil && !c.Undone() {
 			n++
 		}
 	}

@@ -31,6 +31,9 @@ func (r *RecordWriter) Event(e *event.Event) {
 	if r.appliedRecord != nil {
 		r.appliedRecord.noteParents(changes, e)
 	}
+	if editedFile(e) == "" { // of several edits of a file, each event needs its change
+		r.forget(changes)
+	}
 	r.warnOf(r.file.flushMany())
 }
 
@@ -79,10 +82,9 @@ func (r *RecordWriter) recordAlso(changes []*fileChange, e *event.Event) {
 	if e.Outcome != event.Changed {
 		return
 	}
-	if x, ok := e.Resource.Spec.(resource.FileEditor); ok {
-		if c, known := r.changes[x.EditedFile()]; known {
-			changes = append(changes, c)
-		}
+	c, err := r.changeOf(editedFile(e))
+	if r.warnOf(err); c != nil {
+		changes = append(changes, c)
 	}
 	id := Name(e.Resource.ID.String())
 	for _, c := range changes {
@@ -91,6 +93,14 @@ func (r *RecordWriter) recordAlso(changes []*fileChange, e *event.Event) {
 			r.warnOf(r.enqueue(alsoLine{alsoProtocol, c.Path, id}))
 		}
 	}
+}
+
+// editedFile returns the file that the event's resource edits, "" for none.
+func editedFile(e *event.Event) string {
+	if x, ok := e.Resource.Spec.(resource.FileEditor); ok {
+		return x.EditedFile()
+	}
+	return ""
 }
 
 func (r *RecordWriter) warnOf(err error) {

@@ -18,7 +18,7 @@ type snapshotEntry struct {
 
 // next returns the entries of the next snapshot. Sums are the fingerprints of the catalog. A
 // resource that is not in order keeps its recorded entry.
-func (a *appliedRecord) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []snapshotEntry {
+func (a *appliedRecord) next(c *catalog.Catalog, sums []fingerprints, results []resourceResult) []snapshotEntry {
 	list := make([]snapshotEntry, 0, len(c.Resources))
 	a.last.next = 0
 	keep := func(id string) {
@@ -28,10 +28,13 @@ func (a *appliedRecord) next(c *catalog.Catalog, sums []fingerprints, results ma
 	}
 	for i, r := range c.Resources {
 		id := r.ID.String()
-		res, ok := results[r.ID]
+		var res resourceResult
+		if i < len(results) {
+			res = results[i]
+		}
 		switch {
 		case r.Skip != "":
-		case !managed(r) || ok && res.outcome != event.Changed && res.outcome != event.Stable:
+		case !managed(r) || res.outcome != event.Changed && res.outcome != event.Stable:
 			keep(id)
 		default:
 			old, _ := a.last.find(id)

@@ -36,7 +36,7 @@ func (w *Writer) pack() error {
 			return nil
 		}
 		w.small++
-		if w.used[id] || len(list) == maxPack+len(w.used) {
+		if w.used[digestOf(id)] || len(list) == maxPack+len(w.used) {
 			return nil
 		}
 		c := packedContent{packEntry: packEntry{id: digestOf(id)}}

@@ -74,7 +74,7 @@ func (w *Writer) removeOldest(size int64) error {
 	for len(w.oldest) > 0 && size > 0 {
 		id := w.oldest[0]
 		w.oldest = w.oldest[1:]
-		if w.used[id] || w.needed[id] {
+		if w.used[digestOf(id)] || w.needed[id] {
 			continue // the present run needs it
 		}
 		if name := w.s.file(id); w.s.Dir.Has(name) {

@@ -35,7 +35,7 @@ type Writer struct {
 	// buffer is the buffer of copy.
 	buffer []byte
 	// used has the contents of the run, whether its record names them yet or not.
-	used map[string]bool
+	used map[digest]bool
 	// needed has contents that makeRoom must not remove.
 	needed map[string]bool
 	// oldest has the contents to remove next if there is no room, once listed is set.
@@ -45,7 +45,7 @@ type Writer struct {
 
 // Writer returns the writer of a run. The lock of the state directory must be held.
 func (s *Store) Writer(run string) *Writer {
-	return &Writer{s: s, run: run, used: make(map[string]bool), made: make(map[string]bool)}
+	return &Writer{s: s, run: run, used: make(map[digest]bool), made: make(map[string]bool)}
 }
 
 // Keep makes sure that no content of the list is removed to make room during the run. IDs that are "" do
@@ -102,7 +102,7 @@ func (w *Writer) Put(v *host.View, path string, batch, encrypt bool) (id string,
 		}
 		id, suffix = w.s.secretID(id), encryptedSuffix
 	}
-	if !w.used[id] && !w.holds(id) {
+	if !w.used[digestOf(id)] && !w.holds(id) {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return "", encrypt, err
 		}
@@ -110,7 +110,7 @@ func (w *Writer) Put(v *host.View, path string, batch, encrypt bool) (id string,
 			return "", encrypt, err
 		}
 	}
-	w.used[id] = true
+	w.used[digestOf(id)] = true
 	return id, encrypt, nil
 }
 
