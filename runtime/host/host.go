@@ -22,6 +22,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
+	"github.com/luaccm/ccm/runtime/filecap"
 	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
@@ -79,6 +80,7 @@ type Host struct {
 	onBehalfOf any          // the reason of effects, see OnBehalfOf
 	conflict   bool         // see AfterConflict
 	xattrs     Xattrs       // see WithXattrs
+	caps       *filecap.Set // see WithCapabilities
 	keepLinks  bool         // see KeepHardLinks
 	keep       keepFunc     // see Keeping
 }
