@@ -56,7 +56,7 @@ type File struct {
 	SpecialBits bool `ccm:"special_bits"`
 	// Capabilities is the file capabilities of a program, such as "cap_net_bind_service=ep", as setcap takes them and
 	// getcap prints them. "" removes them. Without it they stay, also when the content changes. Linux only.
-	Capabilities *filecap.Set `ccm:"capabilities,example=cap_net_bind_service=ep"`
+	Capabilities *filecap.Capabilities `ccm:"capabilities,example=cap_net_bind_service=ep"`
 	// Links is what to do with a symbolic link at the path: refuse fails, follow manages the target of
 	// the link, replace replaces the link. A link of another user is followed only to files of that
 	// user.
@@ -142,7 +142,7 @@ type FileState struct {
 	// content is as desired or not managed, or if SizesDiffer.
 	Checksum string
 	// Capabilities are those of a file, if they are managed or for Inspect.
-	Capabilities filecap.Set
+	Capabilities filecap.Capabilities
 	// WantUID, WantGID are the numbers of the desired owner and group.
 	WantUID, WantGID uint32
 	// NewDirectoryMode is the mode of a new directory at the path, which may have setgid from the
@@ -214,7 +214,7 @@ func (f File) mode() Mode {
 }
 
 // capabilities returns the desired capabilities of a file: the present ones if they are not managed.
-func (f File) capabilities(have FileState) filecap.Set {
+func (f File) capabilities(have FileState) filecap.Capabilities {
 	if f.Capabilities == nil {
 		return have.Capabilities
 	}

@@ -138,19 +138,19 @@ func TestFileExisting(t *testing.T) {
 }
 
 // bind is cap_net_bind_service=ep.
-var bind = &filecap.Set{Given: true, Permitted: 1 << 10, Effective: true}
+var bind = &filecap.Capabilities{Given: true, Permitted: 1 << 10, Effective: true}
 
 // TestFileCapabilities: they are compared as sets, and set again with a new content.
 func TestFileCapabilities(t *testing.T) {
 	mode := new(ModeOf(0o755))
 	want := File{Name: "/f", Ensure: FilePresent, Owner: "-1", Group: "-1", Mode: mode, Content: new("x"), Capabilities: bind}
 	none := want
-	none.Capabilities = new(filecap.Set{})
+	none.Capabilities = new(filecap.Capabilities{})
 	unmanaged := want
 	unmanaged.Capabilities = nil
 	plain := FileState{Kind: safepath.Regular, Mode: 0o755}
 	other, bound := plain, plain
-	other.Capabilities, bound.Capabilities = filecap.Set{Given: true, Permitted: 1}, *bind
+	other.Capabilities, bound.Capabilities = filecap.Capabilities{Given: true, Permitted: 1}, *bind
 	changed := bound
 	changed.ContentDiffers = true
 	for _, x := range []struct {

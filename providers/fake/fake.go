@@ -43,7 +43,7 @@ type Machine struct {
 	owners     map[string][2]string // owner and group of files that were written
 	unanswered int                  // number of commands run without an Answer
 	// capabilities are those of files that were written with some.
-	capabilities map[string]filecap.Set
+	capabilities map[string]filecap.Capabilities
 	// converging is set once commands without an Answer may run.
 	converging bool
 }
@@ -53,7 +53,7 @@ func New() *Machine {
 	return &Machine{
 		Packages: map[string]string{}, Services: map[string]Service{}, Answers: map[string]Answer{},
 		onHold: map[string]bool{}, done: map[string]bool{}, owners: map[string][2]string{},
-		capabilities: map[string]filecap.Set{},
+		capabilities: map[string]filecap.Capabilities{},
 	}
 }
 

@@ -105,7 +105,7 @@ func TestFiles(t *testing.T) {
 	mode := resources.ModeOf(0o640)
 	start := func(files map[string]string) func(*testing.T, string) host.Runner {
 		return func(t *testing.T, root string) host.Runner {
-			m.owners, m.capabilities = map[string][2]string{}, map[string]filecap.Set{}
+			m.owners, m.capabilities = map[string][2]string{}, map[string]filecap.Capabilities{}
 			h := host.New(host.Options{Root: root})
 			for name, content := range files {
 				require.NoError(t, m.Write(h, name, content))
@@ -121,7 +121,7 @@ func TestFiles(t *testing.T) {
 		Wants: map[string]resources.File{
 			"content": {Name: "/etc/app/conf", Ensure: resources.FilePresent, Content: new("new"), Owner: "nobody-here", Group: "nogroup-here", Mode: &mode},
 			"root":    {Name: "/etc/app/conf", Ensure: resources.FilePresent, Owner: "0", Group: "root", Mode: &mode},
-			"bind":    {Name: "/etc/app/conf", Ensure: resources.FilePresent, Owner: "root", Group: "root", Mode: &mode, Capabilities: &filecap.Set{Given: true, Permitted: 1 << 10}},
+			"bind":    {Name: "/etc/app/conf", Ensure: resources.FilePresent, Owner: "root", Group: "root", Mode: &mode, Capabilities: &filecap.Capabilities{Given: true, Permitted: 1 << 10}},
 			"absent":  {Name: "/etc/app/conf", Ensure: resources.FileAbsent},
 			"dir":     {Name: "/etc/app/d", Ensure: resources.FileDirectory, Owner: "app", Group: "-1", Mode: &mode},
 		},

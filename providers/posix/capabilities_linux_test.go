@@ -21,9 +21,9 @@ import (
 // and loses them.
 func TestCapabilities(t *testing.T) {
 	owner, group := hosttest.Me()
-	bind := &filecap.Set{Given: true, Permitted: 1 << 10, Effective: true}
+	bind := &filecap.Capabilities{Given: true, Permitted: 1 << 10, Effective: true}
 	raw := string(bind.Xattr())
-	file := func(content string, c *filecap.Set) resources.File {
+	file := func(content string, c *filecap.Capabilities) resources.File {
 		return resources.File{Name: "/f", Ensure: resources.FilePresent, Content: &content, Owner: owner, Group: group, Mode: new(resources.ModeOf(0o755)), Capabilities: c}
 	}
 	existing := resources.File{Name: "/f", Ensure: resources.FileExisting, Capabilities: bind}
@@ -37,13 +37,13 @@ func TestCapabilities(t *testing.T) {
 		xattr string
 	}{
 		{file("one", bind), raw},
-		{file("one", new(filecap.Set{Given: true})), string(filecap.Set{Given: true}.Xattr())},
-		{file("one", nil), string(filecap.Set{Given: true}.Xattr())},
-		{file("one", new(filecap.Set{})), ""},
+		{file("one", new(filecap.Capabilities{Given: true})), string(filecap.Capabilities{Given: true}.Xattr())},
+		{file("one", nil), string(filecap.Capabilities{Given: true}.Xattr())},
+		{file("one", new(filecap.Capabilities{})), ""},
 		{existing, raw},
 		{file("two", bind), raw},
 		{file("three", nil), raw},
-		{file("two", new(filecap.Set{})), ""},
+		{file("two", new(filecap.Capabilities{})), ""},
 		{kept, raw},
 		{file("two", bind), raw},
 		{kept, raw},

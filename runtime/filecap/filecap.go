@@ -1,7 +1,7 @@
 // Package filecap reads and writes file capabilities (capabilities(7)) in both forms: the text of setcap and getcap, and
 // the value of the extended attribute security.capability.
 //
-// Begin with [Set].
+// Begin with [Capabilities].
 package filecap
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Set is the capabilities of a file. The zero Set is that of a file without capabilities. Equal Sets are ==.
-type Set struct {
+// Capabilities are the file capabilities of one file. The zero value is a file without them. Equal ones are ==.
+type Capabilities struct {
 	// Given is set if the file has the attribute. With nothing in it, a program has no capabilities even as root.
 	Given bool
 	// Permitted and Inheritable have a bit for each capability, by its number.
@@ -40,7 +40,7 @@ const (
 
 // UnmarshalText reads the text of cap_from_text(3), as setcap takes it: clauses separated by blanks, each with names, an
 // operator and flags. The empty text is a file without capabilities.
-func (s *Set) UnmarshalText(text []byte) error {
+func (c *Capabilities) UnmarshalText(text []byte) error {
 	var given [inheritable + 1]uint64 // for each flag
 	for clause := range strings.FieldsSeq(string(text)) {
 		if err := apply(clause, &given); err != nil {
@@ -54,7 +54,7 @@ func (s *Set) UnmarshalText(text []byte) error {
 	case e != 0 && e != either:
 		return diag.Expected("e for all capabilities of the file or for none").Got("%q", text)
 	}
-	*s = Set{Given: strings.TrimSpace(string(text)) != "", Permitted: given[permitted], Inheritable: given[inheritable], Effective: e != 0}
+	*c = Capabilities{Given: strings.TrimSpace(string(text)) != "", Permitted: given[permitted], Inheritable: given[inheritable], Effective: e != 0}
 	return nil
 }
 
@@ -151,18 +151,18 @@ type noneError struct{ error }
 func (noneError) Hint() string { return `"" removes the capabilities` }
 
 // String returns the text as getcap prints it; "" for a file without capabilities.
-func (s Set) String() string {
-	if !s.Given {
+func (c Capabilities) String() string {
+	if !c.Given {
 		return ""
 	}
 	e := uint64(0)
-	if s.Effective {
-		e = s.Permitted | s.Inheritable
+	if c.Effective {
+		e = c.Permitted | c.Inheritable
 	}
 	var clauses []string
 	for _, flag := range []string{"eip", "ip", "ei", "i", "ep", "p"} {
 		same := ^uint64(0)
-		for i, bits := range []uint64{e, s.Permitted, s.Inheritable} {
+		for i, bits := range []uint64{e, c.Permitted, c.Inheritable} {
 			if !strings.Contains(flag, "epi"[i:i+1]) {
 				bits = ^bits
 			}
@@ -183,8 +183,8 @@ func (s Set) String() string {
 	if clauses == nil {
 		clauses = []string{"="}
 	}
-	if s.Root != 0 {
-		clauses = append(clauses, fmt.Sprintf("[rootid=%d]", s.Root))
+	if c.Root != 0 {
+		clauses = append(clauses, fmt.Sprintf("[rootid=%d]", c.Root))
 	}
 	return strings.Join(clauses, " ")
 }
@@ -216,49 +216,49 @@ const (
 )
 
 // FromXattr reads the value of the attribute; an empty one is that of a file without it.
-func FromXattr(value []byte) (Set, error) {
+func FromXattr(value []byte) (Capabilities, error) {
 	if len(value) == 0 {
-		return Set{}, nil
+		return Capabilities{}, nil
 	}
 	words := make([]uint32, len(value)/4)
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint32(value[4*i:])
 	}
 	if len(words) == 0 || len(value)%4 != 0 {
-		return Set{}, diag.Damaged("the attribute security.capability", nil)
+		return Capabilities{}, diag.Damaged("the attribute security.capability", nil)
 	}
-	s := Set{Given: true, Effective: words[0]&effectiveBit != 0}
+	c := Capabilities{Given: true, Effective: words[0]&effectiveBit != 0}
 	switch version := words[0] &^ effectiveBit; {
 	case version == version1 && len(words) == 3:
 		words = append(words, 0, 0)
 	case version == version3 && len(words) == 6:
-		s.Root = words[5]
+		c.Root = words[5]
 	case version != version2 || len(words) != 5:
-		return Set{}, diag.Damaged("the attribute security.capability", nil)
+		return Capabilities{}, diag.Damaged("the attribute security.capability", nil)
 	}
-	s.Permitted = uint64(words[1]) | uint64(words[3])<<32
-	s.Inheritable = uint64(words[2]) | uint64(words[4])<<32
-	s.Effective = s.Effective && s.Permitted|s.Inheritable != 0
-	return s, nil
+	c.Permitted = uint64(words[1]) | uint64(words[3])<<32
+	c.Inheritable = uint64(words[2]) | uint64(words[4])<<32
+	c.Effective = c.Effective && c.Permitted|c.Inheritable != 0
+	return c, nil
 }
 
 // Xattr returns the value of the attribute, nil for a file without it. The kernel adds the user namespace.
-func (s Set) Xattr() []byte {
-	if !s.Given {
+func (c Capabilities) Xattr() []byte {
+	if !c.Given {
 		return nil
 	}
 	first := uint32(version2)
-	if s.Effective {
+	if c.Effective {
 		first |= effectiveBit
 	}
 	value := make([]byte, 0, 20)
-	for _, word := range []uint32{first, uint32(s.Permitted), uint32(s.Inheritable), uint32(s.Permitted >> 32), uint32(s.Inheritable >> 32)} {
+	for _, word := range []uint32{first, uint32(c.Permitted), uint32(c.Inheritable), uint32(c.Permitted >> 32), uint32(c.Inheritable >> 32)} {
 		value = binary.LittleEndian.AppendUint32(value, word)
 	}
 	return value
 }
 
 // JSONSchema implements schema.JSONSchemer.
-func (Set) JSONSchema() map[string]any {
+func (Capabilities) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "examples": []any{"cap_net_bind_service=ep"}}
 }

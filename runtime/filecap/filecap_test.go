@@ -54,7 +54,7 @@ var texts = []struct{ in, out, err, hint string }{
 // TestText: each text is read, written as getcap does, and read again; so is the value of the attribute.
 func TestText(t *testing.T) {
 	for _, x := range texts {
-		var s Set
+		var s Capabilities
 		err := s.UnmarshalText([]byte(x.in))
 		if x.err != "" {
 			require.EqualError(t, err, x.err)
@@ -63,17 +63,17 @@ func TestText(t *testing.T) {
 		}
 		require.NoError(t, err, x.in)
 		require.Equal(t, x.out, s.String())
-		var again Set
+		var again Capabilities
 		require.NoError(t, again.UnmarshalText([]byte(s.String())), x.in)
 		require.Equal(t, s, again, x.in)
 		read, err := FromXattr(s.Xattr())
 		require.NoError(t, err)
 		require.Equal(t, s, read)
 	}
-	var s Set
+	var s Capabilities
 	require.EqualError(t, s.UnmarshalText([]byte("cap_chown=e")), `expected "ep" or "ei", because e has no effect alone, got "cap_chown=e"`)
 	require.NoError(t, s.UnmarshalText([]byte(" ")))
-	require.Equal(t, Set{}, s)
+	require.Equal(t, Capabilities{}, s)
 	require.Empty(t, s.String())
 	require.Nil(t, s.Xattr())
 }

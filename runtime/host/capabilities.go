@@ -13,7 +13,7 @@ import (
 
 // WithCapabilities returns a copy of h that gives the files that it writes, and those whose attributes it sets, these
 // capabilities. With nil, a file keeps its own.
-func WithCapabilities(h *Host, c *filecap.Set) *Host {
+func WithCapabilities(h *Host, c *filecap.Capabilities) *Host {
 	x := *h
 	x.caps = c
 	return &x
@@ -21,7 +21,7 @@ func WithCapabilities(h *Host, c *filecap.Set) *Host {
 
 // Capabilities returns the capabilities of the file at the path; none if the path is missing. In a plan it is the file
 // that is there now: ccm keeps the capabilities of a file that it replaces.
-func Capabilities(v *View, name string) (c filecap.Set, err error) {
+func Capabilities(v *View, name string) (c filecap.Capabilities, err error) {
 	p, err := v.files.At(name)
 	if err != nil {
 		return c, missingIsNil(name, err)
@@ -44,7 +44,7 @@ func missingIsNil(name string, err error) error {
 
 // capabilitiesOf returns the capabilities of an open file. A file system that has no capabilities is no error: so have
 // its files.
-func capabilitiesOf(d *safepath.Handle, name string) (c filecap.Set, err error) {
+func capabilitiesOf(d *safepath.Handle, name string) (c filecap.Capabilities, err error) {
 	if d.Stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		return c, nil
 	}
@@ -59,7 +59,7 @@ func capabilitiesOf(d *safepath.Handle, name string) (c filecap.Set, err error) 
 }
 
 // newCapabilities returns the capabilities of [WithCapabilities] if the open file has others; nil otherwise.
-func (h *Host) newCapabilities(d *safepath.Handle, name string) (*filecap.Set, error) {
+func (h *Host) newCapabilities(d *safepath.Handle, name string) (*filecap.Capabilities, error) {
 	if h.caps == nil {
 		return nil, nil
 	}
@@ -71,7 +71,7 @@ func (h *Host) newCapabilities(d *safepath.Handle, name string) (*filecap.Set, e
 }
 
 // setCapabilities gives an open file capabilities that it does not have.
-func (h *Host) setCapabilities(fd int, name string, c filecap.Set) error {
+func (h *Host) setCapabilities(fd int, name string, c filecap.Capabilities) error {
 	return h.Effect("setxattr", name, func() error {
 		return capabilityError(name, safepath.SetCapabilities(fd, c.Xattr()))
 	})

@@ -29,7 +29,7 @@ func TestRefusedCapabilities(t *testing.T) {
 		return
 	}
 	h, root := hosttest.New(t, nil)
-	err = host.WithCapabilities(h, &filecap.Set{Given: true, Permitted: 1}).WriteFile("/f", strings.NewReader("x"), me())
+	err = host.WithCapabilities(h, &filecap.Capabilities{Given: true, Permitted: 1}).WriteFile("/f", strings.NewReader("x"), me())
 	require.EqualError(t, err, "needs root: only root can set the capabilities of /f")
 	require.Empty(t, hosttest.Snapshot(t, root))
 }

@@ -145,7 +145,7 @@ func (v Version) sameCapabilities(w Version) bool {
 }
 
 // capabilities returns the capabilities of a file. Damaged ones count as none: the kernel refuses to run the file.
-func (v Version) capabilities() filecap.Set {
+func (v Version) capabilities() filecap.Capabilities {
 	c, _ := filecap.FromXattr(v.Xattrs[safepath.CapabilityXattr])
 	return c
 }
