@@ -136,7 +136,7 @@ var importRules = []importRule{
 		packages: "runtime/yamlsyntax runtime/textedit runtime/textedit/splice runtime/textedit/yamltext",
 		imports:  "lazyregexp yamlsyntax",
 	},
-	{packages: "runtime/bytesize runtime/sha256sum runtime/jsonwriter runtime/junit runtime/markup", imports: ""},
+	{packages: "runtime/bytesize runtime/filecap runtime/sha256sum runtime/jsonwriter runtime/junit runtime/markup", imports: ""},
 	{packages: "runtime/diag", imports: "terminal"},
 	{packages: "runtime/secret", imports: "terminal"},
 	{packages: "runtime/encryption", imports: "diag secret sha256sum terminal textedit"},
@@ -144,7 +144,7 @@ var importRules = []importRule{
 	{packages: "runtime/jsonreader", imports: "jsonwriter"},
 	{packages: "runtime/schema", imports: "diag jsonreader jsonwriter"},
 	{packages: "runtime/safepath", imports: "bytesize"},
-	{packages: "runtime/host", imports: "safepath bytesize lazyregexp sha256sum"},
+	{packages: "runtime/host", imports: "safepath bytesize filecap lazyregexp sha256sum"},
 	{packages: "runtime/host/command runtime/host/systembus", as: "host", imports: ""},
 	{packages: "runtime/host/overlay runtime/host/accounts", as: "host", imports: ""},
 	{packages: "runtime/host/fetch runtime/host/unpack runtime/host/sources", as: "host", imports: ""},
@@ -186,8 +186,8 @@ var importRules = []importRule{
 	{packages: "runtime/state/backup", imports: "host safepath secret statedir bytesize"},
 	{packages: "runtime/state", imports: "*"},
 	{packages: "runtime/session", imports: "*"},
-	{packages: "resources", imports: "resource schema diag host lazyregexp safepath sha256sum"},
-	{packages: "providers/posix", imports: "resources resource host facts diag lazyregexp safepath sha256sum"},
+	{packages: "resources", imports: "resource schema diag filecap host lazyregexp safepath sha256sum"},
+	{packages: "providers/posix", imports: "resources resource host facts diag filecap lazyregexp safepath sha256sum"},
 	{packages: "providers/pkgtool providers/pkgtool/rpm providers/pkgtool/filelist", as: "posix", imports: ""},
 	{
 		packages: "providers/apt providers/dnf providers/zypper providers/pacman providers/apk providers/pkg" +

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filecap"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -22,8 +23,8 @@ type File struct {
 	// Name is the absolute path, without . and .. components.
 	Name string `ccm:"name,name,alias=path,example=/etc/motd,kind=path"`
 	// Ensure is what exists at the path: a file (present), a directory, or nothing (absent). With
-	// existing, the resource manages only owner, group and mode of a file or directory, and fails if
-	// there is none.
+	// existing, the resource manages only owner, group, mode and capabilities of a file or directory, and
+	// fails if there is none.
 	Ensure FileEnsure `ccm:"ensure,default=present"`
 	// Content is the complete text of the file. Without content and source, the content of an existing
 	// file is not changed, and a missing file is created empty.
@@ -53,6 +54,9 @@ type File struct {
 	Mode *Mode `ccm:"mode,example=0644,unless=ensure is absent or existing"`
 	// SpecialBits allows a mode above 0777 such as "2775": setuid (4), setgid (2) or sticky (1).
 	SpecialBits bool `ccm:"special_bits"`
+	// Capabilities is the file capabilities of a program, such as "cap_net_bind_service=ep", as setcap takes them and
+	// getcap prints them. "" removes them. Without it they stay, also when the content changes. Linux only.
+	Capabilities *filecap.Capabilities `ccm:"capabilities,example=cap_net_bind_service=ep"`
 	// Links is what to do with a symbolic link at the path: refuse fails, follow manages the target of
 	// the link, replace replaces the link. A link of another user is followed only to files of that
 	// user.
@@ -137,6 +141,8 @@ type FileState struct {
 	// Checksum is the SHA-256 of the content in hexadecimal; empty if there is not a file, if the
 	// content is as desired or not managed, or if SizesDiffer.
 	Checksum string
+	// Capabilities are those of a file, if they are managed or for Inspect.
+	Capabilities filecap.Capabilities
 	// WantUID, WantGID are the numbers of the desired owner and group.
 	WantUID, WantGID uint32
 	// NewDirectoryMode is the mode of a new directory at the path, which may have setgid from the
@@ -205,6 +211,14 @@ func (f File) mode() Mode {
 		return Mode{}
 	}
 	return *f.Mode
+}
+
+// capabilities returns the desired capabilities of a file: the present ones if they are not managed.
+func (f File) capabilities(have FileState) filecap.Capabilities {
+	if f.Capabilities == nil {
+		return have.Capabilities
+	}
+	return *f.Capabilities
 }
 
 // ManagesOwner reports whether the owner is managed.

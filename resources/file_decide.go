@@ -25,6 +25,8 @@ func (f File) Decide(have FileState) resource.Decision {
 		return f.decideReplaceLink(have)
 	case have.Kind == safepath.Symlink:
 		return resource.Decision{Err: diag.Expected("%s", f.wanted()).Found("a symbolic link to %s, which is not followed (%s)", have.Target, f.linksHint())}
+	case f.Ensure == FileExisting && have.Kind == safepath.Directory && f.Capabilities != nil:
+		return resource.Decision{Err: diag.Expected("a file, which alone can have capabilities").Found("a directory")}
 	case f.Ensure == FileExisting && have.Kind == safepath.Directory:
 	case have.Kind != safepath.Missing && have.Kind != f.wanted():
 		return resource.Decision{Err: diag.Expected("%s", f.wanted()).Found("%s, which is not replaced", have.Kind)}
@@ -153,6 +155,13 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 			d.Add("mode", modeText(have.Mode), modeText(will))
 		}
 	}
+	switch will := f.capabilities(have); {
+	case will == have.Capabilities:
+	case have.Kind == safepath.Missing:
+		d.Add("capabilities", "", will.String())
+	default:
+		d.Add("capabilities", cmp.Or(have.Capabilities.String(), "none"), cmp.Or(will.String(), "none"))
+	}
 	if have.CheckAfterPending {
 		d.Add("validate_after", "not asked", "passed")
 	}
@@ -183,6 +192,9 @@ func (f File) effect(have FileState) overlay.PathEffect {
 		p.Content = new("")
 	default:
 		p.Kept = true
+	}
+	if f.Capabilities != nil {
+		p.SetsCapabilities = f.Capabilities.Given && !p.Kept || *f.Capabilities != have.Capabilities
 	}
 	mode := have.Mode
 	if have.Kind == safepath.Missing {

@@ -21,15 +21,17 @@ var (
 
 // FileMetadata is the description of the entry at a path.
 type FileMetadata struct {
-	Name     string    `json:"name"`
-	Checksum string    `json:"checksum,omitempty"` // SHA-256 of a file
-	Owner    string    `json:"owner,omitempty"`
-	Group    string    `json:"group,omitempty"`
-	Mode     string    `json:"mode,omitempty"`
-	Provider string    `json:"provider,omitempty"`
-	MTime    time.Time `json:"mtime,omitzero"`
-	Size     *int64    `json:"size,omitempty"`   // of a file
-	Target   string    `json:"target,omitempty"` // of a symbolic link
+	Name     string `json:"name"`
+	Checksum string `json:"checksum,omitempty"` // SHA-256 of a file
+	Owner    string `json:"owner,omitempty"`
+	Group    string `json:"group,omitempty"`
+	Mode     string `json:"mode,omitempty"`
+	// Capabilities are as getcap prints them.
+	Capabilities string    `json:"capabilities,omitempty"`
+	Provider     string    `json:"provider,omitempty"`
+	MTime        time.Time `json:"mtime,omitzero"`
+	Size         *int64    `json:"size,omitempty"`   // of a file
+	Target       string    `json:"target,omitempty"` // of a symbolic link
 }
 
 // Describe implements resource.Describer.
@@ -40,7 +42,7 @@ func (s FileState) Describe(name, provider string) any {
 	}
 	m.Checksum, m.Owner, m.Group, m.Mode, m.MTime = s.Checksum, s.Owner, s.Group, fmt.Sprintf("%04o", s.Mode), s.MTime.UTC()
 	if s.Kind == safepath.Regular {
-		m.Size = &s.Size
+		m.Size, m.Capabilities = &s.Size, s.Capabilities.String()
 	}
 	return m
 }
@@ -79,6 +81,9 @@ func (s FileState) Import(im resource.Import) (File, error) {
 	case s.Kind == safepath.Directory:
 		f.Ensure = FileDirectory
 		return f, nil
+	}
+	if s.Capabilities.Given && s.Capabilities.Root == 0 {
+		f.Capabilities = &s.Capabilities
 	}
 	content, err := im.View.ReadFile(im.Name)
 	if err != nil {

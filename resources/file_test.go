@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/filecap"
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -62,6 +63,7 @@ func TestFileValidate(t *testing.T) {
 	require.NoError(t, good.Validate())
 	require.NoError(t, File{Name: "/f", Ensure: FileAbsent}.Validate())
 	require.NoError(t, File{Name: "/f", Ensure: FileExisting, Group: "app"}.Validate())
+	require.NoError(t, File{Name: "/f", Ensure: FileExisting, Capabilities: bind}.Validate())
 	require.NoError(t, File{Name: "/f", Ensure: FileDirectory, Owner: "root", Group: "root", Mode: new(ModeOf(0o2775)), SpecialBits: true}.Validate())
 	for _, x := range []struct {
 		change func(*File)
@@ -79,7 +81,7 @@ func TestFileValidate(t *testing.T) {
 		{func(f *File) { f.Source = new("") }, "source: expected a path, got an empty string"},
 		{func(f *File) { f.Ensure, f.Content = FileDirectory, new("x") }, "content: a directory cannot have content"},
 		{func(f *File) { f.Ensure, f.Source = FileDirectory, new("x") }, "source: a directory cannot have content"},
-		{func(f *File) { f.Ensure, f.Owner, f.Group, f.Mode = FileExisting, "", "", nil }, "ensure: existing requires owner, group or mode"},
+		{func(f *File) { f.Ensure, f.Owner, f.Group, f.Mode = FileExisting, "", "", nil }, "ensure: existing requires owner, group, mode or capabilities"},
 		{func(f *File) { f.Ensure, f.Content = FileExisting, new("") }, "content: existing does not manage the content"},
 		{func(f *File) { f.Ensure, f.Source = FileExisting, new("/x") }, "source: existing does not manage the content"},
 		{func(f *File) { f.Ensure, f.CheckAfter = FileExisting, []string{"true"} }, "validate_after: requires ensure present or absent"},
@@ -87,6 +89,8 @@ func TestFileValidate(t *testing.T) {
 		{func(f *File) { f.Ensure, f.Check = FileAbsent, []string{"true %s"} }, "validate: checks a content, which requires ensure present"},
 		{func(f *File) { f.Ensure, f.Force, f.CheckAfter = FileAbsent, true, []string{"true"} }, "validate_after: cannot be used together with force: a directory cannot be restored"},
 		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: must be at most 0777, got "1777", whose first digit is setuid, setgid and sticky`},
+		{func(f *File) { f.Ensure, f.Capabilities = FileDirectory, bind }, "capabilities: a directory cannot have capabilities"},
+		{func(f *File) { f.Ensure, f.Capabilities = FileAbsent, bind }, "capabilities: requires ensure present or existing"},
 		{func(f *File) { f.Force = true }, "force: requires ensure absent"},
 		{func(f *File) { f.ContentOnce = true }, "content_once: requires content or source"},
 		{func(f *File) { *f = File{Name: "/", Ensure: FileAbsent, Force: true} }, "ensure: / cannot be removed"},
@@ -131,6 +135,50 @@ func TestFileExisting(t *testing.T) {
 	} {
 		require.EqualError(t, mode.Decide(FileState{Kind: kind, Target: "/g"}).Err, message)
 	}
+}
+
+// bind is cap_net_bind_service=ep.
+var bind = &filecap.Capabilities{Given: true, Permitted: 1 << 10, Effective: true}
+
+// TestFileCapabilities: they are compared as sets, and set again with a new content.
+func TestFileCapabilities(t *testing.T) {
+	mode := new(ModeOf(0o755))
+	want := File{Name: "/f", Ensure: FilePresent, Owner: "-1", Group: "-1", Mode: mode, Content: new("x"), Capabilities: bind}
+	none := want
+	none.Capabilities = new(filecap.Capabilities{})
+	unmanaged := want
+	unmanaged.Capabilities = nil
+	plain := FileState{Kind: safepath.Regular, Mode: 0o755}
+	other, bound := plain, plain
+	other.Capabilities, bound.Capabilities = filecap.Capabilities{Given: true, Permitted: 1}, *bind
+	changed := bound
+	changed.ContentDiffers = true
+	for _, x := range []struct {
+		want File
+		have FileState
+		diff string
+		sets bool
+	}{
+		{want, FileState{}, "ensure: absent → present, mode:  → 0755, capabilities:  → cap_net_bind_service=ep", true},
+		{want, plain, "capabilities: none → cap_net_bind_service=ep", true},
+		{want, other, "capabilities: cap_chown=p → cap_net_bind_service=ep", true},
+		{want, bound, "", false},
+		{want, changed, "content:  → ", true},
+		{none, FileState{}, "ensure: absent → present, mode:  → 0755", false},
+		{none, bound, "capabilities: cap_net_bind_service=ep → none", true},
+		{none, plain, "", false},
+		{unmanaged, FileState{Kind: safepath.Regular, Mode: 0o700}, "mode: 0700 → 0755", false},
+	} {
+		d := x.want.Decide(x.have)
+		require.NoError(t, d.Err)
+		require.Equal(t, x.diff, d.String())
+		if x.diff != "" {
+			require.Equal(t, x.sets, d.Effects[0].SetsCapabilities, x.diff)
+		}
+	}
+	existing := File{Name: "/f", Ensure: FileExisting, Capabilities: bind}
+	require.Equal(t, "SetAttributes", existing.Decide(plain).Actions[0].Verb)
+	require.EqualError(t, existing.Decide(FileState{Kind: safepath.Directory}).Err, "expected a file, which alone can have capabilities, found a directory")
 }
 
 func TestFileResolvePaths(t *testing.T) {

@@ -16,8 +16,8 @@ func (f File) Validate() error {
 		errs = append(errs, err)
 	}
 	switch missing := f.missing(); {
-	case f.Ensure == FileExisting && len(missing) == 3:
-		errs = append(errs, wrong("ensure", "existing requires owner, group or mode"))
+	case f.Ensure == FileExisting && len(missing) == 3 && f.Capabilities == nil:
+		errs = append(errs, wrong("ensure", "existing requires owner, group, mode or capabilities"))
 	case (f.Ensure == FilePresent || f.Ensure == FileDirectory) && len(missing) > 0:
 		errs = append(errs, fmt.Errorf("%s required, except with ensure = \"absent\" or \"existing\"", isAre(missing)))
 	}
@@ -25,6 +25,13 @@ func (f File) Validate() error {
 		err := wrong("mode", "%w", diag.MustBe("at most 0777").Got("%q, whose first digit is setuid, setgid and sticky", f.Mode))
 		err.Hint = "special_bits = true allows it"
 		errs = append(errs, err)
+	}
+	switch {
+	case f.Capabilities == nil:
+	case f.Ensure == FileDirectory:
+		errs = append(errs, wrong("capabilities", "a directory cannot have capabilities"))
+	case f.Ensure == FileAbsent:
+		errs = append(errs, wrong("capabilities", "requires ensure present or existing"))
 	}
 	switch {
 	case f.Ensure == FileExisting && f.Content != nil:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filecap"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -41,6 +42,8 @@ type Machine struct {
 	done       map[string]bool      // commands of execs that were run
 	owners     map[string][2]string // owner and group of files that were written
 	unanswered int                  // number of commands run without an Answer
+	// capabilities are those of files that were written with some.
+	capabilities map[string]filecap.Capabilities
 	// converging is set once commands without an Answer may run.
 	converging bool
 }
@@ -50,6 +53,7 @@ func New() *Machine {
 	return &Machine{
 		Packages: map[string]string{}, Services: map[string]Service{}, Answers: map[string]Answer{},
 		onHold: map[string]bool{}, done: map[string]bool{}, owners: map[string][2]string{},
+		capabilities: map[string]filecap.Capabilities{},
 	}
 }
 

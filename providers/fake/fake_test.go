@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/providers/posix"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/filecap"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -96,7 +97,7 @@ func TestServicesOfUsers(t *testing.T) {
 	}
 }
 
-// Files are real, and their owners are only recorded, so that tests need not be root.
+// Files are real, and their owners and capabilities are only recorded, so that tests need not be root.
 func TestFiles(t *testing.T) {
 	m := New()
 	inner := posix.Providers()[0]
@@ -104,7 +105,7 @@ func TestFiles(t *testing.T) {
 	mode := resources.ModeOf(0o640)
 	start := func(files map[string]string) func(*testing.T, string) host.Runner {
 		return func(t *testing.T, root string) host.Runner {
-			m.owners = map[string][2]string{}
+			m.owners, m.capabilities = map[string][2]string{}, map[string]filecap.Capabilities{}
 			h := host.New(host.Options{Root: root})
 			for name, content := range files {
 				require.NoError(t, m.Write(h, name, content))
@@ -120,6 +121,7 @@ func TestFiles(t *testing.T) {
 		Wants: map[string]resources.File{
 			"content": {Name: "/etc/app/conf", Ensure: resources.FilePresent, Content: new("new"), Owner: "nobody-here", Group: "nogroup-here", Mode: &mode},
 			"root":    {Name: "/etc/app/conf", Ensure: resources.FilePresent, Owner: "0", Group: "root", Mode: &mode},
+			"bind":    {Name: "/etc/app/conf", Ensure: resources.FilePresent, Owner: "root", Group: "root", Mode: &mode, Capabilities: &filecap.Capabilities{Given: true, Permitted: 1 << 10}},
 			"absent":  {Name: "/etc/app/conf", Ensure: resources.FileAbsent},
 			"dir":     {Name: "/etc/app/d", Ensure: resources.FileDirectory, Owner: "app", Group: "-1", Mode: &mode},
 		},

@@ -17,7 +17,7 @@ func ownAttr(mode uint32) safepath.Attr {
 	return safepath.Attr{UID: uid, GID: gid, Mode: mode}
 }
 
-// files writes real files and only records their owners, because only root may give files away.
+// files writes real files and only records their owners and capabilities, because only root may set these.
 // Existing files belong to root. Directories that packages would make are made when something is
 // put into them.
 type files struct {
@@ -25,9 +25,9 @@ type files struct {
 	inner resource.Binding
 }
 
-// ownerless returns the spec without owner and group.
-func ownerless(want resources.File) *resources.File {
-	want.Owner, want.Group = resources.Unmanaged, resources.Unmanaged
+// unprivileged returns the spec without owner, group and capabilities.
+func unprivileged(want resources.File) *resources.File {
+	want.Owner, want.Group, want.Capabilities = resources.Unmanaged, resources.Unmanaged, nil
 	return &want
 }
 
@@ -38,7 +38,7 @@ func fileModel(m *Machine, real resource.Binding, order int) resource.Binding {
 
 // Status implements resources.FileProvider.
 func (f files) Status(ctx context.Context, v *host.View, want resources.File) (resources.FileState, error) {
-	have, err := f.inner.Status(ctx, v, ownerless(want))
+	have, err := f.inner.Status(ctx, v, unprivileged(want))
 	if err != nil {
 		return resources.FileState{}, err
 	}
@@ -51,6 +51,11 @@ func (f files) Status(ctx context.Context, v *host.View, want resources.File) (r
 	}
 	if want.ManagesGroup() && !sameUser(group, want.Group) {
 		s.WantGID, s.Group = 1, group
+	}
+	if want.Capabilities != nil && s.Kind == safepath.Regular {
+		f.m.mu.Lock()
+		defer f.m.mu.Unlock()
+		s.Capabilities = f.m.capabilities[want.Name]
 	}
 	return s, nil
 }
@@ -94,10 +99,15 @@ func (f files) perform(ctx context.Context, h *host.Host, want resources.File, v
 	if err := directory(h, path.Dir(want.Name)); err != nil {
 		return err
 	}
-	if err := f.inner.Perform(ctx, h, ownerless(want), resource.Action{Verb: verb}); err != nil {
+	if err := f.inner.Perform(ctx, h, unprivileged(want), resource.Action{Verb: verb}); err != nil {
 		return err
 	}
 	f.m.recordOwner(want.Name, want.Owner, want.Group)
+	if want.Capabilities != nil {
+		f.m.mu.Lock()
+		defer f.m.mu.Unlock()
+		f.m.capabilities[want.Name] = *want.Capabilities
+	}
 	return nil
 }
 
@@ -129,6 +139,7 @@ func (f files) Remove(ctx context.Context, h *host.Host, want resources.File) er
 			delete(f.m.owners, name)
 		}
 	}
+	delete(f.m.capabilities, want.Name)
 	f.m.mu.Unlock()
 	return f.inner.Perform(ctx, h, &want, resource.Action{Verb: "Remove"})
 }

@@ -67,6 +67,11 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	} else {
 		have.Owner, have.Group = host.OtherOwners(v, info, have.WantUID, have.WantGID)
 	}
+	if want.Capabilities != nil && info.Kind == safepath.Regular {
+		if have.Capabilities, err = host.Capabilities(v, want.Name); err != nil {
+			return have, err
+		}
+	}
 	if want.ValidationAfter().IsGiven() {
 		if have.CheckAfterPending, err = v.HasBackup(want.Name); err != nil {
 			return have, err
@@ -109,11 +114,12 @@ func resolved(v *host.View, want resources.File) (resources.File, error) {
 	return want, err
 }
 
-// target returns the desired file as resolved does, and the host that writes it.
+// target returns the desired file as resolved does, and the host that writes it with its capabilities.
 func target(h *host.Host, want resources.File) (*host.Host, resources.File, error) {
 	if want.HardLinks == resources.HardLinksKeep {
 		h = host.KeepHardLinks(h)
 	}
+	h = host.WithCapabilities(h, want.Capabilities)
 	want, err := resolved(&h.View, want)
 	return h, want, err
 }

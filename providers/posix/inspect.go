@@ -26,7 +26,9 @@ func (files) Inspect(ctx context.Context, v *host.View, want resources.File) (ha
 	case safepath.Symlink:
 		have.Target, err = v.Readlink(want.Name)
 	case safepath.Regular:
-		have.Checksum, err = v.Sum(ctx, want.Name)
+		if have.Capabilities, err = host.Capabilities(v, want.Name); err == nil {
+			have.Checksum, err = v.Sum(ctx, want.Name)
+		}
 	}
 	return have, err
 }

@@ -61,12 +61,19 @@ func (h *Host) SetAttrOf(name string, have safepath.Info, attr safepath.Attr) er
 	}
 	h.log.Debug("attributes", "path", name, "mode", fmt.Sprintf("%04o", attr.Mode))
 	info := safepath.InfoOf(&d.Stat)
-	if info.UID != attr.UID || info.GID != attr.GID || info.Mode != attr.Mode {
+	caps, err := h.newCapabilities(d, name)
+	if err != nil {
+		return err
+	}
+	if info.UID != attr.UID || info.GID != attr.GID || info.Mode != attr.Mode || caps != nil {
 		if err := h.announceAttr(p, info); err != nil {
 			return err
 		}
 	}
-	return p.SetAttr(d, attr)
+	if err := p.SetAttr(d, attr); err != nil || caps == nil {
+		return err
+	}
+	return h.setCapabilities(d.FD, name, *caps)
 }
 
 // opened opens the entry at a path, whatever its kind, and returns its place too. The caller
@@ -76,7 +83,11 @@ func (h *Host) opened(name string) (target.Target, *safepath.Handle, error) {
 	if err != nil {
 		return p, nil, err
 	}
-	d, err := p.OpenPath()
+	open := p.OpenPath
+	if h.caps != nil {
+		open = p.OpenXattrs
+	}
+	d, err := open()
 	if err != nil {
 		p.Close()
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
+	"github.com/luaccm/ccm/runtime/filecap"
 	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
@@ -73,14 +74,15 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edited     *editedFile  // collects the writes of a file, or nil
-	batchEntry *batchEntry  // receives the file of WriteFile for a batch, or nil
-	onCommand  func(Result) // called with the result of each finished command of Run, or nil
-	onBehalfOf any          // the reason of effects, see OnBehalfOf
-	conflict   bool         // see AfterConflict
-	xattrs     Xattrs       // see WithXattrs
-	keepLinks  bool         // see KeepHardLinks
-	keep       keepFunc     // see Keeping
+	edited     *editedFile           // collects the writes of a file, or nil
+	batchEntry *batchEntry           // receives the file of WriteFile for a batch, or nil
+	onCommand  func(Result)          // called with the result of each finished command of Run, or nil
+	onBehalfOf any                   // the reason of effects, see OnBehalfOf
+	conflict   bool                  // see AfterConflict
+	xattrs     Xattrs                // see WithXattrs
+	caps       *filecap.Capabilities // see WithCapabilities
+	keepLinks  bool                  // see KeepHardLinks
+	keep       keepFunc              // see Keeping
 }
 
 // Options describe a host. The zero Options are the real machine.

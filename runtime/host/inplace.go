@@ -195,6 +195,9 @@ func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.F
 		return false, safepath.PathError("write", name, err)
 	}
 	kept, _ := old.Xattrs()
+	if h.xattrs != nil {
+		kept = h.xattrs
+	}
 	if err := h.targetAt(p, name).SetAttr(old, attr); err != nil {
 		return false, err
 	}
@@ -203,7 +206,11 @@ func overwrite(h *Host, p safepath.Location, old *safepath.Handle, content *os.F
 		if err == nil {
 			err = f.Truncate(fi.Size())
 		}
-		if err == nil && kept[safepath.CapabilityXattr] != nil { // the write has cleared them
+		switch {
+		case err != nil: // otherwise the write has cleared the capabilities
+		case h.caps != nil && h.caps.Given:
+			err = h.setCapabilities(fd, name, *h.caps)
+		case h.caps == nil && kept[safepath.CapabilityXattr] != nil:
 			_, errs := safepath.SetXattrs(fd, kept, func(name string) bool { return name == safepath.CapabilityXattr })
 			warnOfXattrs(h.machine, name, errs)
 		}

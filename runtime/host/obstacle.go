@@ -73,6 +73,11 @@ func obstacleOf(v *View, p overlay.PathEffect, room *overlay.RoomProposal) (note
 	if a := p.Attr; a != nil && !overlay.IsPlaceholder(a.UID) && !overlay.IsPlaceholder(a.GID) && !safepath.IsMapped(a.UID, a.GID) {
 		return "", obstacle(unix.EINVAL, "%s cannot belong to uid %d, gid %d: this user namespace does not have both (/proc/self/uid_map, gid_map)", p.Path, a.UID, a.GID)
 	}
+	if p.SetsCapabilities {
+		if _, err := dir.Capabilities(); errors.Is(err, unix.EOPNOTSUPP) {
+			return "", capabilityError(p.Path, err)
+		}
+	}
 	if dir != at.Dir { // a directory above the path is missing
 		return "", directoryObstacle(v, p, dir, nil, room)
 	}

@@ -186,8 +186,15 @@ func (t *Temp) setXattrs(which func(name string) bool) (listed bool, err error) 
 	return listed, err
 }
 
-// setCapabilities sets the file capabilities, which a write has cleared.
+// setCapabilities sets the file capabilities, which a write has cleared. With [WithCapabilities] they are wanted, so it
+// is an error if they cannot be set.
 func (t *Temp) setCapabilities() error {
+	if c := t.h.caps; c != nil {
+		if !c.Given { // a new file has none
+			return nil
+		}
+		return t.h.setCapabilities(t.fd, t.name, *c)
+	}
 	if t.xattrs[safepath.CapabilityXattr] == nil {
 		return nil
 	}

@@ -118,6 +118,24 @@ func sized(read func(buf []byte) (int, error)) ([]byte, error) {
 	}
 }
 
+// Capabilities returns the value of [CapabilityXattr] of an open file, nil if it has none.
+func (d *Handle) Capabilities() ([]byte, error) {
+	value, err := xattr(d.FD, CapabilityXattr)
+	if err == unix.ENODATA {
+		return nil, nil
+	}
+	return value, err
+}
+
+// SetCapabilities sets [CapabilityXattr] of an open file, or removes it if value is nil.
+func SetCapabilities(fd int, value []byte) error {
+	err := setXattr(fd, CapabilityXattr, value)
+	if value == nil && (err == unix.ENODATA || err == unix.EOPNOTSUPP) {
+		return nil // it has none
+	}
+	return err
+}
+
 // SetXattrs gives an open file the attributes of x that which accepts, and removes access lists that x does not
 // have: the file may have inherited them from its directory. It reports whether it touched the access list, which
 // changes the mode. Each of errs is an [XattrError] of an attribute that the file system refuses.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -56,6 +57,9 @@ func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (dif
 	}
 	if r.Want.Kind != safepath.Symlink && (r.Want.Kind != now.Kind || now.Mode != r.Want.Mode) {
 		add("mode", nameOf(now, now.Mode.String()), r.Want.Mode.String())
+	}
+	if r.Want.Xattrs != nil {
+		add("capabilities", cmp.Or(now.capabilities().String(), "none"), cmp.Or(r.Want.capabilities().String(), "none"))
 	}
 	return diff, nil
 }

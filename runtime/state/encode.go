@@ -65,7 +65,7 @@ func (v Version) appendJSON(b []byte) (_ []byte, err error) {
 	if v.Target != "" {
 		err = errors.Join(err, o.Value("target", v.Target.appendJSON))
 	}
-	if len(v.Xattrs) > 0 {
+	if v.Xattrs != nil {
 		err = errors.Join(err, o.Value("xattrs", func(b []byte) ([]byte, error) {
 			text, err := json.Marshal(v.Xattrs)
 			return append(b, text...), err

@@ -144,14 +144,12 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		}
 		line.Before.Target = Name(target)
 	}
-	if pre.Content && (pre.Kind == safepath.Regular || pre.Kind == safepath.Directory) {
+	if pre.Kind == safepath.Regular || pre.Kind == safepath.Directory {
 		x, err := host.ReadXattrs(v, pre.Path)
 		if err != nil {
 			return diag.Cannot("back up", "the present state", err)
 		}
-		if len(x) > 0 {
-			line.Before.Xattrs = x
-		}
+		line.Before.Xattrs = x
 	}
 	if known && !again {
 		line = c.Change

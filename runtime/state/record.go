@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/filecap"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/jsonreader"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -77,8 +78,9 @@ type Version struct {
 	Ino   uint64            `json:"ino"`
 	// Target is the target of a link.
 	Target Name `json:"target,omitempty"`
-	// Xattrs are the extended attributes of a file or directory that was replaced or removed.
-	Xattrs host.Xattrs `json:"xattrs,omitempty"`
+	// Xattrs are the extended attributes of a file or directory; empty but not nil if it has none, nil if they are not
+	// known: in records of older versions of ccm, and of a file before it is at its path.
+	Xattrs host.Xattrs `json:"xattrs,omitzero"`
 	// Object is the SHA-256 of the content, if there is a backup of it.
 	Object string `json:"object,omitempty"`
 	// Unkept is the reason why there is no backup of a lost content.
@@ -131,16 +133,30 @@ func versionAt(v *host.View, path string) (Version, error) {
 		x.Target = Name(target)
 		return x, err
 	}
-	return x, nil
+	if x.Kind == safepath.Regular {
+		x.Xattrs, err = host.ReadXattrs(v, path)
+	}
+	return x, err
+}
+
+// sameCapabilities reports whether two versions have the same capabilities, as far as they are known.
+func (v Version) sameCapabilities(w Version) bool {
+	return v.Xattrs == nil || w.Xattrs == nil || v.capabilities() == w.capabilities()
+}
+
+// capabilities returns the capabilities of a file. Damaged ones count as none: the kernel refuses to run the file.
+func (v Version) capabilities() filecap.Capabilities {
+	c, _ := filecap.FromXattr(v.Xattrs[safepath.CapabilityXattr])
+	return c
 }
 
 // Is reports whether v and w are the same thing, untouched between the two times: with the same
-// owner, mode and content.
+// owner, mode, capabilities and content.
 func (v Version) Is(w Version) bool {
 	if v.Kind != w.Kind || v.Kind == safepath.Missing {
 		return v.Kind == w.Kind
 	}
-	same := v.Mode == w.Mode && v.UID == w.UID && v.GID == w.GID && v.Target == w.Target
+	same := v.sameCapabilities(w) && v.Mode == w.Mode && v.UID == w.UID && v.GID == w.GID && v.Target == w.Target
 	if v.Kind == safepath.Directory {
 		return same
 	}

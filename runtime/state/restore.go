@@ -382,7 +382,11 @@ func (x *restoreCall) create(i int) error {
 		return x.link(r, info)
 	}
 	if info.Kind == safepath.Regular && !slices.ContainsFunc(diff, func(d resource.Delta) bool { return d.Property == "content" }) {
-		return x.h.SetAttr(r.Path, attr)
+		h := x.h
+		if r.Want.Xattrs != nil {
+			h = host.WithCapabilities(h, new(r.Want.capabilities()))
+		}
+		return h.SetAttr(r.Path, attr)
 	}
 	if info.Dev == r.Want.Dev && info.Ino == r.Want.Ino { // it was written in place, with all its names
 		return x.write(host.KeepHardLinks(x.h), r, by)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,5 +52,44 @@ func TestRestoreXattrs(t *testing.T) {
 				require.Equal(t, value, string(buf[:n]), at)
 			}
 		})
+	}
+}
+
+// TestRestoreCapabilities: undo and restore give a file its capabilities back, or take them away, whether or not the run
+// changed the content too.
+func TestRestoreCapabilities(t *testing.T) {
+	bind := "\x01\x00\x00\x02\x00\x04\x00\x00" + strings.Repeat("\x00", 12)
+	chown := "\x01\x00\x00\x02\x01\x00\x00\x00" + strings.Repeat("\x00", 12)
+	for _, old := range []string{"", chown} {
+		for _, content := range []string{"old", "new"} {
+			t.Run(content+" content", func(t *testing.T) {
+				b := newBox(t)
+				b.write("f", "old", 0o755)
+				path := filepath.Join(b.root, "f")
+				if old != "" {
+					err := unix.Setxattr(path, "security.capability", []byte(old), 0)
+					if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EOPNOTSUPP) {
+						t.Skip(err)
+					}
+					require.NoError(t, err)
+				} else if os.Geteuid() != 0 {
+					t.Skip("needs root")
+				}
+				run := b.must(file("/f", content, props{"mode": "0755", "capabilities": "cap_net_bind_service=ep"}))
+				buf := make([]byte, 64)
+				now := func() string {
+					n, err := unix.Getxattr(path, "security.capability", buf)
+					if err == unix.ENODATA {
+						return ""
+					}
+					require.NoError(t, err)
+					return string(buf[:n])
+				}
+				require.Equal(t, bind, now())
+				_, errs := b.restore(run)
+				require.Empty(t, errs)
+				require.Equal(t, old, now())
+			})
+		}
 	}
 }

@@ -676,7 +676,7 @@ exec = {}
 
 ---The properties of a file.
 ---@class (exact) ccm.File.Props: ccm.Common
----@field ensure? "present"|"absent"|"directory"|"existing" ensure is what exists at the path: a file (present), a directory, or nothing (absent). With existing, the resource manages only owner, group and mode of a file or directory, and fails if there is none. Default: present.
+---@field ensure? "present"|"absent"|"directory"|"existing" ensure is what exists at the path: a file (present), a directory, or nothing (absent). With existing, the resource manages only owner, group, mode and capabilities of a file or directory, and fails if there is none. Default: present.
 ---@field content? string content is the complete text of the file. Without content and source, the content of an existing file is not changed, and a missing file is created empty.
 ---@field contents? string The same as content.
 ---@field source? string source is the path of a file to copy, or an http or https URL. A relative path is relative to the script or manifest with the resource. A URL is fetched once in every run and plan, and has at most 64 MiB.
@@ -687,6 +687,7 @@ exec = {}
 ---@field group? string group is the group of the file, a name or number; "-1" does not change it. It is required unless ensure is absent or existing.
 ---@field mode? string mode is the permissions in octal, as a string such as "0644". An x in place of a digit keeps that digit as it is on the machine, as in "0x44". It is required unless ensure is absent or existing.
 ---@field special_bits? boolean special_bits allows a mode above 0777 such as "2775": setuid (4), setgid (2) or sticky (1).
+---@field capabilities? string capabilities is the file capabilities of a program, such as "cap_net_bind_service=ep", as setcap takes them and getcap prints them. "" removes them. Without it they stay, also when the content changes. Linux only.
 ---@field links? "refuse"|"follow"|"replace" links is what to do with a symbolic link at the path: refuse fails, follow manages the target of the link, replace replaces the link. A link of another user is followed only to files of that user. Default: refuse.
 ---@field hardlinks? "replace"|"keep" hardlinks is what happens to the other names of a file with several hard links when its content changes. With replace they keep the old content. With keep the file is written in place, so all names have the new content. Default: replace.
 ---@field validate? string|string[] validate is a command that validates the new content before it is installed, such as "sshd -t -f %s". %s is replaced by a file with the content, in the same directory, with the same owner and mode. In a plan it is a copy in a separate directory. A line is split into words as a shell does, a list is used as it is; no shell runs. If the command does not exit with 0, the file is not changed.

@@ -29,6 +29,8 @@ type PathEffect struct {
 	KeepsHardLinks bool
 	// Attr is the owner, group and mode; nil if they are unknown, or stay.
 	Attr *safepath.Attr
+	// SetsCapabilities is set if the file gets file capabilities or loses them by more than a write.
+	SetsCapabilities bool
 	// Target is the target of a symbolic link.
 	Target string
 	// Vague is set if the path will exist with an unknown Kind. With the Kind Regular it is a file or

@@ -99,6 +99,9 @@ func permitsOne(o *View, p PathEffect, uid uint32) error {
 	if err := permitsAttr(p, now, uid); err != nil {
 		return err
 	}
+	if p.SetsCapabilities {
+		return NeedsRoot("only root can set the capabilities of " + p.Path)
+	}
 	if p.Kept && p.Attr != nil && now.Kind == p.Kind || p.Kind == safepath.Directory && now.Kind == safepath.Directory {
 		return nil // the directory itself does not change
 	}
