@@ -120,11 +120,11 @@ func TestLineCreate(t *testing.T) {
 		}.run(t)
 	}
 	for create, want := range map[string]string{
-		`{ mod = "0600" }`: `unknown field "mod" (did you mean "mode"?)`,
-		`{ mode = 600 }`:   "mode: expected a string, got 600",
-		`{ mode = "9" }`:   `mode: expected octal permissions such as "0644", got "9"`,
-		`{ "0600" }`:       `expected true or a table such as { owner = "root", group = "root", mode = "0644" }, got 0600`,
-		`"yes"`:            `expected true or a table such as { owner = "root", group = "root", mode = "0644" }, got yes`,
+		`{ mod = "0600" }`:          `unknown field "mod" (did you mean "mode"?)`,
+		`{ mode = 600 }`:            "mode: expected a string, got 600",
+		`{ owner = 0, mode = "9" }`: `mode: expected octal permissions such as "0644", got "9"`,
+		`{ "0600" }`:                `expected true or a table such as { owner = "root", group = "root", mode = "0644" }, got 0600`,
+		`"yes"`:                     `expected true or a table such as { owner = "root", group = "root", mode = "0644" }, got "yes"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", create = `+create+` }`), "line#/x: create: "+want)
 	}

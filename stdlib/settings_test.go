@@ -147,10 +147,19 @@ func TestNamesOfOneSetting(t *testing.T) {
 		{what: "absent", typ: "kv", path: "/etc/ssh/ssh_config", props: `{ "PubkeyAcceptedAlgorithms", path = "/etc/ssh/ssh_config", ensure = "absent" }`, before: "PubkeyAcceptedKeyTypes ssh-rsa\n", after: ""},
 		{what: "Match in quotes", typ: "kv", path: "/etc/sshd_config", props: kbd, before: "\"Match\" user bob\n  KbdInteractiveAuthentication no\n", after: "KbdInteractiveAuthentication no\n\"Match\" user bob\n  KbdInteractiveAuthentication no\n", judge: sshd("kbdinteractiveauthentication"), had: "yes", has: "no"},
 		{what: "export", typ: "kv", path: "/etc/default/x", props: `{ "A", path = "/etc/default/x", value = "2", separator = "=" }`, before: "export A=1\nB=1\n", after: "export A=2\nB=1\n"},
+		{what: "chrony, any case", typ: "kv", path: "/etc/chrony.conf", props: `{ "makestep", path = "/etc/chrony.conf", ensure = "absent" }`, before: "MakeStep 1 3\nrtcsync\n", after: "rtcsync\n"},
+		{what: "export, in profile.d", typ: "kv", path: "/etc/profile.d/x.sh", props: `{ "A", path = "/etc/profile.d/x.sh", value = 2, separator = "=" }`, before: "export A=1\n", after: "export A=2\n"},
+		{what: "export, in .env", typ: "kv", path: "/srv/.env", props: `{ "A", path = "/srv/.env", value = 2, separator = "=" }`, before: "export A=1\n", after: "export A=2\n"},
+		{what: "no blanks behind a key without a value", typ: "kv", path: "/x", props: `{ "rtcsync", path = "/x", value = "" }`, before: "a 1\n", after: "a 1\nrtcsync\n"},
 		{what: "export, absent", typ: "kv", path: "/etc/default/x", props: `{ "A", path = "/etc/default/x", separator = "=", ensure = "absent" }`, before: "export A=1\nB=1\n", after: "B=1\n"},
 	} {
 		e.run(t)
 	}
+}
+
+// gitURLs returns the remotes of git with their addresses.
+func gitURLs(t *testing.T, path string) string {
+	return ask(t, "git", "config", "-f", path, "--list")
 }
 
 func TestKeysOfSections(t *testing.T) {
@@ -171,6 +180,13 @@ func TestKeysOfSections(t *testing.T) {
 		{what: "bare, gone", typ: "ini", path: "/etc/my.cnf", props: `{ "skip-networking", path = "/etc/my.cnf", section = "mysqld", ensure = "absent" }`, before: "[mysqld]\nskip-networking\nport = 1\n", after: "[mysqld]\nport = 1\n"},
 		{what: "a value for a bare one", typ: "ini", path: "/etc/f.ini", props: `{ "a", path = "/etc/f.ini", section = "s", value = "1" }`, before: "[s]\na\nb\n", after: "[s]\na = 1\nb\n", judge: configParser, had: "null", has: `"1"`},
 		{what: "samba", typ: "ini", path: "/etc/smb.conf", props: `{ "workgroup", path = "/etc/smb.conf", section = "global", value = "A" }`, before: "[Global]\n  Workgroup = B\n", after: "[Global]\n  Workgroup = A\n"},
+		{what: "samba, blanks in a key", typ: "ini", path: "/etc/smb.conf", props: `{ "log level", path = "/etc/smb.conf", section = "global", ensure = "absent" }`, before: "[global]\n  Log  Level = 1\nloglevel=2\nlog file = x\n", after: "[global]\nlog file = x\n"},
+		{what: "samba, synonym", typ: "ini", path: "/etc/smb.conf", props: `{ "hosts allow", path = "/etc/smb.conf", section = "global", value = "10." }`, before: "[global]\n  allow hosts = 11.\n", after: "[global]\n  allow hosts = 10.\n"},
+		{what: "a value that was taken back", typ: "ini", path: "/etc/a.service.d/b.conf", props: `{ "ExecStart", ` + unit + `, value = "/bin/b", separator = "=" }`, before: "[Service]\nExecStart=/bin/b\nExecStart=\n", after: "[Service]\nExecStart=/bin/b\nExecStart=\nExecStart=/bin/b\n"},
+		{what: "a colon where only an equals sign counts", typ: "ini", path: "/etc/a.service.d/b.conf", props: `{ "User", ` + unit + `, value = "a", separator = "=" }`, before: "[Service]\nUser: a\n", after: "[Service]\nUser: a\nUser=a\n"},
+		{what: "remotes of git that differ in case", typ: "ini", path: "/.gitconfig", props: `{ "url", path = "/.gitconfig", section = 'Remote "a"', value = "z" }`, before: "[remote \"a\"]\nurl = b\n[remote \"A\"]\nurl = c\n", after: "[remote \"a\"]\nurl = z\n[remote \"A\"]\nurl = c\n", judge: gitURLs, had: "remote.a.url=b\nremote.A.url=c", has: "remote.a.url=z\nremote.A.url=c"},
+		{what: "groups of MySQL in any case", typ: "ini", path: "/etc/my.cnf", props: `{ "port", path = "/etc/my.cnf", section = "mysqld", ensure = "absent" }`, before: "[MySQLd]\nport = 1\n", after: "[MySQLd]\n"},
+		{what: "keys of pip", typ: "ini", path: "/etc/pip.conf", props: `{ "index-url", path = "/etc/pip.conf", section = "global", value = "b" }`, before: "[global]\nIndex_URL: a\n", after: "[global]\nIndex_URL: b\n"},
 		{what: "comment behind a header", typ: "ini", path: "/etc/f.ini", props: `{ "a", path = "/etc/f.ini", section = "s", value = 1 }`, before: "[s] # c\na = 2\n", after: "[s] # c\na = 1\n", judge: configParser, had: `"2"`, has: `"1"`},
 	} {
 		e.run(t)
@@ -188,6 +204,18 @@ func TestKeysOfSections(t *testing.T) {
 	} {
 		require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", `+props+` }`), want)
 	}
+	for resource, want := range map[string]string{
+		`ini { "a_b", path = "/.gitconfig", section = "user", value = "1" }`:     `name: expected a key that the readers of the file accept, got "a_b"`,
+		`ini { "a", path = "/etc/a.service", section = "Unit", value = [[b\]] }`: `value: expected no backslash at the end, which continues the value on the next line, got "b\\"`,
+		`kv { "relayhost", path = "/etc/postfix/main.cf", value = "b" }`:         "separator: expected = between key and value, as readers of /etc/postfix/main.cf do",
+		`kv { "a", path = "/etc/default/a", value = "b", separator = ":" }`:      "separator: expected = between key and value, as readers of /etc/default/a do",
+	} {
+		require.Contains(t, mistake(t, `require "std.`+strings.Replace(resource, " ", `" `, 1)), want)
+	}
+	suite{
+		name: "kv", starts: map[string]map[string]string{"equals": {"/x": "b 1\na = 2\n"}}, wants: map[string]string{"blank": `{ "a", path = "/x", value = "1" }`},
+		fails: map[string]string{"equals/blank": "/x: line 2 has an equals sign between key and value"},
+	}.run(t)
 }
 
 // TestTextsOfWindows: a byte order mark and line ends are not changed, and hide nothing.

@@ -31,7 +31,7 @@ func (inv *Inventory) readINI(file string, text []byte) error {
 			}
 			continue
 		}
-		if line[0] == '[' && !strings.Contains(line, "]") {
+		if name, _, closed := strings.Cut(line, "]"); line[0] == '[' && !(closed && strings.Contains(name, ":")) {
 			return fmt.Errorf("%s: %w", at, diag.Expected("a group name such as [web]").Got("%q", line))
 		}
 		var err error

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -26,8 +27,8 @@ const maxNesting = 50
 // A pythonReader reads literals of Python.
 type pythonReader struct{ remaining string }
 
-// number matches Python's numbers except 0b1 and 1j, which nobody uses.
-var number = lazyregexp.New(`^[+-]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|(0+|[1-9][0-9_]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)`)
+// number matches Python's numbers except 1j, which nobody uses.
+var number = lazyregexp.New(`^[+-]?(0[bB][01]+|0[xX][0-9a-fA-F]+|0[oO][0-7]+|(0+|[1-9][0-9_]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)`)
 
 func (p *pythonReader) space() { p.remaining = strings.TrimLeft(p.remaining, " \t") }
 
@@ -65,15 +66,19 @@ func (p *pythonReader) value(depth int) (any, bool) {
 	}
 	p.remaining = p.remaining[len(m):]
 	plain := strings.ReplaceAll(m, "_", "")
-	if n, err := strconv.ParseInt(plain, 0, 64); err == nil {
-		return n, true
+	n, err := strconv.ParseInt(plain, 0, 64)
+	if err != nil {
+		n, err = strconv.ParseInt(plain, 10, 64) // 00
 	}
-	if n, err := strconv.ParseInt(plain, 10, 64); err == nil { // 00
-		return n, true
+	if err == nil {
+		return n, isExact(n)
 	}
 	f, err := strconv.ParseFloat(plain, 64)
-	return f, err == nil
+	return f, err == nil && !errors.Is(err, strconv.ErrRange) && strings.ContainsAny(plain, ".eE")
 }
+
+// isExact reports whether Lua, and readers of JSON, have the number exactly. Others stay text.
+func isExact(n int64) bool { return -1<<53 <= n && n <= 1<<53 }
 
 // escapes are the characters after a backslash in a text, with their values.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}

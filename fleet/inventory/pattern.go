@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// Select returns the hosts of patterns in the order of the inventory, all for no pattern. A pattern
-// is a group, a host, a pattern with * ? [abc], ~ and a regular expression, or one of these with
+// Select returns the hosts of patterns in the order of the patterns, all for no pattern. A pattern
+// is a host, a group, a pattern with * ? [abc], ~ and a regular expression, or one of these with
 // [0], [-1] or [0:2] behind it; several are joined by : or ,. A pattern with & in front keeps only
 // its hosts among the selected ones, one with ! removes them. A position counts in the order of the group.
 func (inv *Inventory) Select(patterns []string) ([]Host, error) {
@@ -34,33 +34,28 @@ func (inv *Inventory) Select(patterns []string) ([]Host, error) {
 	if len(with) == 0 {
 		with = []string{"all"}
 	}
-	in := make(map[string]bool)
+	var selected []string
 	for _, p := range with {
-		names, err := inv.match(p)
-		if err != nil {
-			return nil, err
+		names := []string{p}
+		if inv.hosts[p] == nil { // a host takes precedence over a group of its name
+			var err error
+			if names, err = inv.match(p); err != nil {
+				return nil, err
+			}
 		}
-		for _, name := range names {
-			in[name] = true
-		}
+		selected = append(selected, names...)
 	}
+	selected = distinct(selected)
 	for i, p := range append(slices.Clip(only), without...) {
 		names, err := inv.match(p)
 		if err != nil {
 			return nil, err
 		}
-		for name := range in {
-			if slices.Contains(names, name) == (i >= len(only)) {
-				delete(in, name)
-			}
-		}
+		selected = slices.DeleteFunc(selected, func(name string) bool { return slices.Contains(names, name) == (i >= len(only)) })
 	}
 	groups := inv.groupsOf()
 	var list []Host
-	for _, name := range inv.order {
-		if !in[name] {
-			continue
-		}
+	for _, name := range selected {
 		h := Host{Name: name, Groups: []string{}, vars: inv.resolve(name, groups[name])}
 		for _, g := range groups[name] {
 			if g.name != "all" && g.name != "ungrouped" {

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -24,25 +26,29 @@ func (v variables) readFiles(dir, name string, check Check) error {
 	for _, end := range []string{"", ".yml", ".yaml", ".json"} {
 		path := filepath.Join(dir, name+end)
 		st, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG):
 			continue
-		}
-		if err == nil && !st.IsDir() {
-			err = v.readFile(path, check)
-		} else if err == nil {
-			err = v.readFolder(path, check)
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case st.IsDir():
+			return v.readFolder(path, check)
 		}
+		return v.readFile(path, check) // and no others, as in Ansible
 	}
 	return nil
 }
 
 func (v variables) readFolder(dir string, check Check) error {
 	return filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") || filepath.Ext(file) != "" && !isYAML(file) {
+		left := strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(d.Name(), "~")
+		switch {
+		case err != nil:
 			return err
+		case d.IsDir() && file != dir && (left || filepath.Ext(file) != ""):
+			return fs.SkipDir
+		case d.IsDir() || left || filepath.Ext(file) != "" && !isYAML(file):
+			return nil
 		}
 		return v.readFile(file, check)
 	})
@@ -69,7 +75,15 @@ func (v variables) readFile(file string, check Check) error {
 	return y.variables(v, n)
 }
 
-// groupsOf returns the groups of each host, with their parents: parents first, then by name.
+// priority returns the place of a group among those of the same depth: later ones take precedence.
+func (g *group) priority() int {
+	if n, err := strconv.Atoi(fmt.Sprint(g.vars["ansible_group_priority"].value)); err == nil {
+		return n
+	}
+	return 1
+}
+
+// groupsOf returns the groups of each host, with their parents: parents first, then by priority and name.
 func (inv *Inventory) groupsOf() map[string][]*group {
 	parents := make(map[string][]string)
 	for name, g := range inv.groups {
@@ -99,7 +113,9 @@ func (inv *Inventory) groupsOf() map[string][]*group {
 		}
 	}
 	for _, list := range of {
-		slices.SortStableFunc(list, func(a, b *group) int { return depth[a.name] - depth[b.name] })
+		slices.SortStableFunc(list, func(a, b *group) int {
+			return cmp.Or(depth[a.name]-depth[b.name], cmp.Compare(a.priority(), b.priority()))
+		})
 	}
 	return of
 }

@@ -6,11 +6,11 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/yamlsyntax"
 )
 
@@ -35,11 +35,17 @@ func (y *yamlFile) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", y.file,
 
 // document returns the root value of a file, nil for an empty file.
 func (y *yamlFile) document(text []byte) (*yaml.Node, error) {
-	doc, err := yamlsyntax.NewDecoder(string(text), nil).Decode()
+	decoder := yamlsyntax.NewDecoder(string(text), nil)
+	doc, err := decoder.Decode()
 	switch {
 	case errors.Is(err, io.EOF), err == nil && len(doc.Content) == 0:
 		return nil, nil
 	case err != nil:
+		return nil, fmt.Errorf("%s: %w", y.file, err)
+	}
+	if second, err := decoder.Decode(); err == nil {
+		return nil, y.errorf(second, "%w", diag.Expected("one document").Found("a second one"))
+	} else if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", y.file, err)
 	}
 	return doc.Content[0], nil
@@ -78,6 +84,7 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 	if n.Kind != yaml.MappingNode {
 		return y.errorf(n, "%w", diag.Expected("%s: names and values", what))
 	}
+	seen := make(map[string]bool, len(n.Content)/2)
 	for pass := range 2 { // merged keys first, because direct ones take precedence
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
@@ -99,7 +106,10 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 				if err := y.each(value, what, do); err != nil {
 					return err
 				}
+			case !merge && pass == 1 && seen[key.Value]: // Ansible ignores the first one
+				return y.errorf(key, "%w", diag.Duplicate("key %q", key.Value))
 			case !merge && pass == 1:
+				seen[key.Value] = true
 				if err := do(key.Value, key, value); err != nil {
 					return err
 				}
@@ -192,20 +202,27 @@ func (y *yamlFile) value(n *yaml.Node, depth int) (any, error) {
 	return scalar(n), nil
 }
 
+// number11 matches the numbers of YAML 1.1: 08 and 1e3 are text.
+var number11 = lazyregexp.New(`^[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*|([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)([eE][-+][0-9]+)?)$`)
+
 // scalar returns the value of a scalar. Ansible reads YAML 1.1, in which yes is true.
 func scalar(n *yaml.Node) any {
 	if n.Style == 0 {
-		switch strings.ToLower(n.Value) {
-		case "yes", "on":
+		switch n.Value {
+		case "yes", "Yes", "YES", "on", "On", "ON":
 			return true
-		case "no", "off":
+		case "no", "No", "NO", "off", "Off", "OFF":
 			return false
 		}
 	}
+	isNumber := n.Tag == "!!int" || n.Tag == "!!float"
 	var x any
-	if n.Tag != "!!str" && n.Decode(&x) == nil {
+	if n.Tag != "!!str" && (!isNumber || n.Style != 0 || number11().MatchString(n.Value)) && n.Decode(&x) == nil {
 		switch x := x.(type) {
 		case int:
+			if !isExact(int64(x)) {
+				return n.Value
+			}
 			return int64(x)
 		case float64:
 			if !math.IsNaN(x) && !math.IsInf(x, 0) { // JSON has no such numbers

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -58,11 +59,14 @@ func (d *definition) creation(want *resource.Properties) (given map[string]strin
 		given = make(map[string]string)
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			s, ok := v[name].(string)
+			if id, is := v[name].(int64); is && name != "mode" {
+				s, ok = strconv.FormatInt(id, 10), true
+			}
 			switch {
 			case !slices.Contains(attributes, name):
 				return nil, false, resource.PropertyErrorf("create", "%w", diag.Unknown("field", name, attributes))
 			case !ok || s == "":
-				return nil, false, resource.PropertyErrorf("create", "%s: %w", name, diag.Expected("a string").Got("%v", v[name]))
+				return nil, false, resource.PropertyErrorf("create", "%s: %w", name, diag.Expected("a string").Got("%s", shown(v[name])))
 			}
 			given[name] = s
 		}
@@ -71,7 +75,15 @@ func (d *definition) creation(want *resource.Properties) (given map[string]strin
 		}
 		return given, true, nil
 	}
-	return nil, false, resource.PropertyErrorf("create", "%w", diag.Expected(`true or a table such as { owner = "root", group = "root", mode = "0644" }`).Got("%s", text(v)))
+	return nil, false, resource.PropertyErrorf("create", "%w", diag.Expected(`true or a table such as { owner = "root", group = "root", mode = "0644" }`).Got("%s", shown(v)))
+}
+
+// shown returns a value for a message, a text in quotes.
+func shown(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(s)
+	}
+	return text(v)
 }
 
 // fileToMake returns the owner, group and mode of the file that is made because nothing stands

@@ -147,18 +147,6 @@ func (n *Node) Go() any { return n.data(func(n *Node) any { return n.Text }) }
 // data returns n as plain data, each text as given by text.
 func (n *Node) data(text func(*Node) any) any {
 	switch n.Kind {
-	case schema.Bool:
-		return strings.EqualFold(n.Text, "true")
-	case schema.Int:
-		if i, ok := parseInt(n.Text); ok && strconv.FormatInt(i, 10) == n.Text {
-			return i
-		}
-		return n.Text
-	case schema.Float:
-		if f, ok := parseFloat(n.Text); ok && strconv.FormatFloat(f, 'f', -1, 64) == n.Text {
-			return f
-		}
-		return n.Text
 	case schema.String:
 		return text(n)
 	case schema.List:
@@ -174,7 +162,7 @@ func (n *Node) data(text func(*Node) any) any {
 		}
 		return m
 	}
-	return nil
+	return n.Scalar().Go()
 }
 
 // parseInt parses an integer in the notation of YAML: decimal, 0x, 0o, 0b, or with a leading zero

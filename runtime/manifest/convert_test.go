@@ -43,7 +43,7 @@ ccm:
             returns: [0, "${ 1 + 1 }"]
             refresh_only: true
             headers: {X-Port: "${ Data.port }", Y: 1}
-            any: {deep: [1, {x: "y"}], ratio: 0.5}
+            any: {deep: [1, {x: "y"}], ratio: 0.5, mode: 0644}
             subscribe: [file#/etc/motd, file#/etc/never]
             health_checks: [{command: /bin/check, tries: 5}]
     - apply: [{child.yaml: {data: {a: "${ Data.port }"}}}]
@@ -98,7 +98,7 @@ exec {
   returns = { 0, 1 + 1 },
   refresh_only = true,
   headers = { ["X-Port"] = tostring(data.port), Y = "1" },
-  any = { deep = { 1, { x = "y" } }, ratio = 0.5 },
+  any = { deep = { 1, { x = "y" } }, ratio = 0.5, mode = "0644" },
   subscribe = { "file#/etc/motd" }, -- file#/etc/never may be absent
   health_checks = { { command = "/bin/check", tries = 5 } },
 }

@@ -72,12 +72,12 @@ func (w *valueWriter) scalar(f *schema.Field, v schema.Value) string {
 	case schema.Int, schema.Float:
 		return number(v)
 	}
-	switch v.Kind {
-	case schema.Nil:
+	switch v.Go().(type) {
+	case nil:
 		return "nil"
-	case schema.Bool:
+	case bool:
 		return strconv.FormatBool(v.B)
-	case schema.Int, schema.Float:
+	case int64, float64:
 		return number(v)
 	}
 	return w.text(v.S)

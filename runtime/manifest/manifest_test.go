@@ -87,7 +87,7 @@ func TestPropertiesArriveAsWritten(t *testing.T) {
             returns: [0, 2]
             timeout: 5m
             headers: {X: 1, Y: yes}
-            any: {port: 8080, ratio: 0.5, list: [a, 1], deep: {on: true}}
+            any: {port: 8080, ratio: 0.5, list: [a, 1], deep: {on: true}, mode: 0644, version: 1.10}
         - one: {returns: 3, environment: A=1}
 `))
 	a, b := spec[File](t, w, "file#/a"), spec[File](t, w, "file#/b")
@@ -103,7 +103,7 @@ func TestPropertiesArriveAsWritten(t *testing.T) {
 	require.Equal(t, []int{0, 2}, e.Returns)
 	require.Equal(t, []string{"A=1", "B=2"}, e.Environment)
 	require.Equal(t, map[string]string{"X": "1", "Y": "yes"}, e.Headers)
-	require.Equal(t, map[string]any{"port": int64(8080), "ratio": 0.5, "list": []any{"a", int64(1)}, "deep": map[string]any{"on": true}}, e.Any)
+	require.Equal(t, map[string]any{"port": int64(8080), "ratio": 0.5, "list": []any{"a", int64(1)}, "deep": map[string]any{"on": true}, "mode": "0644", "version": "1.10"}, e.Any)
 	require.Equal(t, []int{3}, spec[Exec](t, w, "exec#one").Returns)
 }
 

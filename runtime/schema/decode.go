@@ -131,6 +131,12 @@ func (f *Field) assign(d *decoder, dst reflect.Value, v Value) {
 	f.setter(d, f, dst, v)
 }
 
+// hasLeadingZero reports whether v is a number that is octal in YAML 1.1 and decimal in YAML 1.2.
+func (v Value) hasLeadingZero() bool {
+	digits := strings.TrimLeft(v.S, "+-")
+	return (v.Kind == Int || v.Kind == Float) && len(digits) > 1 && digits[0] == '0' && strings.ContainsRune("0123456789_", rune(digits[1]))
+}
+
 // mismatch reports that v has another kind than f wants.
 func (f *Field) mismatch(d *decoder, v Value) {
 	hint := ""
@@ -143,6 +149,9 @@ func (f *Field) mismatch(d *decoder, v Value) {
 		if h, ok := reflect.New(elemType(f.goType)).Interface().(interface{ NumberHint(string) string }); ok {
 			hint = h.NumberHint(num)
 		}
+	}
+	if (f.Kind == Int || f.Kind == Float) && v.hasLeadingZero() {
+		hint = "remove the leading zero, which some readers take for octal"
 	}
 	if v.Kind == Bool && f.Quoted {
 		hint = fmt.Sprintf("quote it to run the command %q", strconv.FormatBool(v.B))
@@ -265,7 +274,7 @@ func setInt(d *decoder, f *Field, dst reflect.Value, v Value) {
 			v = IntValue(i)
 		}
 	}
-	if v.Kind != Int {
+	if v.Kind != Int || v.hasLeadingZero() {
 		f.mismatch(d, v)
 		return
 	}
@@ -278,10 +287,12 @@ func setFloat(d *decoder, f *Field, dst reflect.Value, v Value) {
 			v = Value{Kind: Float, F: x}
 		}
 	}
-	switch v.Kind {
-	case Int:
+	switch {
+	case v.hasLeadingZero():
+		f.mismatch(d, v)
+	case v.Kind == Int:
 		dst.SetFloat(float64(v.I))
-	case Float:
+	case v.Kind == Float:
 		dst.SetFloat(v.F)
 	default:
 		f.mismatch(d, v)

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -94,16 +95,22 @@ func (v Value) Items() []Value { items, _ := v.X.([]Value); return items }
 // Table returns the table of a Map, nil for anything else.
 func (v Value) Table() *Table { t, _ := v.X.(*Table); return t }
 
-// Go returns v as plain data: nil, bool, int64, float64, string, []any or
-// map[string]any.
+// Go returns v as plain data: nil, bool, int64, float64, string, []any or map[string]any. A number in another notation
+// than that of ccm is text: the version 1.10, the mode 0644.
 func (v Value) Go() any {
 	switch v.Kind {
 	case Bool:
 		return v.B
 	case Int:
-		return v.I
+		if v.S == "" || v.S == strconv.FormatInt(v.I, 10) {
+			return v.I
+		}
+		return v.S
 	case Float:
-		return v.F
+		if v.S == "" || v.S == strconv.FormatFloat(v.F, 'f', -1, 64) {
+			return v.F
+		}
+		return v.S
 	case String, Text, Ref:
 		return v.S
 	case List:
@@ -132,9 +139,9 @@ func (v Value) describe() string {
 	case Bool:
 		return "the boolean " + strconv.FormatBool(v.B)
 	case Int:
-		return "the number " + strconv.FormatInt(v.I, 10)
+		return "the number " + cmp.Or(v.S, strconv.FormatInt(v.I, 10))
 	case Float:
-		return "the number " + strconv.FormatFloat(v.F, 'g', -1, 64)
+		return "the number " + cmp.Or(v.S, strconv.FormatFloat(v.F, 'g', -1, 64))
 	case String, Text:
 		if len(v.S) > 60 {
 			return fmt.Sprintf("a string of %d bytes", len(v.S))

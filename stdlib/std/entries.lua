@@ -47,15 +47,29 @@ end
 entries.properties = {
   values = { type = "list", one_line = true, scalar = true, doc = "All values of a key that may occur several times, such as Environment in systemd units: exactly these, in this order." },
   among = { type = "boolean", default = false, doc = "Whether to keep lines with other values of the key. The resource then manages only the line with this value." },
+  continuation = {
+    enum = { "none", "indent", "backslash" },
+    doc = "How values continue on the next line: not at all, by indentation, or by a backslash at the end of the line. The default depends on the file name.",
+  },
 }
 
+--- Returns a warning if a line sets the key in another case.
+function entries.other_case(path, key, line)
+  local m = re.match(line, [[^\s*(?i:(]] .. re.escape(key) .. [[))\s*[=:]\s*]])
+  if not m or m[1] == key then return nil end
+  return ("%s has the key %s, which is %s for readers that ignore case (write the key as the file does)"):format(path, m[1], key)
+end
+
 --- Returns the property to blame and what is wrong with it, if anything.
-function entries.mistake(want)
+function entries.mistake(want, format)
   if want.values and want.value then return "values", "cannot be used with value" end
   if want.values and #want.values == 0 then return "values", "expected at least one value (remove the key with ensure = \"absent\")" end
   if want.among and not want.value then return "among", "requires value" end
   for _, v in ipairs(want.values or { want.value }) do
     if re.test(v, [[^\s|\s$]]) then return want.values and "values" or "value", "expected no blanks around the value, because readers ignore them, got " .. inspect(v) end
+  end
+  for _, v in ipairs(format.continuation == "backslash" and (want.values or { want.value }) or {}) do
+    if is_open(v) then return want.values and "values" or "value", "expected no backslash at the end, which continues the value on the next line, got " .. inspect(v) end
   end
   if want.values and want.ensure == "absent" then return "values", "cannot be used with ensure absent" end
   if want.ensure == "present" and not want.value and not want.values then return "value is required unless ensure is absent" end
@@ -86,6 +100,7 @@ function entries.wanted(want, all, values, only_last, resets)
     values = #mine > 0 and tbl.map(mine, function() return want.value end) or values
   elseif only_last and not want.values and want.ensure == "present" then
     mine = { all[#all] }
+    if resets and want.value ~= "" and mine[1] and mine[1].value == "" then mine = {} end
   end
   return mine, want.ensure == "present" and values or {}
 end

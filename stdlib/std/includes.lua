@@ -91,4 +91,13 @@ function includes.overridden(host, want, key)
   if file and value ~= want.value then return ("%s is read later and sets %s %s, which takes precedence"):format(file, key, inspect(value)) end
 end
 
+--- Returns a warning if a line below some parts of a file sets another value, for readers that ignore sections.
+function includes.below(want, key, list, parts, setting)
+  local last = parts[#parts]
+  for n = #list, want.value and want.ensure == "present" and not want.among and last and not key:find("extension$") and last.to + 1 or #list + 1, -1 do
+    local m = re.match(list[n], setting)
+    if m then return m[2] ~= want.value and ("line %d of %s sets %s %s, which takes precedence"):format(n, want.path, key, inspect(m[2])) or nil end
+  end
+end
+
 return includes

@@ -26,7 +26,7 @@ return ccm.type {
     values = entries.properties.values,
     among = entries.properties.among,
     separator = { one_line = true, default = " = ", doc = "The text between key and value in a new line." },
-    continuation = formats.continuation,
+    continuation = entries.properties.continuation,
     whole_section = { type = "boolean", default = false, doc = "Whether to remove the whole section instead of one setting: the one in section or, if unset, in the name. Requires ensure absent." },
     create = lines.create,
     validate = lines.validate,
@@ -48,7 +48,9 @@ return ccm.type {
       if name == key and not want.whole_section then return "where", "cannot contain the key itself, " .. name end
     end
     if want.no_value and (want.value or want.values) then return "no_value", "cannot be used with value and values" end
-    if not want.no_value then return entries.mistake(want) end
+    local format = formats.ini(want)
+    if want.ensure == "present" and format.keys and not re.test(key, format.keys) then return want.key and "key" or "name", "expected a key that the readers of the file accept, got " .. inspect(key) end
+    if not want.no_value then return entries.mistake(want, format) end
   end,
 
   part = { "whole_section", "section", "where", "key" },
@@ -56,7 +58,7 @@ return ccm.type {
     local format = formats.ini(want)
     if want.whole_section then return sections.without(text, want.section or want.name, want.where, format), nil, nil, "removed the section" end
     local key, section = want.key or want.name, want.section or ""
-    local setting = [[^(\s*]] .. format.pattern(key) .. [[\s*[=:]\s*)(.*?)\s*$]]
+    local setting = [[^(\s*]] .. format.pattern(key) .. [[\s*]] .. format.sign .. [[\s*)(.*?)\s*$]]
     local bare = [[^\s*]] .. format.pattern(key) .. [[\s*(?:[#;].*)?$]]
     local glue = format.continuation == "indent" and "\n" or " "
     local list = lines.of(text)
@@ -72,13 +74,13 @@ return ccm.type {
           found[#found + 1] = entries.at(list, i, part.to, m and m[2], format.continuation, glue)
           found[#found].head = m and m[1]
         elseif format.unknown_case and i >= first then
-          warning = formats.other_case(want.path, key, list[i]) or warning
+          warning = entries.other_case(want.path, key, list[i]) or warning
         end
       end
     end
 
     if #found > 0 then warning = nil end -- the file has both
-    warning = warning or includes.overridden(host, want, key)
+    warning = warning or format.flat and includes.below(want, key, list, mine, setting) or includes.overridden(host, want, key)
 
     -- The end of the section: its last line that is not blank.
     local last = section == "" and 0 or nil

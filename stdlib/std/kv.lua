@@ -28,7 +28,7 @@ return ccm.type {
     among = entries.properties.among,
     separator = { one_line = true, default = " ", doc = "The text between key and value in a new line. Blanks around it do not matter in existing lines." },
     comment = { one_line = true, default = "#", doc = "The start of a comment. A new line is added after the commented-out setting." },
-    continuation = formats.continuation,
+    continuation = entries.properties.continuation,
     ends_at = { type = "regexp", doc = "A regular expression (RE2). Lines after the first match are not changed. In ssh files the default is the first Match or Host." },
     create = lines.create,
     validate = lines.validate,
@@ -39,7 +39,9 @@ return ccm.type {
   validate = function(want)
     local key = want.key or want.name
     if key:find("%s") then return want.key and "key" or "name", "expected a key without blanks, got " .. inspect(key) end
-    return entries.mistake(want)
+    local format = formats.kv(want)
+    if format.sign and str.trim(want.separator) ~= format.sign then return "separator", ("expected %s between key and value, as readers of %s do"):format(format.sign, want.path) end
+    return entries.mistake(want, format)
   end,
 
   part = { "key" },
@@ -60,12 +62,13 @@ return ccm.type {
       if m and not entries.continues(list, i, 1, format.continuation) then
         found[#found + 1] = entries.at(list, i, stop and stop - 1 or #list, m[2] or "", format.continuation, " ")
         found[#found].head = m[1]
+        if between == [[\s+]] and str.starts(m[2] or "", "=") then error(("%s: line %d has an equals sign between key and value (set separator = \" = \")"):format(want.path, i), 0) end
       elseif line and re.test(line, hidden) then
         commented = i
       end
     end
 
-    local function write(value, entry) return (entry and entry.head or "") .. key .. want.separator .. value end
+    local function write(value, entry) return (entry and entry.head or "") .. key .. (value == "" and want.separator:gsub("%s+$", "") or want.separator) .. value end
     local mine, values = entries.wanted(want, found, want.values or { want.value })
     local first = format.includes and want.value and want.ensure == "present" and not want.among
     local function earlier(position) return first and includes.warning(host, want, key, format, (lines.of(text)), position) or nil end

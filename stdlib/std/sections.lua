@@ -42,16 +42,16 @@ end
 --- Returns the parts of a section, each from its header to its last line, with a place in its first line and that of its
 --- end: a section may have several. The section without a name is the text before the first header.
 function sections.parts(text, section, format)
-  local list, found, fold, continuation = lines.of(text), {}, format.fold, format.continuation
+  local list, found, same, continuation = lines.of(text), {}, format.sections, format.continuation
   if section == "" then
     local to, stop = 0, 0
     if not (list[1] and header(list, 1, continuation)) then to, stop = finish(text, 1, 1, continuation) end
     found[1] = { from = 1, to = math.min(to, #list), at = 1, stop = stop }
   end
-  local at, places = having(fold(text), section == "" and "[" or fold(section))
+  local at, places = having(text:lower(), section == "" and "[" or section:lower())
   for n, i in ipairs(at) do
     local name = header(list, i, continuation)
-    if name and fold(name) == fold(section) then
+    if name and same(name) == same(section) then
       local to, stop = finish(text, i, places[n], continuation)
       found[#found + 1] = { from = i, to = to, at = places[n], stop = stop }
     end
@@ -73,7 +73,7 @@ function sections.chosen(text, section, where, format)
   end
   found = tbl.filter(found, function(part)
     return tbl.all(tbl.keys(where), function(key)
-      local setting = [[^\s*]] .. format.pattern(key) .. [[\s*[=:]\s*]] .. re.escape(where[key]) .. [[\s*$]]
+      local setting = [[^\s*]] .. format.pattern(key) .. [[\s*]] .. format.sign .. [[\s*]] .. re.escape(where[key]) .. [[\s*$]]
       return tbl.any(tbl.slice(list, part.from, part.to), function(l) return re.test(l, setting) end)
     end)
   end)
