@@ -1,5 +1,5 @@
 # make            build bin/ccm
-# make cross      build bin/ccm-SYSTEM for each of SYSTEMS, and vet the code for those that are not Linux
+# make cross      build bin/ccm-SYSTEM for each of SYSTEMS, vet the code for those that are not Linux, and try 386 (root)
 # make package    build deb, rpm, apk and an archive for ARCH, with SBOM and checksums, into dist/
 # make reproducible  build the packages twice and compare (a minute)
 # make portable   test on Linux the code for systems without O_PATH and openat2
@@ -74,6 +74,7 @@ cross:
 		GOOS=$${s%%-*} GOARCH=$$arch GOARM=7 $(BUILD) -o bin/ccm-$$s ./cmd/ccm || exit 1; \
 	done
 	@for s in $(OTHERS); do echo "go vet, $$s"; GOOS=$$s GOARCH=amd64 go vet $(VETTED) || exit 1; done
+	CCM_TEST_NIGHTLY=1 $(TEST) -count=1 ./cmd/ccm -run '^TestField32Bits$$'
 
 # The files of packages besides the program. make package calls this.
 share: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
