@@ -19,7 +19,7 @@ import (
 // ExecType is the type of commands.
 var ExecType = resource.Define[Exec, ExecState, ExecProvider]("exec")
 
-// Exec runs a command, unless creates, a guard or refreshonly finds that there is
+// Exec runs a command, unless a guard such as creates or onlyif shows that there is
 // nothing to do. A change of something it subscribes to overrides all of these.
 type Exec struct {
 	// Name is the command. With the property command, it is any name.

@@ -87,15 +87,15 @@ func TestPackageWishes(t *testing.T) {
 // Properties that contradict each other.
 func TestPackageContradictions(t *testing.T) {
 	for err, p := range map[string]Package{
-		`ensure: expected conditions such as ">= 1.2, < 2", got ">= , < 2"`:  {Ensure: ">= , < 2"},
-		`ensure: expected conditions such as ">= 1.2, < 2", got "> 1; x"`:    {Ensure: "> 1; x"},
-		`ensure: expected conditions such as ">= 1.2, < 2", got "1.0, 2.0"`:  {Ensure: "1.0, 2.0"},
-		"options: expected words, got an empty one":                        {Options: []string{"-x", ""}},
-		"manual: an absent package cannot be marked":                       {Ensure: "absent", Manual: true},
-		"hold: an absent package cannot be held":                           {Ensure: "purged", Hold: new(true)},
-		"checksum: requires source":                                        {Checksum: "00"},
-		"source: a package from a URL requires a checksum":                 {Source: "https://example.org/x.deb"},
-		`source: requires ensure = "present" or the version of the source`: {Ensure: "latest", Source: "/x.deb"},
+		`ensure: expected conditions such as ">= 1.2, < 2", got ">= , < 2"`: {Ensure: ">= , < 2"},
+		`ensure: expected conditions such as ">= 1.2, < 2", got "> 1; x"`:   {Ensure: "> 1; x"},
+		`ensure: expected conditions such as ">= 1.2, < 2", got "1.0, 2.0"`: {Ensure: "1.0, 2.0"},
+		"options: expected words, got an empty one":                         {Options: []string{"-x", ""}},
+		"manual: an absent package cannot be marked":                        {Ensure: "absent", Manual: true},
+		"hold: an absent package cannot be held":                            {Ensure: "purged", Hold: new(true)},
+		"checksum: requires source":                                         {Checksum: "00"},
+		"source: a package from a URL requires a checksum":                  {Source: "https://example.org/x.deb"},
+		`source: requires ensure = "present" or the version of the source`:  {Ensure: "latest", Source: "/x.deb"},
 	} {
 		p.Name = "zsh"
 		if p.Ensure == "" {

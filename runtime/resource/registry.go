@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
 // A Registry holds the types and their providers. Only a [Registry.Layer] can change.
@@ -188,14 +190,17 @@ func (reg *Registry) MayWork(v *host.View, r *Resource) error {
 func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	var best []*Binding
 	var lowest int
-	var whys []string
+	var whys, missing []string
 	for i := range reg.bindings[r.Type] {
 		p := &reg.bindings[r.Type][i]
 		if r.Common.Provider != "" && r.Common.Provider != p.Name {
 			continue
 		}
 		priority, err := p.Suits(f, r.Spec)
+		notFound, lacks := errors.AsType[*command.NotFoundError](err)
 		switch {
+		case lacks && r.Common.Provider == "":
+			missing = append(missing, notFound.Name)
 		case err != nil:
 			whys = append(whys, p.Name+": "+err.Error())
 		case len(best) == 0 || priority < lowest:
@@ -207,6 +212,10 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	switch len(best) {
 	case 0:
 		slices.Sort(whys)
+		if len(missing) > 0 {
+			slices.Sort(missing)
+			whys = append(whys, "there is no command "+strings.Join(missing, ", "))
+		}
 		where := "on this machine"
 		if v := f.View(); v != nil && v.Root() != "/" {
 			where = "in " + v.Root()

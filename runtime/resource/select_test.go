@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
 // TestSelect: what the machine is decides, never the alphabet.
@@ -27,6 +28,8 @@ func TestSelect(t *testing.T) {
 		{"", []Binding{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, errors.New("no"))}}, "b", ""},
 		{"", []Binding{{Name: "b", suits: suits(0, errors.New("not here"))}, {Name: "a", suits: suits(0, errors.New("nor here"))}},
 			"", "no provider of thing works on this machine: a: nor here; b: not here"},
+		{"", []Binding{{Name: "b", suits: suits(0, &command.NotFoundError{Name: "two"})}, {Name: "a", suits: suits(0, errors.New("no"))}, {Name: "c", suits: suits(0, &command.NotFoundError{Name: "one"})}},
+			"", "no provider of thing works on this machine: a: no; there is no command one, two"},
 	} {
 		reg := &Registry{bindings: map[*Type][]Binding{typ: x.factories}}
 		b, err := reg.Select(&Resource{Type: typ, Common: &Common{Provider: x.provider}}, nil)

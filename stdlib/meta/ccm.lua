@@ -659,7 +659,7 @@ archive = {}
 ---@class ccm.Exec.Handle: ccm.Handle
 ---@overload fun(properties: ccm.Exec.Props): ccm.Handle
 
----Exec runs a command, unless creates, a guard or refreshonly finds that there is
+---Exec runs a command, unless a guard such as creates or onlyif shows that there is
 ---nothing to do. A change of something it subscribes to overrides all of these.
 ---
 ---```lua
