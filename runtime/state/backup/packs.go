@@ -55,6 +55,16 @@ func (s *Store) forgetPacks() {
 	s.packs.modTime = time.Time{}
 }
 
+// knownPlace returns the place of a content in the packs as they were read.
+func (s *Store) knownPlace(id string) (x place, ok bool) {
+	s.packs.mu.Lock()
+	defer s.packs.mu.Unlock()
+	if !s.packs.modTime.IsZero() {
+		x, ok = s.packs.at[digestOf(id)]
+	}
+	return x, ok
+}
+
 // readPacks returns the packs, oldest first, and the newest place of each content. The results must not
 // be changed.
 func (s *Store) readPacks() ([]*pack, map[digest]place, error) {
@@ -115,18 +125,15 @@ func (s *Store) readPack(name string) *pack {
 // openPacked opens a content that is in a pack, or returns [os.ErrNotExist].
 func (s *Store) openPacked(id string) (source, error) {
 	for range 3 { // another process may write packs again meanwhile
-		list, at, err := s.readPacks()
-		if err != nil {
-			return source{}, err
-		}
-		x, ok := at[digestOf(id)]
+		x, ok := s.knownPlace(id)
 		if !ok {
-			for _, p := range list {
-				if p.damaged || p.err != nil {
-					return source{}, diag.Damaged(s.Dir.Path(p.file), p.err)
-				}
+			list, at, err := s.readPacks()
+			if err != nil {
+				return source{}, err
 			}
-			break
+			if x, ok = at[digestOf(id)]; !ok {
+				return source{}, s.missingIn(list)
+			}
 		}
 		f, err := s.Dir.Open(x.file, os.O_RDONLY)
 		if err == nil {
@@ -140,6 +147,16 @@ func (s *Store) openPacked(id string) (source, error) {
 		s.forgetPacks()
 	}
 	return source{}, os.ErrNotExist
+}
+
+// missingIn returns the error for a content that is in none of the packs.
+func (s *Store) missingIn(list []*pack) error {
+	for _, p := range list {
+		if p.damaged || p.err != nil {
+			return diag.Damaged(s.Dir.Path(p.file), p.err)
+		}
+	}
+	return os.ErrNotExist
 }
 
 // in returns the bytes of an entry in the file of its pack.

@@ -88,7 +88,11 @@ type source struct {
 
 // openFile opens a content that has a file of its own.
 func (s *Store) openFile(id string) (src source, err error) {
-	for _, suffix := range suffixes {
+	likely := suffixes
+	if x, ok := s.knownPlace(id); ok { // then it rarely has a file of its own
+		likely = suffixes[x.suffix : x.suffix+1]
+	}
+	for _, suffix := range likely {
 		var f *os.File
 		if f, err = s.Dir.Open(contentFile(id, suffix), os.O_RDONLY); !errors.Is(err, os.ErrNotExist) {
 			return source{f, f, suffix}, err
