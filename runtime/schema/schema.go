@@ -21,8 +21,8 @@
 //	alias=x, default=x, example=x
 //
 // A pointer means that the property is not managed if it is not given. A property with its own syntax has a type with
-// UnmarshalText and String; a closed set of values is a string type with Values. The doc comment of a field is part
-// of the documentation for users.
+// UnmarshalText and String, whose Go name the reference shows; a closed set of values is a string type with Values. The
+// doc comment of a field is part of the documentation for users.
 //
 // Begin with [Of] and [Schema.Decode].
 package schema
