@@ -89,12 +89,11 @@ func Stay(percent int) {
 }
 
 // limit returns the memory limit until the next collection. live is the used part of the heap, further the memory for
-// stacks, tables and fragmentation. The heap may grow by a quarter; above 42 MiB by more, and from 140 MiB on it may
-// double.
+// stacks, tables and fragmentation. The heap may grow by a quarter; above 42 MiB by more, and from 75 MiB on by a half.
 func (c collector) limit(live, further int64) int64 {
 	percent := int64(25)
 	if more := live - 42*mebibyte; more > 0 {
-		percent = min(100, 25+more*75/(98*mebibyte))
+		percent = min(50, 25+more*75/(98*mebibyte))
 	}
 	limit := live + live*percent/100 + further
 	limit += limit/32 + mebibyte // Go keeps this much free

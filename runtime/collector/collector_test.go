@@ -36,12 +36,12 @@ func TestGroupLimit(t *testing.T) {
 	require.Equal(t, int64(500), groupLimit(0, "0::/user.slice", read))
 }
 
-// A small heap gets the lowest limit, a larger one a quarter more than it uses, a large one up to twice that, and
+// A small heap gets the lowest limit, a larger one a quarter more than it uses, a large one half as much, and
 // none more than the highest limit.
 func TestCollectorLimit(t *testing.T) {
 	c := collector{least: 40 * mebibyte, maxHeap: 400 * mebibyte}
-	for live, want := range map[int64]int64{0: 40, 20: 40, 26: 40, 28: 41, 40: 56, 42: 59, 91: 157, 140: 293, 180: 376, 200: 400, 500: 400} {
+	for live, want := range map[int64]int64{0: 40, 20: 40, 26: 40, 28: 41, 40: 56, 42: 59, 91: 145, 140: 221, 180: 283, 200: 314, 500: 400} {
 		require.Equal(t, want, c.limit(live*mebibyte, 4*mebibyte)/mebibyte, "%d MiB", live)
 	}
-	require.Equal(t, int64(1036), collector{}.limit(500*mebibyte, 4*mebibyte)/mebibyte)
+	require.Equal(t, int64(778), collector{}.limit(500*mebibyte, 4*mebibyte)/mebibyte)
 }

@@ -109,7 +109,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	p := &walkState{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
 		Engine: e, walkState: p, host: h, declaredResources: declared, skipsDependents: make([]bool, len(c.Resources)),
-		providers: providers, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, providers, v, c, e.Sequential),
+		providers: providers, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, providers, v, c, prefetch.Options{Sequential: e.Sequential, Recall: e.Recall}),
 		grouping:  grouping{e, p},
 		refreshes: &refreshTracker{walkState: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
 	}

@@ -93,6 +93,11 @@ func (w *walk) statusWithRetries(ctx context.Context, i int, provider *resource.
 func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (any, error) {
 	if w.Recall != nil {
 		r := w.catalog.Resources[i]
+		if resource.TraitsOf(r.Spec).MayPrefetch && w.forecaster.IsCertain(r.Spec) {
+			if state, ok, err := w.prefetcher.Result(ctx, w.view, i, provider); ok {
+				return state, err
+			}
+		}
 		if state, ok, err := provider.Recall(ctx, w.forecaster.WithoutImagined(w.view, r.Spec), r.Spec, w.Recall(r)); ok {
 			return state, err
 		}

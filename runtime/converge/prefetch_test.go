@@ -224,6 +224,25 @@ func TestBatchesAfterChangesAreLinear(t *testing.T) {
 	require.LessOrEqual(t, b.looks.Load(), int64(8*n))
 }
 
+// historic is a board that also compares its cells with the past.
+type historic struct{ *board }
+
+// Recall implements resource.HistoricStatus.
+func (h historic) Recall(ctx context.Context, v *host.View, want cell, _ resource.DesiredDigest) (string, error) {
+	return h.Status(ctx, v, want)
+}
+
+// A comparison with the past looks at each resource once, ahead too.
+func TestRecallLooksOnce(t *testing.T) {
+	c, places := cellCatalog(t, rand.New(rand.NewPCG(1, 2)), 500, 500, 0)
+	b := &board{places: places}
+	reg, err := resource.NewRegistry(cellType.Provide("board", resource.Always[cell](1), historic{b}))
+	require.NoError(t, err)
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Recall: func(*resource.Resource) resource.DesiredDigest { return resource.DesiredDigest{} }}
+	e.Plan(t.Context(), &host.New(host.Options{}).View, c)
+	require.EqualValues(t, len(c.Resources), b.looks.Load())
+}
+
 func BenchmarkWalk(b *testing.B) {
 	c, start := cellCatalog(b, rand.New(rand.NewPCG(7, 7)), 10000, 10000, 0)
 	bd := &board{places: start}

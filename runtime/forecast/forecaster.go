@@ -104,7 +104,12 @@ func (f *Forecaster) newLooks() *overlay.Looks {
 // PrefetchedCounts reports whether a prefetched state counts for the spec of the resource whose turn
 // it is: no pending resource can make a difference to it.
 func (f *Forecaster) PrefetchedCounts(spec any) bool {
-	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Overlay().IsDoubtful() && resource.TraitsOf(spec).MayPrefetch
+	return f.looks == nil || f.IsCertain(spec)
+}
+
+// IsCertain reports whether no pending resource can make a difference to the state of a spec, besides through the view.
+func (f *Forecaster) IsCertain(spec any) bool {
+	return !f.planning || len(f.unsettled) == 0 || len(f.suspects.effects.list) == 0 && !f.view.Overlay().IsDoubtful() && resource.TraitsOf(spec).MayPrefetch
 }
 
 // EndTurn ends the turn of the event's resource. It reports whether later resources may look

@@ -44,11 +44,11 @@ type Prefetcher struct {
 	// Used only by the goroutine of the walk.
 	ctx       context.Context
 	catalog   *catalog.Catalog
+	recall    func(*resource.Resource) resource.DesiredDigest
 	results   []pendingResult // by resource; without a result if there is none, or it was used
 	next      int             // the first resource that is in no job
 	at        int             // the resource whose turn it is
 	unchanged int             // consecutive resources without a change that others see
-	ahead     int             // how far it looks ahead, besides the bound of unchanged
 	changed   bool            // something was changed that is not in changes
 	changes   ChangedPaths
 }
@@ -58,6 +58,7 @@ type prefetchJob struct {
 	ctx     context.Context
 	view    *host.View
 	results []statusResult
+	past    []resource.DesiredDigest // of the results; nil if they are compared with the present desired state
 	taken   atomic.Bool
 	done    chan struct{} // closed when all results are there
 }
@@ -83,7 +84,8 @@ const (
 	jobSize = 32
 	// minCatalog is the smallest catalog for which a walk looks ahead.
 	minCatalog = 2 * jobSize
-	// maxAhead is how far a walk looks ahead, once something was changed.
+	// maxAhead is how far a walk looks ahead: workers are quicker than a walk that changes something, and 100,000 states
+	// take 36 MiB.
 	maxAhead = 32 * jobSize
 	maxJobs  = 1024
 )
@@ -160,6 +162,9 @@ func (p *Prefetcher) add(j *prefetchJob, r *resource.Resource) bool {
 	provider, err := p.providers.Select(r)
 	if err == nil {
 		j.results = append(j.results, statusResult{resource: r, provider: provider})
+		if p.recall != nil {
+			j.past = append(j.past, p.recall(r))
+		}
 	}
 	return err == nil
 }
@@ -183,29 +188,44 @@ func (p *Prefetcher) do(j *prefetchJob) {
 	epoch, v := p.epoch.Load(), j.view.Brief()
 	for i := range j.results {
 		x := &j.results[i]
-		x.state, x.err = x.provider.Status(j.ctx, v, x.resource.Spec)
 		x.epoch = epoch
+		if j.past != nil {
+			recalled := false
+			if x.state, recalled, x.err = x.provider.Recall(j.ctx, v, x.resource.Spec, j.past[i]); recalled {
+				continue
+			}
+		}
+		x.state, x.err = x.provider.Status(j.ctx, v, x.resource.Spec)
 	}
 	close(j.done)
 }
 
+// Options are the options of a walk.
+type Options struct {
+	// Sequential turns looking ahead off.
+	Sequential bool
+	// Recall returns the desired digest with which the state of a resource is compared. Nil compares it with the present
+	// desired state.
+	Recall func(*resource.Resource) resource.DesiredDigest
+}
+
 // ForWalk returns the prefetcher for a walk over c: p, if it is not nil and not stopped, or a new
-// one. The walk has to call Stop. Sequential turns looking ahead off. Providers is the cache of
-// the walk, which clears it before it calls Change.
-func ForWalk(ctx context.Context, p *Prefetcher, providers *resource.ProviderCache, v *host.View, c *catalog.Catalog, sequential bool) *Prefetcher {
-	ready := p != nil && !p.stopped.Load() && !sequential
+// one. The walk has to call Stop. Providers is the cache of the walk, which clears it before it calls
+// Change.
+func ForWalk(ctx context.Context, p *Prefetcher, providers *resource.ProviderCache, v *host.View, c *catalog.Catalog, o Options) *Prefetcher {
+	ready := p != nil && !p.stopped.Load() && !o.Sequential
 	if !ready {
 		p = New(ctx, providers, v)
 	}
 	p.walking.Store(true)
-	p.ctx, p.view, p.catalog, p.providers = ctx, v, c, providers
+	p.ctx, p.view, p.catalog, p.providers, p.recall = ctx, v, c, providers, o.Recall
 	p.results, p.changes.View = make([]pendingResult, len(c.Resources)), v
-	p.unchanged, p.ahead = jobSize, maxAhead
+	p.unchanged = jobSize
 	if ready {
 		p.match()
-		p.unchanged, p.ahead = len(c.Resources), len(c.Resources) // to look at the rest is no more of a risk
+		p.unchanged = len(c.Resources) // to look at the rest is no more of a risk
 	}
-	if sequential || len(c.Resources) < minCatalog {
+	if o.Sequential || len(c.Resources) < minCatalog {
 		p.next = len(c.Resources)
 		return p
 	}
@@ -254,7 +274,7 @@ func (p *Prefetcher) match() {
 // advance submits jobs as far as the walk may look ahead.
 func (p *Prefetcher) advance() {
 	for p.next < len(p.results) {
-		to := min(p.next+jobSize, len(p.results), p.at+min(p.unchanged, p.ahead))
+		to := min(p.next+jobSize, len(p.results), p.at+min(p.unchanged, maxAhead))
 		if to <= p.next || to-p.next < jobSize/2 && to < len(p.results) {
 			return
 		}
@@ -355,7 +375,7 @@ func (p *Prefetcher) Change(r *resource.Resource, replaced bool) {
 	}
 	p.changes.Clear()
 	p.epoch.Add(1)
-	p.changed, p.unchanged, p.ahead = true, 0, maxAhead
+	p.changed, p.unchanged = true, 0
 }
 
 // Leave reports that the turn of resource i is over.

@@ -119,14 +119,25 @@ func unquoted(line string) (text, rest string, err error) {
 // catalog, the zero digest if there is none.
 func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resource.DesiredDigest {
 	past := &appliedRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
-	past.load()
-	lazy := make(map[string]bool)
-	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[string(d.ID)] = d.Lazy }) // the reader of the catalog reports the error
+	lazy := sync.OnceValue(func() map[string]bool {
+		list := make(map[string]bool)
+		type entry struct {
+			ID   Name `json:"id"`
+			Lazy bool `json:"lazy"`
+		}
+		_ = eachLine(s, a.name+catalogSuffix, func(d entry) { // the reader of the catalog reports the error
+			if d.Lazy {
+				list[string(d.ID)] = true
+			}
+		})
+		return list
+	})
 	key := &resource.DigestKey{Digest: s.desiredDigest}
 	return func(r *resource.Resource) resource.DesiredDigest {
+		past.load()
 		id := r.ID.String()
 		w, _ := past.last.find(id)
-		found := splitLazyValues(w.digest, lazy[id])
+		found := splitLazyValues(w.digest, lazy()[id])
 		found.LazyValues, found.Key = "", key
 		return found
 	}
