@@ -1,6 +1,9 @@
 package manifest
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -57,7 +60,11 @@ func isProperty(t *resource.Type, name string) bool {
 func (r *reader) block(e data.Entry) {
 	t := r.loader.Registry.Type(template.Clean(e.Key.Text))
 	if t == nil {
-		r.fail(e.Key, "", "%w", diag.Unknown("resource type", e.Key.Text, r.loader.Registry.TypeNames()))
+		hint := ""
+		if name, found := strings.CutPrefix(e.Key.Text, "std."); found && r.loader.Registry.Type(name) != nil {
+			hint = "write " + name
+		}
+		r.fail(e.Key, hint, "%w", diag.Unknown("resource type", e.Key.Text, r.loader.Registry.TypeNames()))
 		return
 	}
 	switch e.Val.Kind {
@@ -79,8 +86,8 @@ func (r *reader) single(t *resource.Type, e data.Entry) {
 			return
 		}
 	}
-	if len(e.Val.Entries) == 1 && !isProperty(t, e.Val.Entries[0].Key.Text) {
-		r.fail(e.Val.Entries[0].Key, "start it with -", "%s: %w", t.Name, diag.Expected("a list of resources").Got("a table"))
+	if len(e.Val.Entries) > 0 && !slices.ContainsFunc(e.Val.Entries, func(x data.Entry) bool { return isProperty(t, x.Key.Text) }) {
+		r.fail(e.Val.Entries[0].Key, "start each name with -", "%s: %w", t.Name, diag.Expected("a list of resources").Got("a table"))
 		return
 	}
 	r.fail(e.Key, "", "%s: %w", t.Name, diag.Required(name.Name))

@@ -3,6 +3,7 @@ package template
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // Names of functions that only the compiler writes into expressions.
@@ -201,6 +203,9 @@ func (r treeReader) patch(node *ast.Node, n ast.Node, args []ast.Node) {
 	*node = call
 }
 
+// dashedName matches a value below another whose name has dashes, which are minus signs in an expression.
+var dashedName = lazyregexp.New(`([\w.]+)\.(\w+(?:-\w+)+)`)
+
 // explain gives an error of the expression library a place in the expression, and suggests existing
 // values instead of a missing one.
 func explain(code string, vars map[string]any, err error) error {
@@ -240,7 +245,9 @@ func explain(code string, vars map[string]any, err error) error {
 		hint := diag.DidYouMean(name, namesOf(vars))
 		if slices.Contains(fileFunctions, name) {
 			hint = "files cannot be read in data"
-		} else if hint == "" {
+		} else if m := dashedName().FindStringSubmatch(code); m != nil {
+			hint = fmt.Sprintf("for a name with a dash use %s[%q]", m[1], m[2])
+		} else if hint == "" && strings.TrimSpace(code) == name {
 			hint = "for a literal one use ${ '${" + name + "}' }"
 		}
 		out.Err = &diag.Error{Err: diag.Unknown("name", name, nil), Hint: hint}

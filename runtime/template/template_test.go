@@ -144,6 +144,8 @@ func TestExpandErrors(t *testing.T) {
 		{"${ Environ.HOM }", 3, 11, `no environment variable "HOM" (did you mean "HOME"?)`},
 		{"é ${ zzqq }", 6, 4, "unknown name \"zzqq\" (for a literal one use ${ '${zzqq}' })"},
 		{"echo ${HOME}", 7, 4, "unknown name \"HOME\" (for a literal one use ${ '${HOME}' })"},
+		{"{{ Data.a-zzqq }}", 10, 4, `unknown name "zzqq" (for a name with a dash use Data["a-zzqq"])`},
+		{"{{ zzqq | upper() }}", 3, 4, `unknown name "zzqq"`},
 		{"a${1}", 1, 4, "${1} is evaluated to the number 1 here (for a literal one use ${ '${1}' })"},
 		{"${ lokup('x') }", 3, 5, `unknown name "lokup" (did you mean "lookup"?)`},
 		{"${ 1 + }", 5, 1, "unexpected end of the expression"},
