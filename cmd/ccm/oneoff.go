@@ -34,7 +34,7 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
-	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR`, or the word none: no records (default /var/lib/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "`DIR` for history and backups; none: no records (default /var/lib/ccm)")
 	cli.DurationVar(fs, &f.LockTimeout, "lock-timeout", time.Minute, "maximum time to wait for another run")
 	cli.AddSudoFlag(fs)
 	fs.BoolVar(&f.debug, "debug", false, "log each file written and each command run")

@@ -226,7 +226,7 @@ file { "D/far/c.conf", content = "a\n" }
 	for _, want := range []string{
 		"+ file#D/web/site.conf: after exec#fetch (pending): would create (3 lines, OWNER:GROUP 0644)\n",
 		"+ file#D/web/b.conf: after exec#fetch (pending): would create (1 line, OWNER:GROUP 0644)\n",
-		"+ file#D/far/c.conf: needs a path that exec#fetch (pending) and exec#other (pending) may create: would create (1 line, OWNER:GROUP 0644)\n",
+		"+ file#D/far/c.conf: needs something that exec#fetch (pending) and exec#other (pending) may create: would create (1 line, OWNER:GROUP 0644)\n",
 	} {
 		require.Contains(t, out, strings.NewReplacer("OWNER", owner, "GROUP", group, "D/", dir+"/").Replace(want))
 	}
@@ -243,7 +243,7 @@ exec { "guarded", command = "true", unless = "ls /" }
 `), 0o600))
 	out, stderr, status := ccm(t, nil, "plan", site)
 	require.Equal(t, 0, status, out+stderr)
-	require.Contains(t, out, "? exec#guarded: depends on exec#e1 (pending), exec#e2 (pending), exec#e3 (pending) and 127 others: nothing to do as things are now\n")
+	require.Contains(t, out, "? exec#guarded: unknown before exec#e1 (pending), exec#e2 (pending), exec#e3 (pending) and 127 others; now: nothing to do\n")
 	out, _, _ = ccm(t, nil, "plan", "--output", "json", site)
 	var last struct {
 		Because     []string

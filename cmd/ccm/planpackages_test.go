@@ -55,8 +55,8 @@ file { "D/share/other", content = "1\n" }
 service { "alpha" }
 `
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
-? file#D/share/alpha: after package#gamma (pending): nothing to do, as things are now
-? service#alpha: after package#gamma (pending): nothing to do, as things are now
+? file#D/share/alpha: unknown before package#gamma (pending); now: nothing to do
+? service#alpha: unknown before package#gamma (pending); now: nothing to do
 `, planOfPackages(t, machine, `package { "gamma", ensure = "absent" }`+files))
 	require.Equal(t, "x package#gamma: failed: would remove package#alpha, which site.lua:1 declares (declare only one of them) (site.lua:1)\n",
 		planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha" }`), "a later run would install alpha again")
@@ -70,7 +70,7 @@ service { "alpha" }
 `, planOfPackages(t, machine, `package { "alpha", ensure = "absent" } package { "gamma" }`))
 	require.Equal(t, `~ exec#other: Would have executed
 - package#alpha: Would have uninstalled (version 1.0)
-? service#alpha: after package#alpha (pending): nothing to do, as things are now
+? service#alpha: unknown before package#alpha (pending); now: nothing to do
 `, planOfPackages(t, machine, `exec { "other", command = "sh -c true" } package { "alpha", ensure = "absent" } service { "alpha" }`))
 }
 
@@ -78,7 +78,7 @@ service { "alpha" }
 func TestLostPackage(t *testing.T) {
 	const site = `package { "gamma", ensure = "absent" } package { "alpha" }`
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
-? package#alpha: depends on package#gamma (pending): would install as things are now
+? package#alpha: unknown before package#gamma (pending); now: would install
 `, planOfPackages(t, map[string]string{"installed/gamma": "1.0", "repo/alpha": "1.0"}, site))
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
 + package#alpha: Would have installed (version 1.0)
@@ -133,7 +133,7 @@ func TestUnrelatedPackage(t *testing.T) {
 		"repo/beta": "1.0", "repo/other-repo": "1.0", "repo/delta": "1.0", "units/delta": "unit", "running/delta": "1", "units/beta": "unit", "running/beta": "1", "etc/x": "",
 	}
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
-? service#beta: after package#beta (pending): nothing to do, as things are now
+? service#beta: unknown before package#beta (pending); now: nothing to do
 `, planOfPackages(t, machine, `package { "beta" } service { "delta" } service { "beta" }`))
 	require.Equal(t, `+ package#other-repo: Would have installed (version 1.0)
 + package#delta: Would have installed (after package#other-repo, version 1.0)
@@ -155,7 +155,7 @@ func TestAccountOfPackage(t *testing.T) {
 		t.Skip("users are made by root only")
 	}
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
-? group#beta: after package#beta (pending): would create (system false, membership minimum), as things are now
+? group#beta: unknown before package#beta (pending); now: would create (system false, membership minimum)
 + group#unrelated-to-it: Would have created the group (system false, membership minimum)
 `, planOfPackages(t, map[string]string{"repo/beta": "1.0"}, `package { "beta" } require "std.group" { { "beta", "unrelated-to-it" } }`))
 }
@@ -174,17 +174,17 @@ exec { "key", command = "sh -c 'true'", creates = "D/etc/beta/key", require = "p
 `
 	machine := map[string]string{"repo/beta": "1.0", "etc/x": ""}
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
-? file#D/etc/beta/default.conf: after package#beta (pending): nothing to do, as things are now
-? file#D/etc/beta/on/sample.conf: after package#beta (pending): nothing to do, as things are now
-? file#D/etc/beta/conf.d/old.conf: after package#beta (pending): nothing to do, as things are now
+? file#D/etc/beta/default.conf: unknown before package#beta (pending); now: nothing to do
+? file#D/etc/beta/on/sample.conf: unknown before package#beta (pending); now: nothing to do
+? file#D/etc/beta/conf.d/old.conf: unknown before package#beta (pending); now: nothing to do
 ? file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755, parents D/etc/beta (mode 0755)) if it does not exist then
 + file#D/etc/beta/x.conf: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
-? exec#key: after package#beta (pending): would execute, as things are now
+? exec#key: unknown before package#beta (pending); now: would execute
 `, planOfPackages(t, machine, site))
 	machine["lists"] = "beta etc/beta/default.conf\nbeta share/sample.conf.in\n"
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
 - file#D/etc/beta/default.conf: Would have removed the file
-? file#D/etc/beta/on/sample.conf: after package#beta (pending): nothing to do, as things are now
+? file#D/etc/beta/on/sample.conf: unknown before package#beta (pending); now: nothing to do
 + file#D/etc/beta/dir: after package#beta (pending): would create the directory (mode 0755)
 + file#D/etc/beta/x.conf: after package#beta (pending): would create (1 line, OWNER:GROUP 0644)
 ~ exec#key: after package#beta (pending): would execute

@@ -118,8 +118,8 @@ func newPlanCommand(e *cli.Env) *cobra.Command {
   ccm plan site.lua --compare main --output markdown
 
 --out saves the plan. ccm run applies exactly this plan, or nothing if the site or the
-affected resources have changed since. A saved plan contains the command line, and
-digests in place of property values. ccm plan FILE shows whether a saved plan is still valid.
+affected resources have changed since. A saved plan has the flags and arguments,
+and digests of properties instead of their values. ccm plan FILE shows whether a saved plan is still valid.
 
 --compare shows how the plan differs from that of another version of the site: a
 branch, tag or commit of its git repository, or a folder. --output markdown is for
@@ -207,7 +207,7 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 }
 
 // diffUsage describes --diff.
-const diffUsage = "off, summary, changes (diffs of old files), full (new files too)"
+const diffUsage = "off, summary, changes (diffs of existing files), full (new ones too)"
 
 // addReport adds the flags of the output, and those of every command that looks at the machine or
 // at earlier runs.
@@ -216,7 +216,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "output format: text or json (one object per line)")
 	fs.Var(f.diff, "diff", diffUsage)
-	fs.StringVar(&f.StateDir, "state-dir", "", "state `DIR`, or the word none: no records (default /var/lib/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "`DIR` for history and backups; none: no records (default /var/lib/ccm)")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also show resources that are up to date, and full diffs")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "only show failures")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "show at most `N` lines of each diff (0 for all); implies --diff full")

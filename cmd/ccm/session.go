@@ -21,7 +21,7 @@ import (
 func newSessionCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "Let ccm commands in a shell script depend on earlier ones",
+		Short: "Let ccm ensure in a shell script require earlier resources",
 		Long: `Let ccm commands in a shell script refer to each other with --require and --subscribe.
 
   eval "$(ccm session new)"

@@ -30,15 +30,16 @@ removed, remove those that it created, and refresh resources that subscribe to t
   ccm undo 20261129 /etc/nginx
 
 RUN is a name in the list of ccm history, or its unique beginning. "ccm undo last" is
-for the newest run, even if it changed no files.
+for the newest run, even if it only removed a package or a user.
 
 Users, groups, packages, mounts, units and others that the run removed are recreated. If
 the version of a package is no longer available, another one is installed. Packages that
 the run installed, and other effects of commands, remain.
 
-With PATHs, only these and everything below them are restored. What later runs wrote
-to them is lost. If somebody else changed one, nothing is restored; with --force all
-are, after a backup.
+With PATHs, only these and everything below them are restored.
+
+What later runs wrote to the restored files is lost. If anything but ccm changed one of
+these files, none is restored; --force restores all, and backs up the changed ones.
 
 An undo is a run: undoing it reverts the undo. The next run of the script makes the
 same changes again unless you change the script.`,

@@ -275,7 +275,7 @@ func TestLeaves(t *testing.T) {
 		{`return { { path = "/x", kind = "file", content = "x", mode = "0600" } }`, "= peek#p: up to date\n"},
 		{`return { { path = "/x", kind = "absent" } }`, "~ peek#p: Would have updated the peek\n    value x\n"},
 		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): would fail: "},
-		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things are now\n"},
+		{`return { { path = "/x" } }`, "? peek#p: unknown before one#o (pending); now: would update\n"},
 		{`return { { path = "/x" } }, "command"`, `second result: expected true, "commands" or "services", got "command"`},
 		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: expected a list of the effects, got the number 1"},
 		{`return { { path = "x" } }`, `leaves of the type one: [1]: path: expected an absolute path, got "x"`},

@@ -70,7 +70,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 		return "", err
 	}
 	if want.ValidationAfter().IsGiven() {
-		caveat = "validate_after only runs in a run"
+		caveat = "a plan does not run validate_after"
 	}
 	if !want.Validation().IsGiven() || want.Content == nil && want.Source == nil {
 		return caveat, nil
@@ -96,7 +96,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 		if caveat != "" {
 			return "validate and validate_after only run in a run", nil
 		}
-		return "validate only runs in a run", nil // something pending may bring its program
+		return "a plan does not run validate", nil // something pending may bring its program
 	}
 	return caveat, err
 }

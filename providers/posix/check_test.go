@@ -120,7 +120,7 @@ func TestValidateInPlan(t *testing.T) {
 	want.CheckAfter = []string{"verify"}
 	caveat, err := files{}.Predict(t.Context(), h.Planning(t.Context()), want)
 	require.NoError(t, err)
-	require.Equal(t, "validate_after only runs in a run", caveat)
+	require.Equal(t, "a plan does not run validate_after", caveat)
 	require.Empty(t, hosttest.Snapshot(t, root))
 }
 

@@ -100,23 +100,19 @@ func (t Text) forecastStory(e *event.Event) string {
 	}
 	switch {
 	case e.Uncertain && f.Once && !e.BecauseSurely:
-		return "needs a path that " + causes + " may create: " + would
+		return "needs something that " + causes + " may create: " + would
 	case e.Uncertain && !f.Refresh:
 		return "after " + causes + ": " + would
 	case e.BecauseSurely && f.Refresh && many:
 		return "if one of " + causes + " changes: " + would
 	case e.BecauseSurely && f.Refresh:
 		return "if " + causes + " changes: " + would
-	case e.BecauseSurely && (f.Once || f.Outcome == event.Pending && f.MayExist):
+	case e.BecauseSurely && (f.Once || f.Outcome == event.Failed || f.Outcome == event.Pending && f.MayExist):
 		return "after " + causes + ": " + would
-	case e.BecauseSurely && f.Outcome == event.Failed:
-		return "after " + causes + ": " + would
-	case e.BecauseSurely:
-		return "after " + causes + ": " + would + ", as things are now"
 	case f.Once:
 		return "depends on " + causes + ": " + would + " once its requirements exist"
 	}
-	return "depends on " + causes + ": " + would + " as things are now"
+	return "unknown before " + causes + "; now: " + would
 }
 
 // forecastText lists the actions of a forecast. Made is the text of newParts, "" for none.

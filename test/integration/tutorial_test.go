@@ -27,7 +27,7 @@ var onDnf = []struct{ debian, dnf string }{
 			"6 resources: 4 changed, 2 up to date (...)\n",
 	},
 	{
-		"? exec#certificate: after package#nginx (pending): would execute, as things are now\n",
+		"? exec#certificate: unknown before package#nginx (pending); now: would execute\n",
 		"~ exec#certificate: after package#nginx (pending): would execute\n",
 	},
 	{"would create or update (7 lines", "would create (7 lines"},

@@ -22,7 +22,7 @@ func NewRegisterChoice() *Choice {
 }
 
 // RegisterUsage describes --register.
-const RegisterUsage = "register services by NATS: jetstream, nats or none (default " + site.RegisterVariable + ")"
+const RegisterUsage = "announce services in NATS: jetstream, nats or none (default " + site.RegisterVariable + ")"
 
 // ChooseRegister sets the register in the options from the flag or the environment.
 func ChooseRegister(flag *Choice, o *site.DataOptions) error {

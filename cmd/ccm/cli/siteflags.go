@@ -21,7 +21,7 @@ type SiteFlags struct {
 // Add adds the flags to fs.
 func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Root, "root", "/", "use `DIR` as the root directory")
-	fs.BoolVar(&f.Offline, "offline", false, "in an image build: no starts of services, sysctls or modules")
+	fs.BoolVar(&f.Offline, "offline", false, "for images: do not start services or load sysctls and drivers")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read additional facts from `FILE` (JSON or YAML)")
 	DurationVar(fs, &f.EvalTimeout, "eval-timeout", time.Minute, "time limit for evaluating a script")
@@ -54,7 +54,7 @@ func (f *SiteFlags) SiteOptions() *site.Options {
 // AddDataFlags adds the flags about which data and which environment expressions
 // see.
 func AddDataFlags(fs *pflag.FlagSet, o *site.DataOptions) {
-	fs.StringVar(&o.File, "data", "", "data of the site: `FILE` or URL (default "+site.DataVariable+", then ./"+site.DefaultData+")")
+	fs.StringVar(&o.File, "data", "", "hierarchy (see ccm docs data): `FILE` or URL (default "+site.DataVariable+", then ./"+site.DefaultData+")")
 	fs.StringVar(&o.File, "hiera", "", "same as --data")
 	fs.Lookup("hiera").Hidden = true
 	fs.StringVar(&o.Context, "context", "", "nats CLI context `NAME` (default $"+nats.ContextVariable+", else "+nats.DefaultContext+")")

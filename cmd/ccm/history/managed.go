@@ -141,7 +141,7 @@ func (m *managedSite) print(e *cli.Env) error {
 	out := e.Print().Data()
 	terminal.Fprintf(out, "%s, run %s: %s\n", m.Site, cli.ShownTime(m.run.Start), resultOf(m.run))
 	if m.Root != "/" {
-		terminal.Fprintf(out, "root %s\n", m.Root)
+		terminal.Fprintf(out, "root directory %s\n", m.Root)
 	}
 	if len(m.Resources) == 0 {
 		return nil

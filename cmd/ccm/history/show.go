@@ -128,7 +128,7 @@ func showRun(e *cli.Env, rec *state.Record) error {
 	w := e.Stdout
 	terminal.Fprintf(w, "run %s\nccm %s, started %s: %s\n", rec.ID, rec.Command, cli.ShownTime(rec.Start), resultOf(rec.HistoryEntry))
 	if rec.Root != "/" {
-		terminal.Fprintf(w, "root %s\n", rec.Root)
+		terminal.Fprintf(w, "root directory %s\n", rec.Root)
 	}
 	for _, in := range rec.Inputs {
 		terminal.Fprintf(w, "checked %s %s  %s\n", in.Kind, in.Name, in.Value)

@@ -24,7 +24,7 @@ func Command(e *cli.Env) *cobra.Command {
 	f := &registrationFlags{}
 	cmd := &cobra.Command{
 		Use: "registration", Aliases: []string{"reg"},
-		Short: "Manage the registry of services in NATS",
+		Short: "Manage the service discovery registry in NATS",
 		Long: `Manage the service registry: a NATS JetStream stream where resources register services
 (register_when_stable), and where templates and scripts find them (registrations).
 
