@@ -15,7 +15,7 @@ func TestCompletionOfFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"run", "--rep"}, "--report\talso write a report to FILE"},
-		{[]string{"ensure", "file", "--state-d"}, "--state-dir\tstate DIR"},
+		{[]string{"ensure", "file", "--state-d"}, "--state-dir\tDIR for history"},
 	} {
 		stdout, _, status := ccm(t, nil, append([]string{"__complete"}, x.args...)...)
 		require.Zero(t, status)

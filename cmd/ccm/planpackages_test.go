@@ -204,7 +204,7 @@ func TestServiceOfNewUnit(t *testing.T) {
 		return planOfPackages(t, map[string]string{"units/ccm-nosuch": "unit"}, site+`service { "ccm-nosuch", require = { "exec#setup", "file#/etc/systemd/system/ccm-nosuch.service" } }`)
 	}
 	require.Contains(t, plan(setup+unit), "~ service#ccm-nosuch: Would have started")
-	require.Contains(t, plan(unit+setup), "? service#ccm-nosuch: after exec#setup (pending)")
+	require.Contains(t, plan(unit+setup), "? service#ccm-nosuch: unknown before exec#setup (pending)")
 }
 
 // TestExpectedRefresh: a command of which the output decides whether it changes anything stays unknown.
