@@ -222,11 +222,11 @@ func TestEditsGrowLinearly(t *testing.T) {
 						for i = 1, n do %[4]s end`, kind, n, kept, edit.declared))
 				}
 				of(10)
-				few, fewBytes := of(200)
-				many, manyBytes := of(800)
-				t.Logf("%d allocations for each of 200, %d for each of 800; %d and %d bytes", few/200, many/800, fewBytes/200, manyBytes/800)
+				few, fewBytes := of(100)
+				many, manyBytes := of(400)
+				t.Logf("%d allocations for each of 100, %d for each of 400; %d and %d bytes", few/100, many/400, fewBytes/100, manyBytes/400)
 				require.LessOrEqual(t, float64(many), 4*1.2*float64(few))
-				require.Less(t, manyBytes/800, fewBytes/200+32<<10)
+				require.Less(t, manyBytes/400, fewBytes/100+16<<10)
 			})
 		}
 	}
