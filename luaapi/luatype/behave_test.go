@@ -336,8 +336,8 @@ leaves = function() return { ` + tt.leaves + ` } end,`)
 func TestLeavesMore(t *testing.T) {
 	for more, want := range map[string][]string{
 		"nil":        {"nothing at /y (site.lua:1)\n", "~ ask#q: Would have updated the ask\n"},
-		`"commands"`: {"nothing at /y (site.lua:1)\n", "? ask#q: after one#o (pending)"},
-		"true":       {"? peek#p: depends on one#o (pending)", "? ask#q: after one#o (pending)"},
+		`"commands"`: {"nothing at /y (site.lua:1)\n", "? ask#q: unknown before one#o (pending)"},
+		"true":       {"? peek#p: unknown before one#o (pending)", "? ask#q: unknown before one#o (pending)"},
 	} {
 		library := one(`status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
 perform = function(action, want, have, host) host.write("/x", "x") end,
