@@ -49,8 +49,8 @@ type File struct {
 	// Group is the group of the file, a name or number; "-1" does not change it. It is required unless
 	// ensure is absent or existing.
 	Group string `ccm:"group,example=root,kind=group,unless=ensure is absent or existing"`
-	// Mode is the permissions in octal, as a string such as "0644". An x in place of a digit keeps that digit as it is on the machine, as in "0x44".
-	// It is required unless ensure is absent or existing.
+	// Mode is the permissions in octal, as a string such as "0644". An x in place of a digit keeps that digit as it is on
+	// the machine, as in "0x44". It is required unless ensure is absent or existing.
 	Mode *Mode `ccm:"mode,example=0644,unless=ensure is absent or existing"`
 	// SpecialBits allows a mode above 0777 such as "2775": setuid (4), setgid (2) or sticky (1).
 	SpecialBits bool `ccm:"special_bits"`

@@ -94,7 +94,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 	})
 	if missing, ok := errors.AsType[*overlay.NotKnownError](err); ok && missing.Author == nil {
 		if caveat != "" {
-			return "validate and validate_after only run in a run", nil
+			return "a plan does not run validate and validate_after", nil
 		}
 		return "a plan does not run validate", nil // something pending may bring its program
 	}

@@ -91,12 +91,15 @@ function includes.overridden(host, want, key)
   if file and value ~= want.value then return ("%s is read later and sets %s %s, which takes precedence"):format(file, key, inspect(value)) end
 end
 
---- Returns a warning if a line below some parts of a file sets another value, for readers that ignore sections.
+--- Returns a warning if a line below the parts of the wanted section sets another value, for readers that ignore sections,
+--- such as PHP: the last line of the file counts. extension and zend_extension may occur several times.
 function includes.below(want, key, list, parts, setting)
   local last = parts[#parts]
-  for n = #list, want.value and want.ensure == "present" and not want.among and last and not key:find("extension$") and last.to + 1 or #list + 1, -1 do
+  if not (last and want.value and want.ensure == "present") or want.among or key:find("extension$") then return nil end
+  for n = #list, last.to + 1, -1 do
     local m = re.match(list[n], setting)
-    if m then return m[2] ~= want.value and ("line %d of %s sets %s %s, which takes precedence"):format(n, want.path, key, inspect(m[2])) or nil end
+    if m and m[2] == want.value then return nil end
+    if m then return ("line %d of %s sets %s %s, which takes precedence"):format(n, want.path, key, inspect(m[2])) end
   end
 end
 
